@@ -1,0 +1,18 @@
+"""Names for the array types that signatures use, and the one place where seeds become generators."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray: TypeAlias = NDArray[np.intp]
+FloatArray: TypeAlias = NDArray[np.float64]
+CodeArray: TypeAlias = NDArray[Any]  # uint8 or uint16
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """Give the generator that a ``random_state`` argument stands for."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint64))
+    return np.random.default_rng(random_state)

@@ -1,0 +1,42 @@
+"""Trees as text for a terminal."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from latree.tree import Tree
+
+
+def draw(tree: "Tree") -> str:
+    """Draw a tree hung from its middle, one line an observed variable, small branches first.
+
+    A forest is drawn as one tree after another; an observed inner node stands on its own line above its branches.
+    """
+    rooted = tree.rooted()
+    children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
+    size = [1 if node < tree.n_observed else 0 for node in range(tree.n_nodes)]
+    for node in rooted.order[::-1].tolist():
+        children[node].sort(key=lambda child: (size[child], child))
+        if rooted.parent[node] >= 0:
+            children[rooted.parent[node]].append(node)
+            size[rooted.parent[node]] += size[node]
+    lines: list[str] = []
+    # A node to draw, what stands left of it on its first line, and what stands left of it on all later lines.
+    stack = [(int(node), "─", " ") for node in rooted.order[::-1] if rooted.parent[node] < 0]
+    while stack:
+        node, first, later = stack.pop()
+        branches = children[node]
+        if node < tree.n_observed:
+            lines.append(f"{first} {tree.names[node]}")
+            first = later
+        if not branches:
+            continue
+        last = len(branches) - 1
+        drawn = []
+        for position, child in enumerate(branches):
+            if position == 0 and node >= tree.n_observed:
+                lead = first + ("┬" if last else "─")
+            else:
+                lead = later + ("├" if position < last else "└")
+            drawn.append((child, lead + "─", later + ("│ " if position < last else "  ")))
+        stack.extend(reversed(drawn))
+    return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -1,0 +1,59 @@
+"""Files and folders that are written whole or not at all."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from latree.errors import InputError
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise if something already stands where an output is to go, or if it cannot go there."""
+    if path.exists() or path.is_symlink():
+        raise InputError(f"{path}: already exists; nothing was written (choose another name or remove it first)")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file by way of a temporary one beside it, so that no reader ever sees half of it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Give a temporary folder that becomes ``path`` if the block succeeds and vanishes if it does not."""
+    refuse_existing(path)
+    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    try:
+        yield temporary
+        temporary.chmod(0o777 & ~_umask())
+        temporary.rename(path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def to_json(value: Any) -> str:
+    """Format as JSON that a person can read; floats keep every bit."""
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

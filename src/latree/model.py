@@ -1,0 +1,222 @@
+"""Latent tree models: a tree, a number of states for every node, and one probability table an edge."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree.arrays import FloatArray, IntArray, RandomState, generator
+from latree.errors import InputError
+from latree.messages import Network, downward, log_likelihoods, upward
+from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
+from latree.tree import Tree
+
+
+@dataclass(frozen=True)
+class LatentTreeModel:
+    """A probability model of a table's rows.
+
+    Attributes
+    ----------
+    tree : Tree
+        Its observed variables are the columns, in their order.
+    columns : tuple of Column
+        What the columns are, so that new data can be coded alike.
+    tables : tuple of array
+        One a node: ``tables[v][x, h] = P(v = x | parent of v = h)``, where parents are those of ``tree.rooted()``.
+        A root's table has one column. Columns sum to one.
+    """
+
+    tree: Tree
+    columns: tuple[Column, ...]
+    tables: tuple[FloatArray, ...]
+
+    def __post_init__(self) -> None:
+        if tuple(column.name for column in self.columns) != self.tree.names:
+            raise InputError("a model's columns are not its tree's observed variables")
+        if len(self.tables) != self.tree.n_nodes:
+            raise InputError(f"a tree of {self.tree.n_nodes} nodes needs as many tables, not {len(self.tables)}")
+        rooted = self.tree.rooted()
+        for node, table in enumerate(self.tables):
+            name = self.tree.node_names[node]
+            parent = rooted.parent[node]
+            wanted = (
+                self.columns[node].n_states if node < self.tree.n_observed else len(table),
+                len(self.tables[parent]) if parent >= 0 else 1,
+            )
+            if table.shape != wanted or not table.size:
+                raise InputError(f"the table of {name!r:.60} has shape {table.shape} where {wanted} is needed")
+            if not (np.all(table >= 0) and np.allclose(table.sum(axis=0), 1, rtol=0, atol=1e-6)):
+                raise InputError(f"the table of {name!r:.60} is not made of probability distributions")
+
+    @cached_property
+    def network(self) -> Network:
+        """The rooted tree and tables on which messages run."""
+        rooted = self.tree.rooted()
+        return Network(self.tree.n_observed, rooted.parent, rooted.order, self.tables)
+
+    @property
+    def n_states(self) -> IntArray:
+        """Number of states of every node, observed ones first."""
+        return np.array([len(table) for table in self.tables], dtype=np.intp)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters: a distribution over n states has n - 1."""
+        return sum((table.shape[0] - 1) * table.shape[1] for table in self.tables)
+
+    def encode(self, data: Any, *, weights: Any = None, unseen: Unseen = "error", **options: Any) -> Table:
+        """Code new data like the model's own (see :func:`latree.as_table` for what data may be)."""
+        if isinstance(data, Table):
+            if data.columns != self.columns:
+                raise InputError("the table was not coded with this model's columns; give the data it was made from")
+            return data
+        return as_table(data, columns=self.columns, weights=weights, unseen=unseen, **options)
+
+    def log_likelihood_rows(self, table: Table) -> FloatArray:
+        """Give the log-likelihood of each row, in nats; missing cells are summed out."""
+        return table.map(lambda block: log_likelihoods(self.network, block.codes))
+
+    def log_likelihood(self, table: Table) -> float:
+        """Give the (weighted) log-likelihood of all rows together."""
+
+        def total(block: Block) -> FloatArray:
+            rows = log_likelihoods(self.network, block.codes)
+            if block.weights is not None:
+                rows, weights = rows[block.weights > 0], block.weights[block.weights > 0]
+                rows = rows * weights
+            return np.asarray(rows.sum(keepdims=True))
+
+        return float(np.asarray(table.sum(total))[0])
+
+    def aic(self, table: Table) -> float:
+        """Akaike's criterion: ``2 p - 2 log L``; smaller is better."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood(table)
+
+    def bic(self, table: Table) -> float:
+        """Schwarz's criterion: ``p log m - 2 log L`` for m rows (or their total weight); smaller is better."""
+        return self.n_parameters * float(np.log(table.total_weight)) - 2 * self.log_likelihood(table)
+
+    def posteriors(self, table: Table) -> dict[str, FloatArray]:
+        """Give the distribution of every hidden variable in every row, given the row's cells.
+
+        Returns
+        -------
+        dict
+            From the name of a hidden variable to an array of shape (rows, states); NaN in rows that the model holds
+            for impossible.
+        """
+        hidden = range(self.tree.n_observed, self.tree.n_nodes)
+
+        def block_posteriors(block: Block) -> FloatArray:
+            up = upward(self.network, block.codes)
+            found = {node: posterior for node, _, posterior in downward(self.network, up)}
+            stacked = np.concatenate([np.empty((0, len(block.codes))), *(found[node] for node in hidden)])
+            stacked[:, np.isneginf(up.log_likelihood)] = np.nan
+            return stacked.T
+
+        stops = np.cumsum([len(self.tables[node]) for node in hidden])
+        parts = np.split(table.map(block_posteriors), stops[:-1], axis=1)
+        return {self.tree.node_names[node]: part for node, part in zip(hidden, parts, strict=False)}
+
+    def complete(self, table: Table) -> Table:
+        """Fill every missing cell with its most probable state given the row's present cells.
+
+        Each cell is completed by its own posterior, which makes the expected number of wrong cells smallest.
+        """
+
+        def filled(block: Block) -> NDArray[np.int32]:
+            codes = signed_codes(block.codes)
+            if (codes < 0).any():
+                for node, _, posterior in downward(self.network, upward(self.network, block.codes)):
+                    if node < self.tree.n_observed:
+                        missing = codes[:, node] < 0
+                        codes[missing, node] = posterior[:, missing].argmax(axis=0)
+            return codes
+
+        return Table.from_codes(self.columns, table.map(filled))
+
+    def sample(self, n_rows: int, random_state: RandomState = None) -> Table:
+        """Draw rows from the model."""
+        codes = self.sample_all(n_rows, random_state)[:, : self.tree.n_observed]
+        return Table.from_codes(self.columns, codes)
+
+    def sample_all(self, n_rows: int, random_state: RandomState = None) -> NDArray[np.int32]:
+        """Draw rows of all nodes' states, hidden ones after the observed."""
+        rng = generator(random_state)
+        states = np.zeros((n_rows, self.tree.n_nodes), dtype=np.int32, order="F")
+        for node in self.network.order.tolist():
+            parent = self.network.parent[node]
+            cumulative = np.cumsum(self.tables[node], axis=0)[:-1]
+            above = cumulative[:, states[:, parent] if parent >= 0 else np.zeros(n_rows, dtype=np.intp)]
+            states[:, node] = (rng.random(n_rows) >= above).sum(axis=0)
+        return states
+
+    def marginals(self) -> dict[str, FloatArray]:
+        """Give the distribution of every node, observed and hidden."""
+        found: list[FloatArray] = [np.ones(1)] * self.tree.n_nodes
+        for node in self.network.order.tolist():
+            parent = self.network.parent[node]
+            found[node] = self.tables[node] @ (found[parent] if parent >= 0 else np.ones(1))
+        return dict(zip(self.tree.node_names, found, strict=True))
+
+    def joint(self, nodes: Sequence[int]) -> FloatArray:
+        """Give the exact joint distribution of a few different nodes, one axis each.
+
+        Only the paths between the nodes are visited; time and memory grow with the product of their states.
+        """
+        wanted = list(nodes)
+        if len(set(wanted)) != len(wanted):
+            raise ValueError("the nodes of a joint distribution must differ")
+        network = self.network
+        # What is known of a node from below: the wanted nodes there, and a tensor (node's state, their states ...).
+        below: dict[int, tuple[list[int], FloatArray]] = {}
+        pending = {node for node in wanted}
+        for node in wanted:
+            while (node := int(network.parent[node])) >= 0 and node not in pending:
+                pending.add(node)
+        result: tuple[list[int], FloatArray] = ([], np.ones(1))
+        for node in network.order[::-1].tolist():
+            if node not in pending:
+                continue
+            n = len(self.tables[node])
+            names, tensor = below.pop(node, ([], np.ones((n, 1))))
+            if node in wanted:
+                names, tensor = [node, *names], (np.eye(n)[:, :, None] * tensor[:, None, :]).reshape(n, -1)
+            message = self.tables[node].T @ tensor
+            parent = int(network.parent[node])
+            known, other = below.get(parent, ([], np.ones((len(message), 1)))) if parent >= 0 else (result[0], result[1][None])
+            merged = (other[:, :, None] * message[:, None, :]).reshape(len(message), -1)
+            if parent >= 0:
+                below[parent] = ([*known, *names], merged)
+            else:
+                result = ([*known, *names], merged[0])
+        names, flat = result
+        tensor = flat.reshape([len(self.tables[node]) for node in names])
+        return tensor.transpose([names.index(node) for node in wanted])
+
+    def quartet_tables(self, quartets: IntArray) -> FloatArray:
+        """Give the exact joint distributions of quadruples of columns, padded like :func:`latree.tables.quartet_tables`."""
+        n = max(column.n_states for column in self.columns)
+        tensors = np.zeros((len(quartets), n, n, n, n))
+        for tensor, quartet in zip(tensors, quartets.tolist(), strict=True):
+            exact = self.joint(quartet)
+            tensor[tuple(slice(size) for size in exact.shape)] = exact
+        return tensors
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a JSON file; see :mod:`latree.modelfile`."""
+        from latree.modelfile import save_model
+
+        save_model(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "LatentTreeModel":
+        """Read a model from a JSON file, trusting none of it; see :mod:`latree.modelfile`."""
+        from latree.modelfile import load_model
+
+        return load_model(Path(path))

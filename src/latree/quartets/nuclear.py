@@ -1,0 +1,52 @@
+"""Algorithm 1 of the paper: the pairing whose unfolding has the smallest nuclear norm.
+
+It needs no number of hidden states. With the right pairing the unfolding has rank k, with a wrong one up to k²; the
+nuclear norm is the convex stand-in for that rank.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree.arrays import FloatArray, IntArray
+from latree.quartets import Pairings, QuartetTest, smallest
+from latree.tensor import nuclear_norms, unfoldings
+
+# Tensors are made and unfolded this many cells at a time (32 MB, and three times that unfolded).
+_CELLS_AT_ONCE = 2**22
+
+
+def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
+    """Apply Algorithm 1 to a stack of tensors.
+
+    Parameters
+    ----------
+    tensors : array, shape (q, n, n, n, n)
+        Joint distributions or counts; each is divided by its sum. An empty table (no row has all four cells) leaves
+        the three pairings tied.
+    """
+    total = tensors.sum(axis=(1, 2, 3, 4), keepdims=True)
+    return smallest(nuclear_norms(unfoldings(tensors / np.where(total > 0, total, 1))))
+
+
+def nuclear_test(
+    tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n_states: int
+) -> QuartetTest:
+    """Make the test for quadruples whose tensors ``tables`` gives.
+
+    Parameters
+    ----------
+    tables : callable
+        From quadruples, shape (q, 4), to tensors, shape (q, n, n, n, n): counts of a table
+        (:func:`latree.tables.quartet_tables`) or exact distributions of a model.
+    n_states : int
+        The largest number of states of any column, by which the work is cut into pieces that fit in memory.
+    """
+    step = max(1, _CELLS_AT_ONCE // n_states**4)
+
+    def test(quartets: IntArray) -> Pairings:
+        pieces = [nuclear_pairings(tables(quartets[i : i + step])) for i in range(0, len(quartets), step)]
+        return Pairings(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+
+    return test

@@ -1,0 +1,263 @@
+"""Tables of codes: discrete columns, missing cells, row weights, and sums over rows."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree.arrays import CodeArray, FloatArray, IntArray
+from latree.errors import InputError
+from latree.table.columns import Column
+from latree.table.encode import (
+    DEFAULT_BINS,
+    DEFAULT_MISSING,
+    MISSING,
+    Unseen,
+    encode_column,
+    learn_column,
+)
+from latree.table.factors import Factor, from_frame, from_matrix
+from latree.table.memory import Block, MemoryRows, Rows, Sums, missing_code
+from latree.table.textfile import is_text_file, read_factors
+
+__all__ = [
+    "DEFAULT_BINS",
+    "DEFAULT_MISSING",
+    "Block",
+    "Column",
+    "Rows",
+    "Sums",
+    "Table",
+    "Unseen",
+    "as_table",
+    "missing_code",
+]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Discrete data: what the columns are, and rows of codes somewhere.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Name, states and kind of each column.
+    rows : Rows
+        Where the codes are; read through :meth:`sum` and :meth:`map`.
+    """
+
+    columns: tuple[Column, ...]
+    rows: Rows
+
+    @classmethod
+    def from_codes(cls, columns: Iterable[Column], codes: NDArray[Any], weights: FloatArray | None = None) -> "Table":
+        """Make a table in memory from codes; a negative code is a missing cell."""
+        columns = tuple(columns)
+        dtype = np.uint8 if max((column.n_states for column in columns), default=0) <= 255 else np.uint16
+        compact = np.asfortranarray(codes, dtype=dtype)
+        if np.issubdtype(codes.dtype, np.signedinteger):
+            compact[codes < 0] = np.iinfo(dtype).max
+        return cls(columns, MemoryRows(compact, weights))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.n_rows
+
+    @cached_property
+    def n_states(self) -> IntArray:
+        """Number of states of each column."""
+        return np.array([column.n_states for column in self.columns], dtype=np.intp)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Sum of the rows' weights; the number of rows if they have none."""
+        return self.rows.total_weight
+
+    @cached_property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Number of missing cells of each column."""
+        return self.rows.n_missing
+
+    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
+        """Add up a statistic over blocks of rows.
+
+        Parameters
+        ----------
+        statistic : callable
+            From a :class:`Block` to an array, or a tuple of arrays. It is called from several threads.
+
+        Returns
+        -------
+        array or tuple of arrays
+            The sums. They do not depend on the number of threads.
+        """
+        return self.rows.sum(statistic)
+
+    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function that gives one result a row, and collect the results in the rows' order."""
+        return self.rows.map(function)
+
+    def codes(self) -> NDArray[np.int32]:
+        """Collect all codes as one signed array, -1 where missing."""
+        return self.map(lambda block: signed_codes(block.codes))
+
+    def decode(self) -> dict[str, list[Any]]:
+        """Turn codes back into values, column by column; None where missing."""
+        codes = self.codes()
+        return {column.name: decode_column(column, codes[:, j]) for j, column in enumerate(self.columns)}
+
+
+def signed_codes(codes: CodeArray) -> NDArray[np.int32]:
+    """Give codes as signed integers, -1 where missing."""
+    return np.where(codes == missing_code(codes), MISSING, codes.astype(np.int32)).astype(np.int32)
+
+
+def decode_column(column: Column, codes: NDArray[Any]) -> list[Any]:
+    """Turn the codes of one column into values; None where missing."""
+    values = [column.decode(code) for code in range(column.n_states)]
+    return [None if code < 0 else values[code] for code in codes.tolist()]
+
+
+def as_table(
+    data: Any,
+    *,
+    columns: Sequence[Column] | None = None,
+    weights: Any = None,
+    bins: int = DEFAULT_BINS,
+    missing: Collection[str] = DEFAULT_MISSING,
+    unseen: Unseen = "error",
+    drop: Collection[str] = (),
+) -> Table:
+    """Turn data of any supported form into a table of codes.
+
+    Parameters
+    ----------
+    data : Table, data frame, 2-D array, or path of a CSV or TSV file
+        A frame may be of pandas, polars, pyarrow or any other library that narwhals knows; a file may be gzipped and
+        is only ever read.
+    columns : sequence of Column, optional
+        Columns learned before: the data are cut and coded like them, their order is kept, other columns of the data
+        are passed over. By default the columns are learned from the data.
+    weights : array of float or str, optional
+        A weight for each row, or the name of the column that holds it.
+    bins : int
+        Number of quantile bins for a numeric column with many values: more than ``bins`` distinct values if they have
+        fractions, more than ``2 * bins`` if they are whole numbers. 0 keeps every distinct value as a category.
+    missing : collection of str
+        Cells that mean missing, beside empty ones.
+    unseen : {"error", "missing"}
+        What to do with a category that ``columns`` do not have.
+    drop : collection of str
+        Names of columns to leave out.
+
+    Returns
+    -------
+    Table
+    """
+    if isinstance(data, Table):
+        return data
+    if bins < 0 or bins == 1:
+        raise InputError(f"bins must be 0 (never cut) or at least 2, not {bins}")
+    source, factors = _read(data)
+    weights, factors = _take_weights(weights, factors, source, missing)
+    factors = _without(factors, drop, source)
+    if columns is None:
+        columns = [learn_column(factor, weights, bins, missing) for factor in factors]
+    elif isinstance(data, np.ndarray):
+        if len(factors) != len(columns):
+            raise InputError(f"{source} has {len(factors)} columns where the model has {len(columns)}")
+    else:
+        by_name = {factor.name: factor for factor in factors}
+        absent = [column.name for column in columns if column.name not in by_name]
+        if absent:
+            raise InputError(f"{source}: there is no column {absent[0]!r}, which the model needs")
+        factors = [by_name[column.name] for column in columns]
+    n_rows = len(factors[0].codes) if factors else 0
+    codes = np.empty((n_rows, len(factors)), dtype=np.int32, order="F")
+    for j, (column, factor) in enumerate(zip(columns, factors, strict=True)):
+        codes[:, j] = encode_column(column, factor, source, missing, unseen)
+    return Table.from_codes(columns, codes, weights)
+
+
+def check_learnable(table: Table, source: str = "the data") -> None:
+    """Raise if a table has no rows, or a column from which nothing can be learned."""
+    if table.n_columns < 2:
+        raise InputError(
+            f"{source}: {table.n_columns} feature(s) (column(s)): {', '.join(map(repr, table.names)) or 'none'}; "
+            "a tree joins at least two"
+        )
+    if table.n_rows == 0:
+        raise InputError(f"{source}: no rows (0 sample(s)), only column names")
+    for column, n_missing in zip(table.columns, table.n_missing, strict=True):
+        if n_missing == table.n_rows:
+            raise InputError(f"{source}: column {column.name!r} has no value at all: every cell is missing")
+        if column.n_states == 1:
+            raise InputError(
+                f"{source}: column {column.name!r} is constant (every cell is {column.categories[0]!r}); "
+                "drop it, it says nothing about the others"
+            )
+
+
+def _read(data: Any) -> tuple[str, list[Factor]]:
+    if isinstance(data, str | Path):
+        path = Path(data)
+        if not is_text_file(path):
+            raise InputError(f"{path}: unknown kind of file; the name must end in .csv, .tsv or .txt (also with .gz)")
+        return str(path), read_factors(path)
+    if isinstance(data, np.ndarray):
+        return "the array", from_matrix(data)
+    if isinstance(data, list | tuple):
+        return "the array", from_matrix(np.asarray(data))
+    return "the data frame", from_frame(data)
+
+
+def _take_weights(
+    weights: Any, factors: list[Factor], source: str, missing: Collection[str]
+) -> tuple[FloatArray | None, list[Factor]]:
+    """Check the weights, and take their column out of the data if they are one."""
+    if weights is None:
+        return None, factors
+    where = f"{source}: weights"
+    if isinstance(weights, str):
+        chosen = next((factor for factor in factors if factor.name == weights), None)
+        if chosen is None:
+            raise InputError(f"{source}: there is no column {weights!r} to take weights from")
+        where = f"{source}: weight column {weights!r}"
+        factors = [factor for factor in factors if factor is not chosen]
+        column = learn_column(chosen, None, 0, missing)
+        values = [np.nan, *(float(x) for x in column.categories)] if column.kind in ("integer", "number") else []
+        if not values:
+            raise InputError(f"{where}: {chosen.labels()[0]!r} is not a number")
+        weights = np.array(values)[encode_column(column, chosen, source, missing, "error") + 1]
+    array = np.asarray(weights, dtype=np.float64)
+    n_rows = len(factors[0].codes) if factors else 0
+    if array.shape != (n_rows,):
+        raise InputError(f"{where}: {n_rows} rows need {n_rows} weights, got an array of shape {array.shape}")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if len(bad):
+        raise InputError(f"{where}: row {bad[0] + 1} has weight {array[bad[0]]:g}; weights must not be negative or missing")
+    if n_rows and not array.any():
+        raise InputError(f"{where}: all of them are zero")
+    return array, factors
+
+
+def _without(factors: list[Factor], drop: Collection[str], source: str) -> list[Factor]:
+    for name in drop:
+        if all(factor.name != name for factor in factors):
+            raise InputError(f"{source}: there is no column {name!r} to drop")
+    return [factor for factor in factors if factor.name not in drop]

@@ -1,0 +1,103 @@
+"""What a column of a table is: its name, its states, and how raw values become codes and back."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from latree.errors import InputError
+
+Kind: TypeAlias = Literal["text", "boolean", "integer", "number"]
+Value: TypeAlias = str | bool | int | float
+
+KINDS: tuple[Kind, ...] = ("text", "boolean", "integer", "number")
+MAX_STATES = 65_535
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's name and states.
+
+    Attributes
+    ----------
+    name : str
+        The column's name.
+    kind : {"text", "boolean", "integer", "number"}
+        What a decoded value is.
+    categories : tuple of str
+        The label of each state; a cell's code is the position of its label.
+    cuts : tuple of float or None
+        For a numeric column that was cut into bins: a value ``x`` falls in the first bin ``b`` with ``x <= cuts[b]``,
+        and in the last bin if it is above all of them.
+    centers : tuple of float or None
+        For such a column: the median of the values that fell in each bin, which stands for the bin when a code is
+        turned back into a number.
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...]
+    cuts: tuple[float, ...] | None = None
+    centers: tuple[float, ...] | None = None
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return len(self.categories)
+
+    def decode(self, code: int) -> Value:
+        """Give the value that a code stands for."""
+        if self.centers is not None:
+            return int(self.centers[code]) if self.kind == "integer" else self.centers[code]
+        label = self.categories[code]
+        if self.kind == "text":
+            return label
+        if self.kind == "boolean":
+            return label == "True"
+        return int(label) if self.kind == "integer" else float(label)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the column as plain data for JSON."""
+        plain: dict[str, Any] = {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
+        if self.cuts is not None and self.centers is not None:
+            plain |= {"cuts": list(self.cuts), "centers": list(self.centers)}
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> "Column":
+        """Read a column from plain data, trusting none of it."""
+        if not isinstance(plain, dict):
+            raise InputError("a column is not an object")
+        name, kind, categories = plain.get("name"), plain.get("kind"), plain.get("categories")
+        if not isinstance(name, str):
+            raise InputError(f"a column's name is not text: {name!r:.60}")
+        if kind not in KINDS:
+            raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}")
+        if not isinstance(categories, list) or not all(isinstance(label, str) for label in categories):
+            raise InputError(f"column {name!r:.60}: its categories are not a list of texts")
+        if not 1 <= len(categories) <= MAX_STATES or len(set(categories)) != len(categories):
+            raise InputError(f"column {name!r:.60}: its categories are empty, repeated or too many")
+        cuts, centers = plain.get("cuts"), plain.get("centers")
+        if cuts is None and centers is None:
+            column = cls(name, kind, tuple(categories))
+            _check_decodes(column)
+            return column
+        if kind not in ("integer", "number") or not _rises(cuts, len(categories) - 1, strictly=True):
+            raise InputError(f"column {name!r:.60}: its cuts are not {len(categories) - 1} rising numbers")
+        if not _rises(centers, len(categories), strictly=False):
+            raise InputError(f"column {name!r:.60}: its centers are not {len(categories)} rising numbers")
+        return cls(name, kind, tuple(categories), tuple(map(float, cuts)), tuple(map(float, centers)))
+
+
+def _rises(numbers: Any, length: int, strictly: bool) -> bool:
+    if not isinstance(numbers, list) or len(numbers) != length:
+        return False
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < float("inf") for x in numbers):
+        return False
+    return all(a < b or (a == b and not strictly) for a, b in zip(numbers, numbers[1:], strict=False))
+
+
+def _check_decodes(column: Column) -> None:
+    for code, label in enumerate(column.categories):
+        try:
+            column.decode(code)
+        except ValueError:
+            raise InputError(f"column {column.name!r:.60}: {label!r:.60} is not of kind {column.kind}") from None

@@ -1,0 +1,131 @@
+"""Learning a column's states from raw values, and turning raw values into codes."""
+
+from collections.abc import Collection
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from latree.arrays import FloatArray, IntArray
+from latree.errors import InputError
+from latree.table.bins import equal_cuts
+from latree.table.columns import MAX_STATES, Column, Kind
+from latree.table.factors import Factor, label_of, parse_number
+
+DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
+DEFAULT_BINS = 10
+MISSING = -1  # among codes that are still signed
+
+Unseen: TypeAlias = Literal["error", "missing"]
+
+
+def learn_column(factor: Factor, weights: FloatArray | None, bins: int, missing: Collection[str]) -> Column:
+    """Find the states of a column.
+
+    A numeric column becomes quantile bins if it has more than ``bins`` distinct values with fractions among them, or
+    more than ``2 * bins`` distinct whole numbers; every other column keeps its distinct values as categories, numbers
+    in their order and texts in alphabetical order. ``bins=0`` never cuts.
+    """
+    used = np.unique(factor.codes)
+    factor = Factor(factor.name, factor.values[used], np.searchsorted(used, factor.codes))
+    numbers = numbers_of(factor, missing)
+    if numbers is None:
+        labels = {label for label in factor.labels() if not is_missing(label, missing)}
+        return _with_categories(factor.name, "boolean" if factor.values.dtype == bool else "text", sorted(labels))
+    present = numbers[~np.isnan(numbers)]
+    distinct = np.unique(present)
+    whole = bool(np.all(distinct == np.floor(distinct)))
+    kind: Kind = "integer" if whole else "number"
+    if bins and len(distinct) > (2 * bins if whole else bins):
+        return _cut(factor, numbers, kind, weights, bins)
+    by_number = {number_label(label): parse_number(label) for label in factor.labels() if not is_missing(label, missing)}
+    return _with_categories(factor.name, kind, sorted(by_number, key=lambda label: by_number[label] or 0))
+
+
+def encode_column(
+    column: Column, factor: Factor, source: str, missing: Collection[str], unseen: Unseen
+) -> IntArray:
+    """Turn raw cells into codes of a known column; missing cells into ``MISSING``."""
+    numbers = None if column.kind in ("text", "boolean") else numbers_of(factor, missing)
+    if column.cuts is not None:
+        if numbers is None:
+            bad = next(x for x in factor.labels() if not is_missing(x, missing) and parse_number(x) is None)
+            raise InputError(f"{source}: column {column.name!r}: {bad!r} is not a number, and the model cuts it as one")
+        codes = np.searchsorted(np.array(column.cuts), numbers, side="left")
+        return np.where(np.isnan(numbers), MISSING, codes)[factor.codes]
+    positions = {label: code for code, label in enumerate(column.categories)}
+    codes = np.empty(len(factor.values), dtype=np.intp)
+    for index, label in enumerate(factor.labels()):
+        if is_missing(label, missing):
+            codes[index] = MISSING
+            continue
+        code = positions.get(number_label(label) if column.kind in ("integer", "number") else label)
+        if code is None and unseen == "error":
+            raise InputError(
+                f"{source}: column {column.name!r}: the value {label!r} was never seen when the model was fitted"
+            )
+        codes[index] = MISSING if code is None else code
+    return codes[factor.codes]
+
+
+def is_missing(label: str, missing: Collection[str]) -> bool:
+    """Tell whether a cell's text means that the cell is missing; an empty cell always is."""
+    return not label or label in missing
+
+
+def number_label(text: str) -> str:
+    """Spell a number in the one way that categories use, so that ``1``, ``1.0`` and ``+1`` are one state."""
+    number = parse_number(text)
+    return text if number is None else label_of(number)
+
+
+def numbers_of(factor: Factor, missing: Collection[str]) -> FloatArray | None:
+    """Read the distinct values as numbers, NaN where missing; None if one of them is no number."""
+    if factor.values.dtype == bool:
+        return None
+    if not factor.is_text:
+        numbers = factor.values.astype(np.float64)
+        tokens = [number for token in missing if (number := parse_number(token)) is not None]
+        return np.where(np.isin(numbers, tokens), np.nan, numbers)
+    parsed: list[Any] = []
+    for label in factor.labels():
+        number = np.nan if is_missing(label, missing) else parse_number(label)
+        if number is None:
+            return None
+        parsed.append(number)
+    numbers = np.array(parsed, dtype=np.float64)
+    if np.isinf(numbers).any():
+        raise InputError(f"column {factor.name!r}: {factor.labels()[int(np.argmax(np.isinf(numbers)))]!r} is too large")
+    return None if np.isnan(numbers).all() else numbers
+
+
+def _with_categories(name: str, kind: Kind, categories: list[str]) -> Column:
+    if len(categories) > MAX_STATES:
+        raise InputError(
+            f"column {name!r} has {len(categories)} different values, at most {MAX_STATES} can be told apart; "
+            "drop it if it is an identifier or a date"
+        )
+    return Column(name, kind, tuple(categories))
+
+
+def _cut(factor: Factor, numbers: FloatArray, kind: Kind, weights: FloatArray | None, bins: int) -> Column:
+    mass = np.bincount(factor.codes, weights=weights, minlength=len(numbers)).astype(np.float64)
+    usable = ~np.isnan(numbers) & (mass > 0)
+    values, position = np.unique(numbers[usable], return_inverse=True)
+    counts = np.bincount(position, weights=mass[usable])
+    cuts = equal_cuts(values, counts, bins)
+    bin_of = np.searchsorted(cuts, values, side="left")
+    centers = [_lower_median(values[bin_of == b], counts[bin_of == b]) for b in range(len(cuts) + 1)]
+    return Column(factor.name, kind, tuple(_interval_labels(cuts)), tuple(cuts.tolist()), tuple(centers))
+
+
+def _lower_median(values: FloatArray, counts: FloatArray) -> float:
+    cumulative = np.cumsum(counts)
+    return float(values[np.searchsorted(cumulative, cumulative[-1] / 2)])
+
+
+def _interval_labels(cuts: FloatArray) -> list[str]:
+    """Name the bins by their bounds, with as few digits as keep the bounds apart."""
+    digits = next((d for d in range(4, 17) if len({f"{cut:.{d}g}" for cut in cuts}) == len(cuts)), 17)
+    texts = [f"{cut:.{digits}g}" for cut in cuts]
+    between = [f"({low}, {high}]" for low, high in zip(texts, texts[1:], strict=False)]
+    return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]

@@ -1,0 +1,99 @@
+"""Rows that are all in memory: blocks of an array, worked on by threads."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree.arrays import CodeArray, FloatArray
+from latree.parallel import map_ordered
+
+# Small enough that a block's messages stay in the cache, large enough that NumPy's cost a call does not count.
+BLOCK_ROWS = 2048
+
+
+class Block(NamedTuple):
+    """Some consecutive rows of a table: what a statistic is computed from."""
+
+    codes: CodeArray  # rows x columns; the largest value of the type means missing
+    weights: FloatArray | None  # one a row, or None where every row counts once
+
+
+Sums: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
+
+
+class Rows(Protocol):
+    """Where a table's rows live. Everything that learners need from them goes through these two calls.
+
+    Results must not depend on how the work is spread: blocks are fixed and are added in their order.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the rows' weights."""
+
+    @property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Number of missing cells of each column."""
+
+    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
+        """Add up a statistic over all blocks."""
+
+    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+
+
+@dataclass(frozen=True)
+class MemoryRows:
+    """Rows as one array, columns contiguous."""
+
+    codes: CodeArray
+    weights: FloatArray | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the rows' weights."""
+        return float(len(self.codes) if self.weights is None else self.weights.sum())
+
+    @property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Number of missing cells of each column."""
+        return np.count_nonzero(self.codes == missing_code(self.codes), axis=0).astype(np.int64)
+
+    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
+        """Add up a statistic over all blocks, in their order."""
+        total: Sums | None = None
+        for part in map_ordered(statistic, self._blocks()):
+            if total is None:
+                total = part
+            elif isinstance(total, tuple):
+                total = tuple(a + b for a, b in zip(total, part, strict=True))
+            else:
+                total = total + np.asarray(part)
+        assert total is not None  # there is always a block, if only an empty one
+        return total
+
+    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+        return np.concatenate(list(map_ordered(function, self._blocks())))
+
+    def _blocks(self) -> Iterator[Block]:
+        for start in range(0, max(len(self.codes), 1), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            yield Block(self.codes[rows], None if self.weights is None else self.weights[rows])
+
+
+def missing_code(codes: CodeArray) -> int:
+    """Give the code that is reserved for missing cells."""
+    return int(np.iinfo(codes.dtype).max)

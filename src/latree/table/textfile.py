@@ -1,0 +1,101 @@
+"""Reading CSV and TSV files, plain or gzipped."""
+
+import csv
+import gzip
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count, islice
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from latree.arrays import IntArray
+from latree.errors import InputError
+from latree.table.factors import Factor, check_names, text_array
+
+_ROWS_AT_ONCE = 4096
+
+
+def read_factors(path: Path) -> list[Factor]:
+    """Read a file's columns."""
+    with _open(path) as stream:
+        header, rows = _rows(path, stream)
+        positions: list[defaultdict[str, int]] = [defaultdict(_counter()) for _ in header]
+        parts: list[list[IntArray]] = [[np.empty(0, np.intp)] for _ in header]
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+            for position, part, cells in zip(positions, parts, zip(*chunk, strict=True), strict=True):
+                part.append(np.fromiter(map(position.__getitem__, cells), np.intp, len(chunk)))
+    return [
+        Factor(name, text_array(list(position)), np.concatenate(part))
+        for name, position, part in zip(header, positions, parts, strict=True)
+    ]
+
+
+def read_cells(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Read a file's header and rows as they stand."""
+    with _open(path) as stream:
+        header, rows = _rows(path, stream)
+        return header, list(rows)
+
+
+def is_text_file(path: Path) -> bool:
+    """Tell by its name whether a file is one that this module reads."""
+    name = path.name.lower().removesuffix(".gz")
+    return name.endswith((".csv", ".tsv", ".txt"))
+
+
+def _counter() -> Callable[[], int]:
+    return count().__next__
+
+
+def _rows(path: Path, stream: TextIO) -> tuple[list[str], Iterator[list[str]]]:
+    first = stream.readline()
+    stream.seek(0)
+    delimiters = "\t,;" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ",;\t"
+    reader = csv.reader(stream, delimiter=max(delimiters, key=first.count), strict=True)
+    header = [name.strip() for name in next(reader, [])]
+    if not header:
+        raise InputError(f"{path}: the file is empty; the first line must name the columns")
+    check_names(header, str(path))
+    return header, _checked(path, reader, len(header))
+
+
+def _checked(path: Path, reader: Iterator[list[str]], width: int) -> Iterator[list[str]]:
+    for number, row in enumerate((row for row in reader if row), start=1):
+        if len(row) != width:
+            raise InputError(f"{path}: data row {number} has {len(row)} cells where the header has {width}")
+        yield row
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[TextIO]:
+    """Open for reading, and say in one line what is wrong with a file that cannot be read as text."""
+    gzipped = path.name.lower().endswith(".gz")
+    try:
+        opener = gzip.open if gzipped else open
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+            yield stream  # type: ignore[misc]
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a file") from None
+    except PermissionError:
+        raise InputError(f"{path}: may not be read (permission denied)") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: {_first_bad_line(path, gzipped)}") from None
+    except (gzip.BadGzipFile, EOFError):
+        raise InputError(f"{path}: not a whole gzip file") from None
+    except csv.Error as error:
+        raise InputError(f"{path}: not a well-formed table ({error})") from None
+
+
+def _first_bad_line(path: Path, gzipped: bool) -> str:
+    with gzip.open(path, "rb") if gzipped else open(path, "rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return f"line {number} is not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
+    return "not UTF-8 text"

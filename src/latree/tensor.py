@@ -1,0 +1,86 @@
+"""The three unfoldings of a fourth-order tensor, their nuclear norms, and the factorisations of the unfolding lemma.
+
+The letters are the paper's: A, B and C are the unfoldings for the pairings {12|34}, {13|24} and {14|23} of four
+variables; H and G are the hidden neighbours of the two sides.
+"""
+
+import numpy as np
+
+from latree.arrays import FloatArray
+from latree.parallel import map_ordered
+
+# Which axes of P become rows and columns of A, B and C. The paper reshapes in column-major order, where the FIRST index
+# runs fastest: row x1 + n(x2 - 1). NumPy's reshape lets the last index run fastest, hence (2, 1) and not (1, 2).
+_AXES = ((1, 0, 3, 2), (2, 0, 3, 1), (3, 0, 2, 1))
+
+# A stack of 500 matrix rows makes NumPy let go of the interpreter lock during its SVD; this many cells are always more.
+_CELLS_AT_ONCE = 2**16
+
+
+def unfoldings(tensors: FloatArray) -> FloatArray:
+    """Unfold fourth-order tensors in three ways: equations (2), (3) and (4).
+
+    Parameters
+    ----------
+    tensors : array, shape (..., n, n, n, n)
+
+    Returns
+    -------
+    array, shape (..., 3, n², n²)
+        A, B and C. ``A[x1 + n x2, x3 + n x4] = B[x1 + n x3, x2 + n x4] = C[x1 + n x4, x2 + n x3] = P[x1, x2, x3, x4]``
+        (counting from zero).
+    """
+    n = tensors.shape[-1]
+    lead = tensors.ndim - 4
+    stack = [
+        tensors.transpose(*range(lead), *(lead + axis for axis in axes)).reshape(*tensors.shape[:lead], n * n, n * n)
+        for axes in _AXES
+    ]
+    return np.stack(stack, axis=lead)
+
+
+def nuclear_norms(matrices: FloatArray) -> FloatArray:
+    """Sum the singular values of every matrix of a stack, on all cores."""
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    step = max(6, _CELLS_AT_ONCE // max(1, flat[:1].size))
+    pieces = (flat[start : start + step] for start in range(0, len(flat), step))
+    norms = list(map_ordered(_norms, pieces))
+    return np.concatenate(norms).reshape(matrices.shape[:-2]) if norms else np.zeros(matrices.shape[:-2])
+
+
+def _norms(stack: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.svd(stack, compute_uv=False).sum(axis=-1))
+
+
+def khatri_rao(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Multiply column by column: column j of the result is the Kronecker product of the two columns j."""
+    return (left[:, None, :] * right[None, :, :]).reshape(-1, left.shape[1])
+
+
+def factorised_unfoldings(
+    p1_h: FloatArray, p2_h: FloatArray, p3_g: FloatArray, p4_g: FloatArray, p_hg: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute A, B and C of a quartet {12|34} from its parameters: the unfolding lemma.
+
+    ``A = (P2|H ⊙ P1|H) P_HG (P4|G ⊙ P3|G)ᵀ``,
+    ``B = (P3|G ⊗ P1|H) diag(P_HG(:)) (P4|G ⊗ P2|H)ᵀ``,
+    ``C = (P4|G ⊗ P1|H) diag(P_HG(:)) (P3|G ⊗ P2|H)ᵀ``.
+
+    Parameters
+    ----------
+    p1_h, p2_h : array, shape (n, k_H)
+        Conditional tables of the two leaves at H; columns are distributions.
+    p3_g, p4_g : array, shape (n, k_G)
+        Conditional tables of the two leaves at G.
+    p_hg : array, shape (k_H, k_G)
+        Joint table of H and G.
+
+    Returns
+    -------
+    tuple of array, each of shape (n², n²)
+    """
+    diagonal = p_hg.ravel(order="F")  # P_HG(:), columns under each other
+    a = khatri_rao(p2_h, p1_h) @ p_hg @ khatri_rao(p4_g, p3_g).T
+    b = (np.kron(p3_g, p1_h) * diagonal) @ np.kron(p4_g, p2_h).T
+    c = (np.kron(p4_g, p1_h) * diagonal) @ np.kron(p3_g, p2_h).T
+    return a, b, c

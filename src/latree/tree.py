@@ -1,0 +1,279 @@
+"""Unrooted trees as tables of integers.
+
+Data model: a tree over ``d`` observed variables and ``h`` hidden ones has nodes ``0 .. d+h-1``. Node ``i < d`` is the
+observed variable ``names[i]``; the others are hidden. ``edges`` has one row ``(u, v)`` an edge; ``lengths`` and
+``support`` have one number an edge, NaN where there is none. Observed inner nodes, nodes with any number of neighbours,
+and forests are all legal; cycles are not.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree.arrays import FloatArray, IntArray
+from latree.drawing import draw
+from latree.errors import InputError
+from latree.newick import read_newick, write_newick
+
+
+class Rooted(NamedTuple):
+    """A tree (or forest) hung from a root in each component."""
+
+    parent: IntArray  # -1 for roots
+    order: IntArray  # every node after its parent, subtrees contiguous
+    up: IntArray  # the edge to the parent, -1 for roots
+
+
+class Split(NamedTuple):
+    """What removing an edge does to the observed variables, as bit sets (bit ``i`` for ``names[i]``)."""
+
+    side: int  # the side without the component's first variable
+    within: int  # all observed variables of the component
+
+
+class Tree:
+    """An unrooted tree whose leaves are observed variables and whose inner nodes are mostly hidden.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the observed variables.
+    edges : array of int, shape (e, 2)
+        Pairs of nodes; nodes from ``len(names)`` on are hidden.
+    lengths, support : array of float, shape (e,), optional
+        One number an edge.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        edges: Any,
+        lengths: Any = None,
+        support: Any = None,
+    ) -> None:
+        self.names = tuple(names)
+        self.edges: IntArray = _frozen(np.array(edges, dtype=np.intp).reshape(-1, 2))
+        self.lengths: FloatArray = _edge_numbers(lengths, len(self.edges), "lengths")
+        self.support: FloatArray = _edge_numbers(support, len(self.edges), "support")
+        if len(set(self.names)) != len(self.names):
+            raise InputError("two observed variables of a tree have the same name")
+        if len(self.edges) and self.edges.min() < 0:
+            raise InputError("an edge names a negative node")
+        self.n_nodes = max(len(self.names), int(self.edges.max(initial=-1)) + 1)
+        if self.n_nodes > 2 * len(self.edges) + len(self.names) or not all(self.neighbors[len(self.names) :]):
+            raise InputError("a hidden node of a tree has no neighbour")
+        if len(self.edges) != self.n_nodes - len(set(self._components.tolist())):
+            raise InputError("the edges of a tree run in a circle")
+
+    @property
+    def n_observed(self) -> int:
+        """Number of observed variables."""
+        return len(self.names)
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden variables."""
+        return self.n_nodes - len(self.names)
+
+    @cached_property
+    def node_names(self) -> tuple[str, ...]:
+        """Names of all nodes; hidden ones are H1, H2, ... (with as many H as keep them apart from columns)."""
+        prefix = "H"
+        while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in self.names):
+            prefix += "H"
+        return (*self.names, *(f"{prefix}{i}" for i in range(1, self.n_hidden + 1)))
+
+    @cached_property
+    def neighbors(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """For each node its neighbours, as pairs (node, edge)."""
+        found: list[list[tuple[int, int]]] = [[] for _ in range(self.n_nodes)]
+        for edge, (u, v) in enumerate(self.edges.tolist()):
+            found[u].append((v, edge))
+            found[v].append((u, edge))
+        return tuple(tuple(pairs) for pairs in found)
+
+    def rooted(self, root: int | None = None) -> Rooted:
+        """Hang the tree from a node, and every other component from its middle.
+
+        Parameters
+        ----------
+        root : int, optional
+            A node; by default the middle of its component (see :meth:`center`).
+        """
+        parent = np.full(self.n_nodes, -1, dtype=np.intp)
+        up = np.full(self.n_nodes, -1, dtype=np.intp)
+        order: list[int] = []
+        for start in self._roots if root is None else [root, *(r for r in self._roots if not self._joined(r, root))]:
+            stack = [start]
+            while stack:
+                node = stack.pop()
+                order.append(node)
+                for other, edge in reversed(self.neighbors[node]):
+                    if edge != up[node]:
+                        parent[other], up[other] = node, edge
+                        stack.append(other)
+        return Rooted(parent, np.array(order, dtype=np.intp), up)
+
+    @cached_property
+    def _components(self) -> IntArray:
+        component = np.full(self.n_nodes, -1, dtype=np.intp)
+        for start in range(self.n_nodes):
+            if component[start] >= 0:
+                continue
+            component[start] = start
+            stack = [start]
+            while stack:
+                node = stack.pop()
+                for other, _ in self.neighbors[node]:
+                    if component[other] < 0:
+                        component[other] = start
+                        stack.append(other)
+        return component
+
+    def _joined(self, u: int, v: int) -> bool:
+        return bool(self._components[u] == self._components[v])
+
+    @cached_property
+    def _roots(self) -> tuple[int, ...]:
+        return tuple(self._center(start) for start in np.unique(self._components).tolist())
+
+    def _center(self, start: int) -> int:
+        """Find the node of a component from which no branch holds more than half of it, a hidden one if there is one."""
+        order, parent = [start], {start: -1}
+        for node in order:
+            for other, _ in self.neighbors[node]:
+                if other != parent[node]:
+                    parent[other] = node
+                    order.append(other)
+        size = dict.fromkeys(order, 1)
+        for node in reversed(order[1:]):
+            size[parent[node]] += size[node]
+        heaviest = {node: len(order) - size[node] for node in order}
+        for node in order[1:]:
+            heaviest[parent[node]] = max(heaviest[parent[node]], size[node])
+        return min(order, key=lambda node: (node < self.n_observed, heaviest[node], node))
+
+    @cached_property
+    def _splits_of_edges(self) -> tuple[Split, ...]:
+        rooted = self.rooted()
+        below = [1 << node if node < self.n_observed else 0 for node in range(self.n_nodes)]
+        for node in rooted.order[::-1].tolist():
+            if rooted.parent[node] >= 0:
+                below[rooted.parent[node]] |= below[node]
+        splits: list[Split] = [Split(0, 0)] * len(self.edges)
+        within = 0
+        for node in rooted.order.tolist():
+            if rooted.parent[node] < 0:
+                within = below[node]
+            else:
+                first = within & -within
+                side = below[node] ^ within if below[node] & first else below[node]
+                splits[rooted.up[node]] = Split(side, within)
+        return tuple(splits)
+
+    @cached_property
+    def splits(self) -> frozenset[Split]:
+        """The partitions of the observed variables that edges imply, without those that part off one variable or none.
+
+        In a forest an edge parts its own component only.
+        """
+        return frozenset(
+            split
+            for split in self._splits_of_edges
+            if split.side.bit_count() > 1 and (split.side ^ split.within).bit_count() > 1
+        )
+
+    def robinson_foulds(self, other: "Tree") -> int:
+        """Count the partitions that one tree implies and the other does not: ``a + b`` of the paper.
+
+        Parameters
+        ----------
+        other : Tree
+            A tree over the same observed variables, in any order.
+        """
+        return len(self.splits ^ other.reordered(self.names).splits)
+
+    @property
+    def max_robinson_foulds(self) -> int:
+        """The largest distance that two trees over these observed variables can have."""
+        return 2 * max(0, self.n_observed - 3)
+
+    def reordered(self, names: Sequence[str]) -> "Tree":
+        """Give the same tree with its observed variables in another order."""
+        if tuple(names) == self.names:
+            return self
+        if set(names) != set(self.names) or len(names) != len(self.names):
+            odd = sorted(set(names) ^ set(self.names))
+            raise InputError(f"the trees are over different variables: {odd[0]!r} is in only one of them")
+        position = {name: i for i, name in enumerate(names)}
+        moved = np.array([*(position[name] for name in self.names), *range(self.n_observed, self.n_nodes)], dtype=np.intp)
+        return Tree(names, moved[self.edges], self.lengths, self.support)
+
+    def path_lengths(self) -> NDArray[np.int32]:
+        """Count the edges on the path between every two observed variables; -1 between components."""
+        rooted = self.rooted()
+        place = np.empty(self.n_nodes, dtype=np.intp)
+        place[rooted.order] = np.arange(self.n_nodes)
+        size = np.ones(self.n_nodes, dtype=np.intp)
+        for node in rooted.order[::-1].tolist():
+            if rooted.parent[node] >= 0:
+                size[rooted.parent[node]] += size[node]
+        depth = np.zeros(self.n_nodes, dtype=np.int32)
+        distance = np.full((self.n_nodes, self.n_nodes), -1, dtype=np.int32)  # rows by node, columns by place
+        for node in rooted.order.tolist():
+            parent, below = rooted.parent[node], slice(place[node], place[node] + size[node])
+            if parent < 0:
+                for other in rooted.order[below].tolist():
+                    depth[other] = depth[rooted.parent[other]] + 1 if rooted.parent[other] >= 0 else 0
+                distance[node, below] = depth[rooted.order[below]]
+            else:  # one step further from everything, but one nearer to what is below
+                distance[node] = np.where(distance[parent] < 0, -1, distance[parent] + 1)
+                distance[node, below] -= 2
+        return distance[: self.n_observed, place[: self.n_observed]]
+
+    def to_newick(self) -> str:
+        """Write the tree in Newick format; a forest as one statement a component."""
+        return write_newick(self)
+
+    @classmethod
+    def from_newick(cls, text: str) -> "Tree":
+        """Read a tree, or a forest, from Newick format (see :mod:`latree.newick` for the rules)."""
+        return cls(*read_newick(text))
+
+    def to_networkx(self) -> Any:
+        """Give the tree as a :class:`networkx.Graph`.
+
+        Nodes are names, with an attribute ``hidden``; edges have ``length`` and ``support`` where the tree does.
+        """
+        import networkx
+
+        graph = networkx.Graph()
+        for node, name in enumerate(self.node_names):
+            graph.add_node(name, hidden=node >= self.n_observed)
+        for (u, v), length, support in zip(self.edges.tolist(), self.lengths, self.support, strict=True):
+            known = {"length": float(length), "support": float(support)}
+            names = self.node_names
+            graph.add_edge(names[u], names[v], **{key: value for key, value in known.items() if not np.isnan(value)})
+        return graph
+
+    def draw(self) -> str:
+        """Draw the tree as text, one line a leaf."""
+        return draw(self)
+
+    def __repr__(self) -> str:
+        return f"<Tree: {self.n_observed} observed, {self.n_hidden} hidden>"
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+def _edge_numbers(numbers: Iterable[float] | None, n_edges: int, what: str) -> FloatArray:
+    array = np.full(n_edges, np.nan) if numbers is None else np.array(numbers, dtype=np.float64)
+    if array.shape != (n_edges,):
+        raise InputError(f"a tree of {n_edges} edges needs as many {what}, not an array of shape {array.shape}")
+    return _frozen(array)
