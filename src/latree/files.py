@@ -20,6 +20,24 @@ def refuse_existing(path: Path) -> None:
         raise InputError(f"{path}: the folder {path.parent} does not exist")
 
 
+def read_text(path: Path) -> str:
+    """Read a text file."""
+    with readable(path):
+        return path.read_text(encoding="utf-8")
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Say in one line why a file cannot be read."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text") from None
+    except OSError as error:
+        reasons = {FileNotFoundError: "no such file", IsADirectoryError: "is a folder, not a file"}
+        raise InputError(f"{path}: {reasons.get(type(error), error.strerror or str(error))}") from None
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file by way of a temporary one beside it, so that no reader ever sees half of it."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -1,7 +1,7 @@
 """Exact inference in a tree of discrete variables: one pass up, one pass down, for a block of rows at once.
 
-Every array of messages has one row a state and one column a row of data. Up the tree, what the cells below a node say of
-its state is kept as ``likelihood * exp(scale)`` with the largest likelihood of each row equal to one; products over
+Every array of messages has one row a state and one column a row of data. Up the tree, what the cells below a node say
+of its state is kept as ``likelihood * exp(scale)`` with the largest likelihood of each row equal to one; products over
 children are sums of logarithms, so thousands of columns neither underflow nor lose a state that a later child favours.
 A missing cell is a message of ones. A root is treated as the child of a variable with a single state, so that priors
 and conditional tables need no telling apart.
@@ -86,7 +86,7 @@ def upward(network: Network, codes: CodeArray) -> Upward:
             likelihood[node] = message = np.exp(log_message - largest, out=log_message)
             to_parent[node] = table.T @ message
             if network.parent[node] < 0:
-                scale += np.log(to_parent[node][0])  # type: ignore[index]
+                scale += np.log(to_parent[node][0])
     return Upward(likelihood, to_parent, scale)
 
 
@@ -96,7 +96,9 @@ def _gather(log_table: FloatArray, codes: CodeArray) -> FloatArray:
     return padded.take(np.minimum(codes, log_table.shape[1]), axis=1)
 
 
-def downward(network: Network, up: Upward, weights: FloatArray | None = None) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+def downward(
+    network: Network, up: Upward, weights: FloatArray | None = None
+) -> Iterator[tuple[int, FloatArray, FloatArray]]:
     """Send messages from the roots to the leaves.
 
     Yields
@@ -130,9 +132,7 @@ def log_likelihoods(network: Network, codes: CodeArray) -> FloatArray:
     return upward(network, codes).log_likelihood
 
 
-def expected_counts(
-    network: Network, codes: CodeArray, weights: FloatArray | None
-) -> tuple[FloatArray, ...]:
+def expected_counts(network: Network, codes: CodeArray, weights: FloatArray | None) -> tuple[FloatArray, ...]:
     """Give the expected counts behind every table, given the rows, and last the rows' total log-likelihood."""
     up = upward(network, codes)
     counts: list[FloatArray] = [np.empty(0)] * len(network.parent)
@@ -155,4 +155,4 @@ def _leaf_counts(table: FloatArray, codes: CodeArray, parent_posterior: FloatArr
     n = len(table)
     states = np.minimum(codes, n).astype(np.intp)
     counts = np.stack([np.bincount(states, weights=row, minlength=n + 1) for row in parent_posterior], axis=1)
-    return counts[:n] + table * counts[n]
+    return np.asarray(counts[:n] + table * counts[n])

@@ -1,6 +1,6 @@
 """Latent tree models: a tree, a number of states for every node, and one probability table an edge."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from latree.arrays import FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
 from latree.messages import Network, downward, log_likelihoods, upward
+from latree.modelfile import parts_from_dict, read_json, save_model
 from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
 
@@ -69,13 +70,13 @@ class LatentTreeModel:
         """Number of free parameters: a distribution over n states has n - 1."""
         return sum((table.shape[0] - 1) * table.shape[1] for table in self.tables)
 
-    def encode(self, data: Any, *, weights: Any = None, unseen: Unseen = "error", **options: Any) -> Table:
+    def encode(self, data: Any, *, unseen: Unseen = "error") -> Table:
         """Code new data like the model's own (see :func:`latree.as_table` for what data may be)."""
         if isinstance(data, Table):
             if data.columns != self.columns:
                 raise InputError("the table was not coded with this model's columns; give the data it was made from")
             return data
-        return as_table(data, columns=self.columns, weights=weights, unseen=unseen, **options)
+        return as_table(data, columns=self.columns, unseen=unseen)
 
     def log_likelihood_rows(self, table: Table) -> FloatArray:
         """Give the log-likelihood of each row, in nats; missing cells are summed out."""
@@ -172,35 +173,29 @@ class LatentTreeModel:
         wanted = list(nodes)
         if len(set(wanted)) != len(wanted):
             raise ValueError("the nodes of a joint distribution must differ")
-        network = self.network
-        # What is known of a node from below: the wanted nodes there, and a tensor (node's state, their states ...).
-        below: dict[int, tuple[list[int], FloatArray]] = {}
-        pending = {node for node in wanted}
+        parent = self.network.parent
+        needed = set(wanted)
         for node in wanted:
-            while (node := int(network.parent[node])) >= 0 and node not in pending:
-                pending.add(node)
-        result: tuple[list[int], FloatArray] = ([], np.ones(1))
-        for node in network.order[::-1].tolist():
-            if node not in pending:
-                continue
+            while (node := int(parent[node])) >= 0 and node not in needed:
+                needed.add(node)
+        # For a node (-1: above all roots) the wanted nodes found below it, and their joint likelihood: one row a state
+        # of the node, one column a combination of their states.
+        below: dict[int, tuple[list[int], FloatArray]] = {}
+        for node in (node for node in self.network.order[::-1].tolist() if node in needed):
             n = len(self.tables[node])
-            names, tensor = below.pop(node, ([], np.ones((n, 1))))
+            found, likelihood = below.pop(node, ([], np.ones((n, 1))))
             if node in wanted:
-                names, tensor = [node, *names], (np.eye(n)[:, :, None] * tensor[:, None, :]).reshape(n, -1)
-            message = self.tables[node].T @ tensor
-            parent = int(network.parent[node])
-            known, other = below.get(parent, ([], np.ones((len(message), 1)))) if parent >= 0 else (result[0], result[1][None])
-            merged = (other[:, :, None] * message[:, None, :]).reshape(len(message), -1)
-            if parent >= 0:
-                below[parent] = ([*known, *names], merged)
-            else:
-                result = ([*known, *names], merged[0])
-        names, flat = result
-        tensor = flat.reshape([len(self.tables[node]) for node in names])
-        return tensor.transpose([names.index(node) for node in wanted])
+                found, likelihood = [node, *found], (np.eye(n)[:, :, None] * likelihood[:, None, :]).reshape(n, -1)
+            message = self.tables[node].T @ likelihood
+            others, so_far = below.get(int(parent[node]), ([], np.ones((len(message), 1))))
+            combined = (so_far[:, :, None] * message[:, None, :]).reshape(len(message), -1)
+            below[int(parent[node])] = ([*others, *found], combined)
+        found, likelihood = below[-1]
+        tensor = likelihood.reshape([len(self.tables[node]) for node in found])
+        return tensor.transpose([found.index(node) for node in wanted])
 
     def quartet_tables(self, quartets: IntArray) -> FloatArray:
-        """Give the exact joint distributions of quadruples of columns, padded like :func:`latree.tables.quartet_tables`."""
+        """Give exact joint distributions of quadruples of columns, like :func:`latree.tables.quartet_tables`."""
         n = max(column.n_states for column in self.columns)
         tensors = np.zeros((len(quartets), n, n, n, n))
         for tensor, quartet in zip(tensors, quartets.tolist(), strict=True):
@@ -210,13 +205,20 @@ class LatentTreeModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model to a JSON file; see :mod:`latree.modelfile`."""
-        from latree.modelfile import save_model
-
         save_model(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> "LatentTreeModel":
         """Read a model from a JSON file, trusting none of it; see :mod:`latree.modelfile`."""
-        from latree.modelfile import load_model
+        plain = read_json(Path(path))
+        try:
+            return cls(*parts_from_dict(plain))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
 
-        return load_model(Path(path))
+
+def identity_table(n: int, k: int) -> FloatArray:
+    """Give the table of a variable with n states that follows one with k: state h goes with state h modulo n."""
+    table = np.zeros((n, k))
+    table[np.arange(k) % n, np.arange(k)] = 1
+    return table

@@ -2,7 +2,7 @@
 
 Rules where the format leaves a choice:
 
-- A name is quoted unless it is only letters, digits and dots and does not look like a number; a quote inside is doubled.
+- A name is quoted unless it is all letters, digits and dots and does not look like a number; a quote in it is doubled.
 - A number after an inner node is the support of the edge above it; any other label (or a quoted number) is the name of
   an observed inner node, whose edge's support is then written as a comment ``[&support=0.9]``.
 - An underscore stays an underscore. Other comments are passed over.
@@ -21,7 +21,9 @@ from latree.errors import InputError
 if TYPE_CHECKING:
     from latree.tree import Tree
 
-_TOKEN = re.compile(r"\s*(?:(?P<quoted>'(?:[^']|'')*')|\[(?P<comment>[^\]]*)\]|(?P<mark>[(),:;])|(?P<word>[^\s()\[\]',:;]+))")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<quoted>'(?:[^']|'')*')|\[(?P<comment>[^\]]*)\]|(?P<mark>[(),:;])|(?P<word>[^\s()\[\]',:;]+))"
+)
 _PLAIN = re.compile(r"[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*")
 
 
@@ -79,7 +81,9 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise InputError(f"not a Newick tree: cannot read {text[position : position + 20]!r} at character {position}")
+            raise InputError(
+                f"not a Newick tree: cannot read {text[position : position + 20]!r} at character {position}"
+            )
         position = match.end()
         kind = match.lastgroup or ""
         value = match.group(kind)

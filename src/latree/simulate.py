@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from latree.arrays import FloatArray, IntArray, RandomState, generator
-from latree.model import LatentTreeModel
+from latree.model import LatentTreeModel, identity_table
 from latree.table import Column
 from latree.tree import Tree
 
@@ -91,15 +91,15 @@ def random_model(
     rooted = tree.rooted()
     tables: list[FloatArray] = []
     for node, parent in enumerate(rooted.parent.tolist()):
-        begin = np.full((sizes[node], sizes[parent] if parent >= 0 else 1), 1 / sizes[node])
+        shape = (int(sizes[node]), int(sizes[parent]) if parent >= 0 else 1)
         if parent >= 0 and (node < tree.n_observed or start == "identity"):
-            columns = np.arange(begin.shape[1])
-            begin = np.zeros(begin.shape)
-            begin[columns % len(begin), columns] = 1
+            begin = identity_table(*shape)
+        else:
+            begin = np.full(shape, 1 / shape[0])
         tables.append(perturbed(begin, perturbation, rng))
     categories = tuple(str(state) for state in range(n_states))
-    columns_of = tuple(Column(name, "integer", categories) for name in tree.names)
-    return LatentTreeModel(tree, columns_of, tuple(tables))
+    columns = tuple(Column(name, "integer", categories) for name in tree.names)
+    return LatentTreeModel(tree, columns, tuple(tables))
 
 
 def perturbed(table: FloatArray, perturbation: float, rng: np.random.Generator) -> FloatArray:

@@ -141,7 +141,7 @@ class Tree:
         return tuple(self._center(start) for start in np.unique(self._components).tolist())
 
     def _center(self, start: int) -> int:
-        """Find the node of a component from which no branch holds more than half of it, a hidden one if there is one."""
+        """Find the node (a hidden one, if there is one) whose largest branch is smallest."""
         order, parent = [start], {start: -1}
         for node in order:
             for other, _ in self.neighbors[node]:
@@ -209,7 +209,9 @@ class Tree:
             odd = sorted(set(names) ^ set(self.names))
             raise InputError(f"the trees are over different variables: {odd[0]!r} is in only one of them")
         position = {name: i for i, name in enumerate(names)}
-        moved = np.array([*(position[name] for name in self.names), *range(self.n_observed, self.n_nodes)], dtype=np.intp)
+        moved = np.array(
+            [*(position[name] for name in self.names), *range(self.n_observed, self.n_nodes)], dtype=np.intp
+        )
         return Tree(names, moved[self.edges], self.lengths, self.support)
 
     def path_lengths(self) -> NDArray[np.int32]:

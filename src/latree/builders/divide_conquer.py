@@ -127,7 +127,7 @@ class _GrowingTree:
 
 
 class _Region:
-    """The part of a tree in which the new leaf must go: what hangs below the edge above ``top``, less what was ruled out.
+    """Where in a tree the new leaf must go: what hangs below the edge above ``top``, less what was ruled out.
 
     Where a subtree was ruled out, its root stays as an end of the region; ``weight`` counts ends below a node.
     """

@@ -30,9 +30,7 @@ def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
     return smallest(nuclear_norms(unfoldings(tensors / np.where(total > 0, total, 1))))
 
 
-def nuclear_test(
-    tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n_states: int
-) -> QuartetTest:
+def nuclear_test(tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n_states: int) -> QuartetTest:
     """Make the test for quadruples whose tensors ``tables`` gives.
 
     Parameters

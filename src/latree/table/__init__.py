@@ -1,6 +1,7 @@
 """Tables of codes: discrete columns, missing cells, row weights, and sums over rows."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,15 +12,8 @@ from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, IntArray
 from latree.errors import InputError
-from latree.table.columns import Column
-from latree.table.encode import (
-    DEFAULT_BINS,
-    DEFAULT_MISSING,
-    MISSING,
-    Unseen,
-    encode_column,
-    learn_column,
-)
+from latree.table.columns import DEFAULT_MISSING, Column
+from latree.table.encode import DEFAULT_BINS, MISSING, Unseen, encode_column, learn_column
 from latree.table.factors import Factor, from_frame, from_matrix
 from latree.table.memory import Block, MemoryRows, Rows, Sums, missing_code
 from latree.table.textfile import is_text_file, read_factors
@@ -137,6 +131,7 @@ def as_table(
     data: Any,
     *,
     columns: Sequence[Column] | None = None,
+    names: Sequence[str] | None = None,
     weights: Any = None,
     bins: int = DEFAULT_BINS,
     missing: Collection[str] = DEFAULT_MISSING,
@@ -153,13 +148,15 @@ def as_table(
     columns : sequence of Column, optional
         Columns learned before: the data are cut and coded like them, their order is kept, other columns of the data
         are passed over. By default the columns are learned from the data.
+    names : sequence of str, optional
+        Names for the columns of an array; x0, x1, ... by default.
     weights : array of float or str, optional
         A weight for each row, or the name of the column that holds it.
     bins : int
-        Number of quantile bins for a numeric column with many values: more than ``bins`` distinct values if they have
-        fractions, more than ``2 * bins`` if they are whole numbers. 0 keeps every distinct value as a category.
+        Number of quantile bins for a numeric column with fractions, or with more than ``2 * bins`` distinct whole
+        numbers. 0 keeps every distinct value as a category.
     missing : collection of str
-        Cells that mean missing, beside empty ones.
+        Cells that mean missing, beside empty ones. Columns learned before know their own.
     unseen : {"error", "missing"}
         What to do with a category that ``columns`` do not have.
     drop : collection of str
@@ -173,11 +170,13 @@ def as_table(
         return data
     if bins < 0 or bins == 1:
         raise InputError(f"bins must be 0 (never cut) or at least 2, not {bins}")
-    source, factors = _read(data)
+    source, factors = _read(data, names)
     weights, factors = _take_weights(weights, factors, source, missing)
     factors = _without(factors, drop, source)
     if columns is None:
-        columns = [learn_column(factor, weights, bins, missing) for factor in factors]
+        with _naming(source):
+            columns = [learn_column(factor, weights, bins, missing) for factor in factors]
+        unseen = "missing"  # only rows without weight can hold anything new
     elif isinstance(data, np.ndarray):
         if len(factors) != len(columns):
             raise InputError(f"{source} has {len(factors)} columns where the model has {len(columns)}")
@@ -189,8 +188,9 @@ def as_table(
         factors = [by_name[column.name] for column in columns]
     n_rows = len(factors[0].codes) if factors else 0
     codes = np.empty((n_rows, len(factors)), dtype=np.int32, order="F")
-    for j, (column, factor) in enumerate(zip(columns, factors, strict=True)):
-        codes[:, j] = encode_column(column, factor, source, missing, unseen)
+    with _naming(source):
+        for j, (column, factor) in enumerate(zip(columns, factors, strict=True)):
+            codes[:, j] = encode_column(column, factor, unseen)
     return Table.from_codes(columns, codes, weights)
 
 
@@ -203,6 +203,8 @@ def check_learnable(table: Table, source: str = "the data") -> None:
         )
     if table.n_rows == 0:
         raise InputError(f"{source}: no rows (0 sample(s)), only column names")
+    if table.n_rows == 1:
+        raise InputError(f"{source}: only one row (1 sample); nothing can be learned from it")
     for column, n_missing in zip(table.columns, table.n_missing, strict=True):
         if n_missing == table.n_rows:
             raise InputError(f"{source}: column {column.name!r} has no value at all: every cell is missing")
@@ -213,16 +215,25 @@ def check_learnable(table: Table, source: str = "the data") -> None:
             )
 
 
-def _read(data: Any) -> tuple[str, list[Factor]]:
+@contextmanager
+def _naming(source: str) -> Iterator[None]:
+    """Put the name of the data in front of what is wrong with them."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def _read(data: Any, names: Sequence[str] | None) -> tuple[str, list[Factor]]:
     if isinstance(data, str | Path):
         path = Path(data)
         if not is_text_file(path):
             raise InputError(f"{path}: unknown kind of file; the name must end in .csv, .tsv or .txt (also with .gz)")
         return str(path), read_factors(path)
     if isinstance(data, np.ndarray):
-        return "the array", from_matrix(data)
+        return "the array", from_matrix(data, names)
     if isinstance(data, list | tuple):
-        return "the array", from_matrix(np.asarray(data))
+        return "the array", from_matrix(np.asarray(data), names)
     return "the data frame", from_frame(data)
 
 
@@ -243,14 +254,16 @@ def _take_weights(
         values = [np.nan, *(float(x) for x in column.categories)] if column.kind in ("integer", "number") else []
         if not values:
             raise InputError(f"{where}: {chosen.labels()[0]!r} is not a number")
-        weights = np.array(values)[encode_column(column, chosen, source, missing, "error") + 1]
+        weights = np.array(values)[encode_column(column, chosen, "error") + 1]
     array = np.asarray(weights, dtype=np.float64)
     n_rows = len(factors[0].codes) if factors else 0
     if array.shape != (n_rows,):
         raise InputError(f"{where}: {n_rows} rows need {n_rows} weights, got an array of shape {array.shape}")
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(bad):
-        raise InputError(f"{where}: row {bad[0] + 1} has weight {array[bad[0]]:g}; weights must not be negative or missing")
+        raise InputError(
+            f"{where}: row {bad[0] + 1} has weight {array[bad[0]]:g}; weights must not be negative or missing"
+        )
     if n_rows and not array.any():
         raise InputError(f"{where}: all of them are zero")
     return array, factors

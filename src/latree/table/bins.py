@@ -68,8 +68,8 @@ def _best_runs(cumulative: FloatArray, runs: int) -> IntArray:
 def _best_previous(cost: FloatArray, total: FloatArray) -> tuple[FloatArray, IntArray]:
     """Find for every ``j`` the ``i < j`` that minimises ``cost[i] + (total[j] - total[i])^2``.
 
-    Because the best ``i`` rises with ``j``, it is found for every second ``j`` between neighbours already done, level by
-    level: about ``u log u`` comparisons, all in array operations.
+    Because the best ``i`` rises with ``j``, it is found for every second ``j`` between neighbours already done, level
+    by level: about ``u log u`` comparisons, all in array operations.
     """
     size = len(total)
     best = np.zeros(size, dtype=np.intp)

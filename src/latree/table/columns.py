@@ -1,7 +1,8 @@
 """What a column of a table is: its name, its states, and how raw values become codes and back."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 from latree.errors import InputError
 
@@ -10,6 +11,7 @@ Value: TypeAlias = str | bool | int | float
 
 KINDS: tuple[Kind, ...] = ("text", "boolean", "integer", "number")
 MAX_STATES = 65_535
+DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Column:
         What a decoded value is.
     categories : tuple of str
         The label of each state; a cell's code is the position of its label.
+    missing : tuple of str
+        Cells that mean missing, beside empty ones.
     cuts : tuple of float or None
         For a numeric column that was cut into bins: a value ``x`` falls in the first bin ``b`` with ``x <= cuts[b]``,
         and in the last bin if it is above all of them.
@@ -35,6 +39,7 @@ class Column:
     name: str
     kind: Kind
     categories: tuple[str, ...]
+    missing: tuple[str, ...] = DEFAULT_MISSING
     cuts: tuple[float, ...] | None = None
     centers: tuple[float, ...] | None = None
 
@@ -56,7 +61,12 @@ class Column:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the column as plain data for JSON."""
-        plain: dict[str, Any] = {"name": self.name, "kind": self.kind, "categories": list(self.categories)}
+        plain: dict[str, Any] = {
+            "name": self.name,
+            "kind": self.kind,
+            "categories": list(self.categories),
+            "missing": list(self.missing),
+        }
         if self.cuts is not None and self.centers is not None:
             plain |= {"cuts": list(self.cuts), "centers": list(self.centers)}
         return plain
@@ -66,33 +76,37 @@ class Column:
         """Read a column from plain data, trusting none of it."""
         if not isinstance(plain, dict):
             raise InputError("a column is not an object")
-        name, kind, categories = plain.get("name"), plain.get("kind"), plain.get("categories")
+        keys = ("name", "kind", "categories", "missing", "cuts", "centers")
+        name, kind, categories, missing, cuts, centers = (plain.get(key) for key in keys)
         if not isinstance(name, str):
             raise InputError(f"a column's name is not text: {name!r:.60}")
         if kind not in KINDS:
             raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}")
-        if not isinstance(categories, list) or not all(isinstance(label, str) for label in categories):
-            raise InputError(f"column {name!r:.60}: its categories are not a list of texts")
+        if not _are_texts(categories) or not _are_texts(missing):
+            raise InputError(f"column {name!r:.60}: its categories or missing cells are not a list of texts")
         if not 1 <= len(categories) <= MAX_STATES or len(set(categories)) != len(categories):
             raise InputError(f"column {name!r:.60}: its categories are empty, repeated or too many")
-        cuts, centers = plain.get("cuts"), plain.get("centers")
         if cuts is None and centers is None:
-            column = cls(name, kind, tuple(categories))
+            column = cls(name, kind, tuple(categories), tuple(missing))
             _check_decodes(column)
             return column
         if kind not in ("integer", "number") or not _rises(cuts, len(categories) - 1, strictly=True):
             raise InputError(f"column {name!r:.60}: its cuts are not {len(categories) - 1} rising numbers")
         if not _rises(centers, len(categories), strictly=False):
             raise InputError(f"column {name!r:.60}: its centers are not {len(categories)} rising numbers")
-        return cls(name, kind, tuple(categories), tuple(map(float, cuts)), tuple(map(float, centers)))
+        return cls(name, kind, tuple(categories), tuple(missing), tuple(map(float, cuts)), tuple(map(float, centers)))
 
 
-def _rises(numbers: Any, length: int, strictly: bool) -> bool:
+def _are_texts(values: Any) -> TypeGuard[list[str]]:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _rises(numbers: Any, length: int, strictly: bool) -> TypeGuard[list[float]]:
     if not isinstance(numbers, list) or len(numbers) != length:
         return False
     if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < float("inf") for x in numbers):
         return False
-    return all(a < b or (a == b and not strictly) for a, b in zip(numbers, numbers[1:], strict=False))
+    return all(a < b or (a == b and not strictly) for a, b in pairwise(numbers))
 
 
 def _check_decodes(column: Column) -> None:

@@ -1,6 +1,8 @@
 """Learning a column's states from raw values, and turning raw values into codes."""
 
 from collections.abc import Collection
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,7 +13,6 @@ from latree.table.bins import equal_cuts
 from latree.table.columns import MAX_STATES, Column, Kind
 from latree.table.factors import Factor, label_of, parse_number
 
-DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 DEFAULT_BINS = 10
 MISSING = -1  # among codes that are still signed
 
@@ -21,35 +22,38 @@ Unseen: TypeAlias = Literal["error", "missing"]
 def learn_column(factor: Factor, weights: FloatArray | None, bins: int, missing: Collection[str]) -> Column:
     """Find the states of a column.
 
-    A numeric column becomes quantile bins if it has more than ``bins`` distinct values with fractions among them, or
-    more than ``2 * bins`` distinct whole numbers; every other column keeps its distinct values as categories, numbers
-    in their order and texts in alphabetical order. ``bins=0`` never cuts.
+    A numeric column becomes (at most ``bins``) quantile bins if it has fractions, or more than ``2 * bins`` distinct
+    whole numbers; every other column keeps its distinct values as categories, numbers in their order and texts in
+    alphabetical order. ``bins=0`` never cuts. Rows without weight are as good as absent.
     """
+    if weights is not None:
+        factor, weights = replace(factor, codes=factor.codes[weights > 0]), weights[weights > 0]
     used = np.unique(factor.codes)
     factor = Factor(factor.name, factor.values[used], np.searchsorted(used, factor.codes))
     numbers = numbers_of(factor, missing)
     if numbers is None:
         labels = {label for label in factor.labels() if not is_missing(label, missing)}
-        return _with_categories(factor.name, "boolean" if factor.values.dtype == bool else "text", sorted(labels))
+        return _column(factor, "boolean" if factor.values.dtype == bool else "text", sorted(labels), missing)
     present = numbers[~np.isnan(numbers)]
     distinct = np.unique(present)
     whole = bool(np.all(distinct == np.floor(distinct)))
     kind: Kind = "integer" if whole else "number"
-    if bins and len(distinct) > (2 * bins if whole else bins):
-        return _cut(factor, numbers, kind, weights, bins)
-    by_number = {number_label(label): parse_number(label) for label in factor.labels() if not is_missing(label, missing)}
-    return _with_categories(factor.name, kind, sorted(by_number, key=lambda label: by_number[label] or 0))
+    if bins and len(distinct) > (2 * bins if whole else 0):
+        return _cut(factor, numbers, kind, weights, bins, missing)
+    by_number = {
+        number_label(label): parse_number(label) for label in factor.labels() if not is_missing(label, missing)
+    }
+    return _column(factor, kind, sorted(by_number, key=lambda label: by_number[label] or 0), missing)
 
 
-def encode_column(
-    column: Column, factor: Factor, source: str, missing: Collection[str], unseen: Unseen
-) -> IntArray:
+def encode_column(column: Column, factor: Factor, unseen: Unseen) -> IntArray:
     """Turn raw cells into codes of a known column; missing cells into ``MISSING``."""
+    missing = column.missing
     numbers = None if column.kind in ("text", "boolean") else numbers_of(factor, missing)
     if column.cuts is not None:
         if numbers is None:
             bad = next(x for x in factor.labels() if not is_missing(x, missing) and parse_number(x) is None)
-            raise InputError(f"{source}: column {column.name!r}: {bad!r} is not a number, and the model cuts it as one")
+            raise InputError(f"column {column.name!r}: {bad!r} is not a number, and the model cuts it as one")
         codes = np.searchsorted(np.array(column.cuts), numbers, side="left")
         return np.where(np.isnan(numbers), MISSING, codes)[factor.codes]
     positions = {label: code for code, label in enumerate(column.categories)}
@@ -60,9 +64,7 @@ def encode_column(
             continue
         code = positions.get(number_label(label) if column.kind in ("integer", "number") else label)
         if code is None and unseen == "error":
-            raise InputError(
-                f"{source}: column {column.name!r}: the value {label!r} was never seen when the model was fitted"
-            )
+            raise InputError(f"column {column.name!r}: the value {label!r} was never seen when the model was fitted")
         codes[index] = MISSING if code is None else code
     return codes[factor.codes]
 
@@ -98,24 +100,32 @@ def numbers_of(factor: Factor, missing: Collection[str]) -> FloatArray | None:
     return None if np.isnan(numbers).all() else numbers
 
 
-def _with_categories(name: str, kind: Kind, categories: list[str]) -> Column:
+def _column(factor: Factor, kind: Kind, categories: list[str], missing: Collection[str]) -> Column:
     if len(categories) > MAX_STATES:
         raise InputError(
-            f"column {name!r} has {len(categories)} different values, at most {MAX_STATES} can be told apart; "
+            f"column {factor.name!r} has {len(categories)} different values, at most {MAX_STATES} can be told apart; "
             "drop it if it is an identifier or a date"
         )
-    return Column(name, kind, tuple(categories))
+    return Column(factor.name, kind, tuple(categories), tuple(missing))
 
 
-def _cut(factor: Factor, numbers: FloatArray, kind: Kind, weights: FloatArray | None, bins: int) -> Column:
+def _cut(
+    factor: Factor,
+    numbers: FloatArray,
+    kind: Kind,
+    weights: FloatArray | None,
+    bins: int,
+    missing: Collection[str],
+) -> Column:
     mass = np.bincount(factor.codes, weights=weights, minlength=len(numbers)).astype(np.float64)
     usable = ~np.isnan(numbers) & (mass > 0)
     values, position = np.unique(numbers[usable], return_inverse=True)
-    counts = np.bincount(position, weights=mass[usable])
+    counts = np.bincount(position, weights=mass[usable]).astype(np.float64)
     cuts = equal_cuts(values, counts, bins)
     bin_of = np.searchsorted(cuts, values, side="left")
     centers = [_lower_median(values[bin_of == b], counts[bin_of == b]) for b in range(len(cuts) + 1)]
-    return Column(factor.name, kind, tuple(_interval_labels(cuts)), tuple(cuts.tolist()), tuple(centers))
+    labels = list(map(label_of, values.tolist())) if len(values) == len(centers) else _interval_labels(cuts)
+    return Column(factor.name, kind, tuple(labels), tuple(missing), tuple(cuts.tolist()), tuple(centers))
 
 
 def _lower_median(values: FloatArray, counts: FloatArray) -> float:
@@ -127,5 +137,5 @@ def _interval_labels(cuts: FloatArray) -> list[str]:
     """Name the bins by their bounds, with as few digits as keep the bounds apart."""
     digits = next((d for d in range(4, 17) if len({f"{cut:.{d}g}" for cut in cuts}) == len(cuts)), 17)
     texts = [f"{cut:.{digits}g}" for cut in cuts]
-    between = [f"({low}, {high}]" for low, high in zip(texts, texts[1:], strict=False)]
+    between = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]

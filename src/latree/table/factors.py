@@ -4,6 +4,7 @@ All later work on values (parsing, labels, bins, categories) then happens once a
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import FloatArray, IntArray
+from latree.arrays import IntArray
 from latree.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -83,11 +84,14 @@ def from_values(name: str, values: NDArray[Any]) -> Factor:
     return from_texts(name, [label_of(value) for value in values.tolist()])
 
 
-def from_matrix(matrix: NDArray[Any], names: list[str] | None = None) -> list[Factor]:
+def from_matrix(matrix: NDArray[Any], names: Sequence[str] | None = None) -> list[Factor]:
     """Factor a two-dimensional NumPy array; columns without names become x0, x1, ..."""
     if matrix.ndim != 2:
         raise InputError(f"expected a table with rows and columns, got an array of {matrix.ndim} dimension(s)")
-    names = names if names is not None else [f"x{j}" for j in range(matrix.shape[1])]
+    names = [f"x{j}" for j in range(matrix.shape[1])] if names is None else names
+    if len(names) != matrix.shape[1]:
+        raise InputError(f"{len(names)} names for an array of {matrix.shape[1]} columns")
+    check_names(list(names), "the array")
     return [from_values(name, matrix[:, j]) for j, name in enumerate(names)]
 
 

@@ -69,7 +69,7 @@ class MemoryRows:
     @property
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each column."""
-        return np.count_nonzero(self.codes == missing_code(self.codes), axis=0).astype(np.int64)
+        return np.asarray(np.count_nonzero(self.codes == missing_code(self.codes), axis=0), dtype=np.int64)
 
     def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
         """Add up a statistic over all blocks, in their order."""

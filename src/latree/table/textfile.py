@@ -2,8 +2,10 @@
 
 import csv
 import gzip
+import io
+import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
@@ -13,6 +15,7 @@ import numpy as np
 
 from latree.arrays import IntArray
 from latree.errors import InputError
+from latree.files import readable
 from latree.table.factors import Factor, check_names, text_array
 
 _ROWS_AT_ONCE = 4096
@@ -38,6 +41,13 @@ def read_cells(path: Path) -> tuple[list[str], list[list[str]]]:
     with _open(path) as stream:
         header, rows = _rows(path, stream)
         return header, list(rows)
+
+
+def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
+    """Give a table as the text of a CSV file."""
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
+    return stream.getvalue()
 
 
 def is_text_file(path: Path) -> bool:
@@ -71,28 +81,26 @@ def _checked(path: Path, reader: Iterator[list[str]], width: int) -> Iterator[li
 
 @contextmanager
 def _open(path: Path) -> Iterator[TextIO]:
-    """Open for reading, and say in one line what is wrong with a file that cannot be read as text."""
-    gzipped = path.name.lower().endswith(".gz")
-    try:
-        opener = gzip.open if gzipped else open
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
-            yield stream  # type: ignore[misc]
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a file") from None
-    except PermissionError:
-        raise InputError(f"{path}: may not be read (permission denied)") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: {_first_bad_line(path, gzipped)}") from None
-    except (gzip.BadGzipFile, EOFError):
-        raise InputError(f"{path}: not a whole gzip file") from None
-    except csv.Error as error:
-        raise InputError(f"{path}: not a well-formed table ({error})") from None
+    """Open for reading, and say in one line what is wrong with a file that cannot be read as a table."""
+    opener = gzip.open if _is_gzipped(path) else open
+    with readable(path):
+        try:
+            with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+                yield stream
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: {_first_bad_line(path)}") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            raise InputError(f"{path}: not a whole gzip file") from None
+        except csv.Error as error:
+            raise InputError(f"{path}: not a well-formed table ({error})") from None
 
 
-def _first_bad_line(path: Path, gzipped: bool) -> str:
-    with gzip.open(path, "rb") if gzipped else open(path, "rb") as stream:
+def _is_gzipped(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")
+
+
+def _first_bad_line(path: Path) -> str:
+    with gzip.open(path, "rb") if _is_gzipped(path) else open(path, "rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")

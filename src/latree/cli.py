@@ -1,0 +1,301 @@
+"""The command line. Heavy modules are imported by the commands that need them, so that ``--help`` is instant."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from latree import __version__
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree.learn import Learned
+    from latree.model import LatentTreeModel
+    from latree.tree import Tree
+
+MIN_COLUMNS = 4  # three leaves have only one tree
+
+_file = click.Path(path_type=Path)
+_seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
+)
+_quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+_unseen = click.option(
+    "--unseen",
+    type=click.Choice(["error", "missing"]),
+    default="error",
+    show_default=True,
+    help="What to do with a category that the model never saw.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="latree")
+def commands() -> None:
+    """Find the hidden tree behind a table of discrete variables.
+
+    Start with `latree demo`, or with `latree fit data.csv --out run`.
+    """
+
+
+@commands.command()
+@click.argument("data", type=_file)
+@click.option("--out", type=_file, required=True, help="New folder for tree.nwk, model.json, summary.json, report.txt.")
+@click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
+@click.option("--states", type=click.IntRange(min=1), default=4, show_default=True, help="States of a hidden variable.")
+@click.option(
+    "--representatives",
+    type=click.Choice(["nearest", "random"]),
+    default="nearest",
+    show_default=True,
+    help="Which leaf stands for a branch in a quartet test (tensor).",
+)
+@click.option(
+    "--bins", type=click.IntRange(min=0), default=10, show_default=True, help="Bins of numeric columns; 0: none."
+)
+@click.option(
+    "--missing", multiple=True, metavar="TEXT", help="A cell that means missing; replaces NA, NaN, null. Repeatable."
+)
+@click.option(
+    "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as an identifier. Repeatable."
+)
+@click.option("--weights", metavar="COLUMN", help="The column that holds the rows' weights.")
+@click.option(
+    "--smoothing", type=click.FloatRange(min=0), default=0.1, show_default=True, help="Pseudo-rows a table cell."
+)
+@click.option("--restarts", type=click.IntRange(min=1), default=1, show_default=True, help="Random starts of EM.")
+@click.option("--max-iterations", type=click.IntRange(min=1), default=200, show_default=True, help="Of EM, a start.")
+@_seed
+@_quiet
+@_json
+def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Learn a tree from DATA (.csv, .tsv, also .gz) and fit a model on it."""
+    from latree.files import refuse_existing
+    from latree.methods import find_method
+    from latree.table import as_table
+
+    find_method(options["method"])
+    refuse_existing(out)
+    reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
+    if missing := options.pop("missing"):
+        reading["missing"] = missing
+    learned = _learn(as_table(data, **reading), str(data), quiet, **options)
+    _write_run(learned, out)
+    _print_run(learned, out, as_json, quiet)
+
+
+@commands.command()
+@click.argument("model", type=_file)
+@click.argument("data", type=_file)
+@_unseen
+@_quiet
+@_json
+def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
+    """Print the log-likelihood of DATA under MODEL (a model.json)."""
+    from latree.files import to_json
+
+    loaded = _load(model)
+    table = loaded.encode(data, unseen=unseen)
+    if table.n_rows == 0:
+        raise InputError(f"{data}: no rows, only column names")
+    total = loaded.log_likelihood(table)
+    mean = total / table.n_rows
+    if as_json:
+        click.echo(to_json({"rows": table.n_rows, "log_likelihood": total, "mean_log_likelihood": mean}), nl=False)
+    elif not quiet:
+        click.echo(f"rows                 {table.n_rows}")
+        click.echo(f"log-likelihood       {total:.4f} nats")
+        click.echo(f"mean a row           {mean:.6f} nats")
+        click.echo(f"mean a row and cell  {mean / table.n_columns:.6f} nats")
+
+
+@commands.command()
+@click.argument("model", type=_file)
+@click.option("--rows", type=click.IntRange(min=1), default=10, show_default=True, help="Number of rows to draw.")
+@click.option("--out", type=_file, help="New CSV (or .tsv) file; by default the rows are printed.")
+@_seed
+def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
+    """Draw new rows from MODEL, as CSV. A column cut into bins gets the median of the bin."""
+    from latree.table.factors import label_of
+
+    decoded = _load(model).sample(rows, seed).decode()
+    cells = zip(*decoded.values(), strict=True)
+    _deliver(list(decoded), [[label_of(value) for value in row] for row in cells], out)
+
+
+@commands.command()
+@click.argument("model", type=_file)
+@click.argument("data", type=_file)
+@click.option("--out", type=_file, help="New CSV (or .tsv) file; by default the rows are printed.")
+@_unseen
+def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
+    """Fill the missing cells of DATA with their most probable values; all other cells stay as they are.
+
+    A column cut into bins gets the median of the bin. With `--unseen missing`, cells that the model never saw are
+    filled, too.
+    """
+    from latree.table import decode_column
+    from latree.table.factors import label_of
+    from latree.table.textfile import read_cells
+
+    loaded = _load(model)
+    table = loaded.encode(data, unseen=unseen)
+    header, cells = read_cells(data)
+    missing = table.codes() < 0
+    filled = loaded.complete(table).codes()
+    for j, column in enumerate(loaded.columns):
+        values = decode_column(column, filled[:, j])
+        position = header.index(column.name)
+        for i in missing[:, j].nonzero()[0].tolist():
+            cells[i][position] = label_of(values[i])
+    _deliver(header, cells, out)
+
+
+@commands.command()
+@click.argument("first", type=_file)
+@click.argument("second", type=_file)
+@_quiet
+@_json
+def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
+    """Print the Robinson-Foulds distance of two trees (Newick files or model.json files)."""
+    from latree.files import to_json
+
+    one, other = _load_tree(first), _load_tree(second)
+    try:
+        distance = one.robinson_foulds(other)
+    except InputError as error:
+        raise InputError(f"{first} and {second}: {error}") from None
+    if as_json:
+        click.echo(to_json({"robinson_foulds": distance, "max": one.max_robinson_foulds}), nl=False)
+    elif not quiet:
+        click.echo(f"Robinson-Foulds {distance} of at most {one.max_robinson_foulds}")
+
+
+@commands.command()
+@_json
+def methods(as_json: bool) -> None:
+    """List the learners: what each needs, what it returns, and who described it."""
+    from latree.files import to_json
+    from latree.methods import METHODS
+
+    if as_json:
+        keys = ("name", "summary", "needs_states", "trees", "reference")
+        click.echo(to_json([{key: getattr(method, key) for key in keys} for method in METHODS.values()]), nl=False)
+        return
+    for method in METHODS.values():
+        click.echo(method.name)
+        click.echo(f"  how      {method.summary}")
+        click.echo(f"  needs    {'the number of hidden states' if method.needs_states else 'a table, nothing else'}")
+        click.echo(f"  returns  {method.trees}")
+        click.echo(f"  see      {method.reference}")
+
+
+@commands.command()
+@click.option("--out", type=_file, help="New folder for tree.nwk, model.json, summary.json and report.txt.")
+@_seed
+@_quiet
+@_json
+def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
+    """Learn the tree behind 30 measurements of 569 tumours, which come with scikit-learn. Needs no network."""
+    from latree.files import refuse_existing
+    from latree.table import as_table
+
+    if out is not None:
+        refuse_existing(out)
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    learned = _learn(as_table(data.data, names=data.feature_names.tolist()), "breast cancer data", quiet, seed=seed)
+    if out is not None:
+        _write_run(learned, out)
+    _print_run(learned, out, as_json, quiet)
+
+
+def _learn(table: Any, source: str, quiet: bool, *, seed: int, states: int = 4, **settings: Any) -> "Learned":
+    from latree.learn import Settings, learn_model
+    from latree.table import check_learnable
+    from latree.terminal import progress_bars
+
+    if table.n_columns < MIN_COLUMNS:
+        names = ", ".join(map(repr, table.names))
+        raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
+    check_learnable(table, source)
+    with progress_bars(not quiet) as stages:
+        return learn_model(table, Settings(n_states=states, random_state=seed, **settings), stages)
+
+
+def _write_run(learned: "Learned", out: Path) -> None:
+    from latree.files import new_folder, to_json, write_text
+
+    with new_folder(out) as folder:
+        write_text(folder / "tree.nwk", learned.model.tree.to_newick())
+        write_text(folder / "summary.json", to_json(learned.summary()))
+        write_text(folder / "report.txt", learned.report())
+        learned.model.save(folder / "model.json")
+
+
+def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool) -> None:
+    from latree.files import to_json
+
+    if as_json:
+        click.echo(to_json(learned.summary()), nl=False)
+    elif not quiet:
+        click.echo(learned.report(), nl=False)
+        if out is not None:
+            click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json")
+
+
+def _load(path: Path) -> "LatentTreeModel":
+    from latree.model import LatentTreeModel
+
+    return LatentTreeModel.load(path)
+
+
+def _load_tree(path: Path) -> "Tree":
+    from latree.files import read_text
+    from latree.tree import Tree
+
+    if path.suffix == ".json":
+        return _load(path).tree
+    try:
+        return Tree.from_newick(read_text(path))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _deliver(header: list[str], rows: list[list[str]], out: Path | None) -> None:
+    """Print a table, or write it to a new file."""
+    from latree.files import refuse_existing, write_text
+    from latree.table.textfile import write_cells
+
+    if out is None:
+        click.echo(write_cells(header, rows), nl=False)
+        return
+    refuse_existing(out)
+    if out.suffix == ".gz":
+        raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
+    write_text(out, write_cells(header, rows, "\t" if out.suffix == ".tsv" else ","))
+
+
+def main() -> None:
+    """Run the command line: exit 2 and one line for what the user can mend, 130 for Ctrl-C."""
+    try:
+        sys.exit(commands.main(prog_name="latree", standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except InputError as error:
+        click.echo(f"latree: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: be quiet about it
+        sys.exit(141)
+    except OSError as error:
+        click.echo(f"latree: {error.filename or 'file'}: {error.strerror or error}", err=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("latree: interrupted; nothing was written", err=True)
+        sys.exit(130)

@@ -1,0 +1,204 @@
+"""The scikit-learn face of latree."""
+
+from collections.abc import Collection
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from latree.arrays import FloatArray, RandomState
+from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_SMOOTHING, DEFAULT_TOLERANCE
+from latree.learn import DEFAULT_METHOD, DEFAULT_STATES, Settings, learn_model
+from latree.methods import Representatives
+from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable, decode_column
+from latree.tree import Tree
+
+
+class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Find the hidden tree behind a table and fit a probability model on it.
+
+    Parameters
+    ----------
+    method : str
+        How the tree is learned; ``latree methods`` lists the names.
+    n_states : int
+        Number of states of every hidden variable.
+    representatives : {"nearest", "random"}
+        For ``tensor``: which leaf of a branch stands for it in a quartet test.
+    bins : int
+        Number of quantile bins for numeric columns with many values; 0 never cuts.
+    missing : collection of str
+        Cells that mean missing, beside empty ones and NaN.
+    smoothing : float
+        Pseudo-rows added to every cell of every probability table.
+    restarts : int
+        Random starts of EM, of which the best is kept.
+    max_iterations : int
+        Iterations of EM a start.
+    tolerance : float
+        EM stops when an iteration gains less than this, in nats a row.
+    random_state : int, RandomState, Generator or None
+        Seed of everything random.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    model_ : LatentTreeModel
+        The fitted model.
+    summary_ : dict
+        Log-likelihood, BIC, number of quartet tests, warnings and other facts.
+    n_iter_ : int
+        Iterations of EM.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If the data had names.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from sklearn.datasets import load_iris
+    >>> model = latree.LatentTree(n_states=3, random_state=0).fit(load_iris().data)
+    >>> model.tree_
+    <Tree: 4 observed, 2 hidden>
+    >>> model.transform(load_iris().data).shape
+    (150, 6)
+    """
+
+    def __init__(
+        self,
+        method: str = DEFAULT_METHOD,
+        *,
+        n_states: int = DEFAULT_STATES,
+        representatives: Representatives = "nearest",
+        bins: int = DEFAULT_BINS,
+        missing: Collection[str] = DEFAULT_MISSING,
+        smoothing: float = DEFAULT_SMOOTHING,
+        restarts: int = DEFAULT_RESTARTS,
+        max_iterations: int = DEFAULT_MAX_ITERATIONS,
+        tolerance: float = DEFAULT_TOLERANCE,
+        random_state: RandomState = None,
+    ) -> None:
+        self.method = method
+        self.n_states = n_states
+        self.representatives = representatives
+        self.bins = bins
+        self.missing = missing
+        self.smoothing = smoothing
+        self.restarts = restarts
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LatentTree":
+        """Learn the tree and fit the model.
+
+        Parameters
+        ----------
+        X : data frame, array or Table
+            Rows by columns; cells may be missing.
+        y : ignored
+        sample_weight : array of float, optional
+            A weight for each row.
+        """
+        X = self._validated(X, reset=True)
+        table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing)
+        check_learnable(table)
+        settings = Settings(
+            method=self.method,
+            n_states=self.n_states,
+            representatives=self.representatives,
+            smoothing=self.smoothing,
+            restarts=self.restarts,
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            random_state=self.random_state,
+        )
+        learned = learn_model(table, settings)
+        self.model_ = learned.model
+        self.tree_: Tree = learned.model.tree
+        self.summary_ = learned.summary()
+        self.n_iter_ = len(learned.fit.monitor.history)
+        self._backend = nw.from_native(X, eager_only=True).implementation.value if _is_frame(X) else None
+        return self
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Give the log-likelihood of each row, in nats."""
+        return self.model_.log_likelihood_rows(self._encoded(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Give the mean log-likelihood of a row, in nats."""
+        return float(self.score_samples(X).mean())
+
+    def transform(self, X: Any) -> FloatArray:
+        """Give the probability of every state of every hidden variable in each row."""
+        table = self._encoded(X)
+        return np.concatenate([np.empty((table.n_rows, 0)), *self.model_.posteriors(table).values()], axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name what :meth:`transform` gives: the hidden variable and its state."""
+        check_is_fitted(self)
+        hidden = range(self.tree_.n_observed, self.tree_.n_nodes)
+        states = self.model_.n_states
+        return np.array([f"{self.tree_.node_names[h]}={x}" for h in hidden for x in range(states[h])], dtype=object)
+
+    def sample(self, n_samples: int = 1) -> Any:
+        """Draw rows from the model, in the form of the data it was fitted on; seeded by ``random_state``.
+
+        A column that was cut into bins gets the median of the bin.
+        """
+        check_is_fitted(self)
+        return self._as_fitted(self.model_.sample(n_samples, self.random_state).decode())
+
+    def impute(self, X: Any) -> Any:
+        """Fill every missing cell with its most probable value given the row; everything else stays as it is.
+
+        A column that was cut into bins gets the median of the bin.
+        """
+        table = self._encoded(X)
+        missing = table.codes() < 0
+        filled = self.model_.complete(table).codes()
+        replacements = [decode_column(column, filled[missing[:, j], j]) for j, column in enumerate(self.model_.columns)]
+        if _is_frame(X):
+            frame = nw.from_native(X, eager_only=True)
+            for column, holes, values in zip(self.model_.columns, missing.T, replacements, strict=True):
+                if holes.any():
+                    cells = np.array(frame.get_column(column.name).to_list(), dtype=object)
+                    cells[holes] = values
+                    series = nw.new_series(column.name, cells.tolist(), backend=frame.implementation)
+                    frame = frame.with_columns(series)
+            return frame.to_native()
+        result = np.array(self._validated(X, reset=False), copy=True)
+        for j, values in enumerate(replacements):
+            result[missing[:, j], j] = values
+        return result
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        """Check the data as scikit-learn does; frames keep their columns' types."""
+        if _is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+
+    def _encoded(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return self.model_.encode(self._validated(X, reset=False))
+
+    def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
+        if self._backend is not None:
+            return nw.from_dict(columns, backend=self._backend).to_native()
+        return np.column_stack([np.array(values) for values in columns.values()])
+
+
+def _is_frame(X: Any) -> bool:
+    return bool(nw.dependencies.is_into_dataframe(X))

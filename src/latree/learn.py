@@ -1,0 +1,197 @@
+"""From a table to a tree, and on to a fitted model: the way that the estimator and the command line share."""
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from latree import __version__
+from latree.arrays import RandomState, generator
+from latree.builders import Progress, Structure, no_progress
+from latree.em import (
+    DEFAULT_MAX_ITERATIONS,
+    DEFAULT_RESTARTS,
+    DEFAULT_SMOOTHING,
+    DEFAULT_TOLERANCE,
+    ConvergenceMonitor,
+    Fit,
+    fit_model,
+)
+from latree.errors import InputError
+from latree.methods import Options, Representatives, find_method
+from latree.model import LatentTreeModel
+from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
+from latree.tables import pair_tables
+from latree.tree import Tree
+
+DEFAULT_METHOD = "tensor"
+DEFAULT_STATES = 4
+
+# From the name of a stage to the callback that it reports to.
+Stages: TypeAlias = Callable[[str], Progress]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn; the fields mean what they mean in :class:`latree.LatentTree`."""
+
+    method: str = DEFAULT_METHOD
+    n_states: int = DEFAULT_STATES
+    representatives: Representatives = "nearest"
+    smoothing: float = DEFAULT_SMOOTHING
+    restarts: int = DEFAULT_RESTARTS
+    max_iterations: int = DEFAULT_MAX_ITERATIONS
+    tolerance: float = DEFAULT_TOLERANCE
+    random_state: RandomState = None
+
+    def check(self) -> None:
+        """Raise if a setting makes no sense."""
+        find_method(self.method)
+        for name, least in (("n_states", 1), ("restarts", 1), ("max_iterations", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < least:
+                raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        for name in ("smoothing", "tolerance"):
+            value = getattr(self, name)
+            if not 0 <= value < float("inf"):
+                raise InputError(f"{name} must not be negative, and is {value!r}")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A fitted model and how it came about."""
+
+    table: Table
+    settings: Settings
+    structure: Structure
+    fit: Fit
+    seconds: float
+    warnings: tuple[str, ...]
+
+    @property
+    def model(self) -> LatentTreeModel:
+        """The fitted model."""
+        return self.fit.model
+
+    def summary(self) -> dict[str, Any]:
+        """Give the facts as plain data, for people and for JSON."""
+        table, model = self.table, self.model
+        seed = self.settings.random_state
+        return {
+            "latree": __version__,
+            "method": self.settings.method,
+            "n_rows": table.n_rows,
+            "n_columns": table.n_columns,
+            "n_hidden": model.tree.n_hidden,
+            "n_states": self.settings.n_states,
+            "n_parameters": model.n_parameters,
+            "log_likelihood": model.log_likelihood(table),
+            "aic": model.aic(table),
+            "bic": model.bic(table),
+            "iterations": len(self.fit.monitor.history),
+            "converged": self.fit.monitor.converged,
+            **self.structure.facts,
+            "missing_cells": int(table.n_missing.sum()),
+            "binned_columns": sum(column.cuts is not None for column in table.columns),
+            "seed": int(seed) if isinstance(seed, int | np.integer) else None,
+            "seconds": round(self.seconds, 3),
+            "warnings": list(self.warnings),
+        }
+
+    def report(self) -> str:
+        """Give the facts and the tree as text for a person."""
+        facts = self.summary()
+        cells = self.table.n_rows * self.table.n_columns
+        lines = [
+            f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
+            f"{facts['n_hidden']} hidden variables of {facts['n_states']} states, found by {facts['method']}"
+            + (f" with {facts['quartet_tests']} quartet tests" if "quartet_tests" in facts else ""),
+            f"{facts['n_parameters']} parameters, fitted in {facts['iterations']} iterations of EM",
+            f"log-likelihood {facts['log_likelihood']:.2f}, BIC {facts['bic']:.2f}, {facts['seconds']:.1f} seconds",
+            *(f"warning: {warning}" for warning in self.warnings),
+        ]
+        return "\n".join(lines) + "\n\n" + self.model.tree.draw()
+
+
+def learn_tree(
+    data: Any,
+    *,
+    method: str = DEFAULT_METHOD,
+    representatives: Representatives = "nearest",
+    weights: Any = None,
+    bins: int = DEFAULT_BINS,
+    missing: Collection[str] = DEFAULT_MISSING,
+    random_state: RandomState = None,
+) -> Tree:
+    """Learn the tree behind a table, without fitting a model.
+
+    Parameters
+    ----------
+    data : Table, data frame, 2-D array, or path of a CSV or TSV file
+        See :func:`latree.as_table`, which also explains ``weights``, ``bins`` and ``missing``.
+    method : str
+        The learner's name; ``latree methods`` lists them.
+    representatives : {"nearest", "random"}
+        For ``tensor``: which leaf of a branch stands for it in a quartet test, the one nearest to the new leaf or, as
+        the paper has it, any.
+    random_state : int, Generator, RandomState or None
+        Order of insertion and random choices.
+
+    Returns
+    -------
+    Tree
+
+    Examples
+    --------
+    >>> import latree
+    >>> true = latree.random_tree(8, random_state=0)
+    >>> model = latree.random_model(true, start="identity", perturbation=0.1, random_state=0)
+    >>> latree.learn_tree(model.sample(5000, random_state=0), random_state=0).robinson_foulds(true)
+    0
+    """
+    table = as_table(data, weights=weights, bins=bins, missing=missing)
+    check_learnable(table)
+    return find_method(method).learn(table, Options(representatives, random_state)).tree
+
+
+def learn_model(table: Table, settings: Settings, stages: Stages | None = None) -> Learned:
+    """Learn a tree and fit a model on it."""
+    settings.check()
+    stages = stages or (lambda stage: no_progress)
+    started = time.perf_counter()
+    rng = generator(settings.random_state)
+    options = Options(settings.representatives, rng, stages("Building the tree"))
+    structure = find_method(settings.method).learn(table, options)
+    fit = fit_model(
+        table,
+        structure.tree,
+        settings.n_states,
+        smoothing=settings.smoothing,
+        restarts=settings.restarts,
+        monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
+        random_state=rng,
+        progress=stages("Fitting the model"),
+    )
+    return Learned(table, settings, structure, fit, time.perf_counter() - started, tuple(_warnings(table, fit)))
+
+
+def _warnings(table: Table, fit: Fit) -> list[str]:
+    """Say in plain words what may make the result less trustworthy."""
+    found = []
+    if not fit.monitor.converged:
+        found.append(
+            f"EM stopped after {fit.monitor.max_iterations} iterations while it still gained more than "
+            f"{fit.monitor.tolerance:g} nats a row; allow it more iterations"
+        )
+    if table.n_rows < 10 * int(table.n_states.max()):
+        found.append(f"{table.n_rows} rows are few for columns of up to {table.n_states.max()} states")
+    if table.n_missing.any():
+        for name, n_missing in zip(table.names, table.n_missing.tolist(), strict=True):
+            if n_missing > table.n_rows / 2:
+                found.append(f"column {name!r} is missing in {n_missing} of {table.n_rows} rows")
+        together = pair_tables(table).sum(axis=(2, 3))
+        for i, j in np.argwhere(np.triu(together == 0, 1)).tolist():
+            found.append(f"columns {table.names[i]!r} and {table.names[j]!r} are never present in the same row")
+    return found
