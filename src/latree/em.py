@@ -19,7 +19,7 @@ from latree.tree import Tree
 DEFAULT_SMOOTHING = 0.1
 DEFAULT_RESTARTS = 1
 DEFAULT_MAX_ITERATIONS = 200
-DEFAULT_TOLERANCE = 1e-3
+DEFAULT_TOLERANCE = 1e-5
 
 
 @dataclass
@@ -29,7 +29,7 @@ class ConvergenceMonitor:
     Attributes
     ----------
     tolerance : float
-        Stop when an iteration gains less than this, in nats a row.
+        Stop when an iteration gains less than this, in nats a cell of the table.
     max_iterations : int
         Stop after so many iterations in any case.
     history : list of float
@@ -47,9 +47,9 @@ class ConvergenceMonitor:
         """Give a monitor with the same rules and no history."""
         return ConvergenceMonitor(self.tolerance, self.max_iterations)
 
-    def goes_on(self, objective: float, n_rows: float) -> bool:
+    def goes_on(self, objective: float, n_cells: float) -> bool:
         """Take the objective of one more iteration; tell whether another one is worth it."""
-        self.converged = bool(self.history) and objective - self.history[-1] < self.tolerance * n_rows
+        self.converged = bool(self.history) and objective - self.history[-1] < self.tolerance * n_cells
         self.history.append(objective)
         return not self.converged and len(self.history) <= self.max_iterations
 
@@ -175,7 +175,7 @@ def _climb(
 
         *counts, log_likelihood = table.sum(statistic)
         objective = float(log_likelihood[0]) + smoothing * _sum_of_logs(network.tables, smoothing)
-        goes_on = monitor.goes_on(objective, table.total_weight)
+        goes_on = monitor.goes_on(objective, table.total_weight * table.n_columns)
         tell(len(monitor.history))
         if not goes_on:
             return network.tables, objective

@@ -39,7 +39,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     max_iterations : int
         Iterations of EM a start.
     tolerance : float
-        EM stops when an iteration gains less than this, in nats a row.
+        EM stops when an iteration gains less than this, in nats a cell.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
 

@@ -183,7 +183,7 @@ def _warnings(table: Table, fit: Fit) -> list[str]:
     if not fit.monitor.converged:
         found.append(
             f"EM stopped after {fit.monitor.max_iterations} iterations while it still gained more than "
-            f"{fit.monitor.tolerance:g} nats a row; allow it more iterations"
+            f"{fit.monitor.tolerance:g} nats a cell; allow it more iterations"
         )
     if table.n_rows < 10 * int(table.n_states.max()):
         found.append(f"{table.n_rows} rows are few for columns of up to {table.n_states.max()} states")

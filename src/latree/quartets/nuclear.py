@@ -44,7 +44,7 @@ def nuclear_test(tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n
     step = max(1, _CELLS_AT_ONCE // n_states**4)
 
     def test(quartets: IntArray) -> Pairings:
-        pieces = [nuclear_pairings(tables(quartets[i : i + step])) for i in range(0, len(quartets), step)]
+        pieces = [nuclear_pairings(tables(quartets[i : i + step])) for i in range(0, max(1, len(quartets)), step)]
         return Pairings(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
 
     return test

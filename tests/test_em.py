@@ -1,0 +1,197 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from models import MISSING_SHARE, model_on, naive_joint, small_models, table_of
+
+from latree.em import ConvergenceMonitor, fit_model, random_start
+from latree.messages import expected_counts
+from latree.simulate import random_model, random_tree
+from latree.tree import Tree
+
+
+def holes(rows, seed, share=MISSING_SHARE):
+    rows = np.array(rows)
+    rows[np.random.default_rng(seed).random(rows.shape) < share] = -1
+    return rows
+
+
+def naive_counts(model, rows, weights):
+    """Expected counts of every table by enumerating all states of all nodes."""
+    joint = naive_joint(model)
+    parent = model.tree.rooted().parent.tolist()
+    counts = [np.zeros(table.shape) for table in model.tables]
+    for row, weight in zip(rows, weights, strict=True):
+        kept = joint.copy()
+        for axis, state in enumerate(row):
+            if state >= 0:
+                absent = [slice(None)] * joint.ndim
+                absent[axis] = [x for x in range(joint.shape[axis]) if x != state]
+                kept[tuple(absent)] = 0
+        kept *= weight / kept.sum()
+        for node, up in enumerate(parent):
+            axes = {node, up} - {-1}
+            pair = kept.sum(axis=tuple(set(range(joint.ndim)) - axes))
+            counts[node] += pair[:, None] if up < 0 else (pair if node < up else pair.T)
+    return counts
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_expected_counts_equal_enumeration(index):
+    model = small_models()[index]
+    rows = holes(model.sample(25, 1).codes(), 2)
+    weights = np.random.default_rng(3).random(25) + 0.1
+    table = table_of(model, rows, weights)
+    *counts, total = table.sum(lambda block: expected_counts(model.network, block.codes, block.weights))
+    for ours, naive in zip(counts, naive_counts(model, rows, weights), strict=True):
+        np.testing.assert_allclose(ours, naive, rtol=1e-9, atol=1e-12)
+    assert total[0] == pytest.approx(model.log_likelihood(table), rel=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    smoothing=st.sampled_from([0.0, 0.01, 0.5, 2.0]),
+    share=st.sampled_from([0.0, 0.3]),
+    weighted=st.booleans(),
+)
+def test_em_never_lowers_its_objective(seed, smoothing, share, weighted):
+    tree = random_tree(5 + seed % 4, 0.4, seed)
+    model = random_model(tree, n_states=3, hidden_states=2, random_state=seed)
+    rows = holes(model.sample(60, seed).codes(), seed, share)
+    table = table_of(model, rows, np.random.default_rng(seed).random(60) * 3 if weighted else None)
+    monitor = ConvergenceMonitor(tolerance=0, max_iterations=30)
+    fit = fit_model(table, tree, 3, smoothing=smoothing, monitor=monitor, random_state=seed)
+    gains = np.diff(fit.monitor.history)
+    assert (gains >= -1e-9 * abs(fit.objective)).all()
+
+
+def test_the_objective_is_what_the_docs_say():
+    model = small_models()[0]
+    table = model.sample(200, 0)
+    fit = fit_model(table, model.tree, 2, smoothing=0.5, random_state=0)
+    prior = 0.5 * sum(np.log(t).sum() for t in fit.model.tables)
+    assert fit.objective == pytest.approx(fit.model.log_likelihood(table) + prior, rel=1e-10)
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_em_improves_on_the_truth_and_on_every_shape_of_tree(index):
+    model = small_models()[index]
+    table = model.sample(3000, 0)
+    states = model.n_states[model.tree.n_observed :].tolist()
+    fit = fit_model(table, model.tree, states, smoothing=0, start=model, random_state=0)
+    assert fit.model.log_likelihood(table) > model.log_likelihood(table)
+    assert fit.model.n_states.tolist() == model.n_states.tolist()
+
+
+def test_without_hidden_variables_one_step_gives_the_frequencies():
+    tree = Tree("ab", [(0, 1)])
+    model = model_on(tree, [2, 3], 0)
+    table = model.sample(500, 0)
+    fit = fit_model(table, tree, [], smoothing=0, random_state=0)
+    codes = table.codes()
+    joint = np.histogram2d(codes[:, 0], codes[:, 1], bins=(2, 3))[0] / 500
+    np.testing.assert_allclose(fit.model.joint([0, 1]), joint, rtol=1e-9)
+
+
+def test_samples_give_the_model_back():
+    tree = random_tree(8, 0.5, 0)
+    truth = random_model(tree, n_states=4, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
+    train, test = truth.sample(20_000, 1), truth.sample(20_000, 2)
+    fitted = fit_model(train, tree, 2, random_state=0).model
+    assert fitted.log_likelihood(test) > truth.log_likelihood(test) - 60  # half a nat a parameter is to be expected
+
+
+def test_missing_cells_cost_little():
+    tree = random_tree(8, 0.5, 0)
+    truth = random_model(tree, n_states=4, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
+    rows, test = truth.sample(20_000, 1).codes(), truth.sample(5000, 2)
+    fitted = fit_model(table_of(truth, holes(rows, 3, 0.2)), tree, 2, random_state=0).model
+    assert fitted.log_likelihood(test) > truth.log_likelihood(test) - 40
+
+
+def test_weights_count_as_repeated_rows():
+    model = small_models()[0]
+    rows = model.sample(80, 0).codes()
+    weights = np.arange(80) % 3
+    fits = [
+        fit_model(table, model.tree, 2, random_state=1)
+        for table in (
+            table_of(model, rows, weights.astype(float)),
+            table_of(model, np.repeat(rows, weights, axis=0)),
+        )
+    ]
+    assert fits[0].objective == pytest.approx(fits[1].objective, rel=1e-9)
+    for one, other in zip(fits[0].model.tables, fits[1].model.tables, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
+def test_restarts_keep_the_best():
+    model = small_models()[0]
+    fit = fit_model(model.sample(300, 0), model.tree, 3, restarts=4, random_state=0)
+    assert len(fit.objectives) == 4
+    assert len(set(fit.objectives)) > 1
+    assert fit.objective == max(fit.objectives)
+
+
+def test_the_seed_decides():
+    model = small_models()[0]
+    table = model.sample(300, 0)
+    objectives = [fit_model(table, model.tree, 3, random_state=seed).objective for seed in (1, 1, 2)]
+    assert objectives[0] == objectives[1] != objectives[2]
+
+
+def test_threads_and_seeds_give_the_same_bits(monkeypatch):
+    monkeypatch.setattr("latree.table.memory.BLOCK_ROWS", 64)
+    model = small_models()[0]
+    table = model.sample(1000, 0)
+    many = fit_model(table, model.tree, 3, random_state=1)
+    monkeypatch.setattr("latree.parallel.n_threads", lambda: 1)
+    one = fit_model(table, model.tree, 3, random_state=1)
+    assert many.objective == one.objective
+    assert all((a == b).all() for a, b in zip(many.model.tables, one.model.tables, strict=True))
+
+
+def test_an_empty_state_keeps_its_column():
+    """Without smoothing, a hidden state that no row is in has nothing to be re-estimated from."""
+    tree = Tree("ab", [(0, 2), (1, 2)])
+    model = model_on(tree, [2, 2, 2], 0)
+    start = type(model)(tree, model.columns, (*model.tables[:2], np.array([[1.0], [0.0]])))
+    fit = fit_model(model.sample(50, 0), tree, 2, smoothing=0, start=start)
+    np.testing.assert_array_equal(fit.model.tables[0][:, 1], model.tables[0][:, 1])
+
+
+def test_the_monitor_stops_at_the_tolerance_or_the_limit():
+    model = small_models()[0]
+    table = model.sample(300, 0)
+    short = fit_model(table, model.tree, 2, monitor=ConvergenceMonitor(0, 5), random_state=0).monitor
+    assert (len(short.history), short.converged) == (6, False)
+    long = fit_model(table, model.tree, 2, monitor=ConvergenceMonitor(1e-4, 500), random_state=0).monitor
+    assert long.converged
+    gains = np.diff(long.history)
+    assert gains[-1] < 1e-4 * 300 * 5 <= gains[:-1].min()
+
+
+def test_the_fitted_model_is_the_one_that_was_scored():
+    model = small_models()[0]
+    table = model.sample(300, 0)
+    fit = fit_model(table, model.tree, 2, smoothing=0, random_state=0)
+    assert fit.model.log_likelihood(table) == pytest.approx(fit.monitor.history[-1], rel=1e-12)
+
+
+def test_a_start_holds_nothing_for_impossible():
+    model = small_models()[0]
+    rows = np.zeros((10, 5), dtype=int)
+    start = random_start(table_of(model, rows), model.tree, 3, 0)
+    assert all((table > 0).all() for table in start.tables)
+
+
+def test_progress_counts_iterations():
+    model = small_models()[0]
+    seen = []
+    fit = fit_model(
+        model.sample(100, 0), model.tree, 2, restarts=2, random_state=0, progress=lambda *told: seen.append(told)
+    )
+    assert seen[0] == (1, 400)
+    assert len(fit.objectives) == 2
+    assert 200 < seen[-1][0] <= 400

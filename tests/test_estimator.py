@@ -1,0 +1,170 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from latree import InputError, LatentTree, learn_tree
+from latree.simulate import random_model, random_tree
+
+
+# None is expected to fail.
+@parametrize_with_checks([LatentTree(random_state=0, max_iterations=50)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def frame(n_rows=300, seed=0):
+    """Mixed kinds of columns that follow one hidden tree, as a pandas frame."""
+    tree = random_tree(6, 0.5, 0)
+    codes = random_model(
+        tree, n_states=4, hidden_states=3, start="identity", perturbation=0.1, random_state=0
+    ).sample(n_rows, seed).codes()
+    noise = np.random.default_rng(seed).random(n_rows)
+    return pd.DataFrame(
+        {
+            "count": codes[:, 0],
+            "colour": np.array(["red", "green", "blue", "white"])[codes[:, 1]],
+            "size": codes[:, 2] + 0.9 * noise,
+            "flag": codes[:, 3] > 1,
+            "grade": pd.Categorical(np.array(["a", "b", "c", "d"])[codes[:, 4]]),
+            "level": codes[:, 5].astype(float),
+        }
+    )
+
+
+def with_holes(data, seed=1):
+    data = data.astype({"flag": object})
+    holes = np.random.default_rng(seed).random(data.shape) < 0.1
+    return data.mask(holes), holes
+
+
+CONVERT = {"pandas": lambda f: f, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+
+
+@pytest.mark.parametrize("kind", CONVERT)
+def test_every_kind_of_frame_gives_the_same_model(kind):
+    data = CONVERT[kind](frame())
+    fitted = LatentTree(n_states=3, random_state=0).fit(data)
+    reference = LatentTree(n_states=3, random_state=0).fit(frame())
+    assert fitted.summary_["log_likelihood"] == reference.summary_["log_likelihood"]
+    assert fitted.tree_.to_newick() == reference.tree_.to_newick()
+    drawn = fitted.sample(5)
+    assert type(drawn) is type(data)
+    assert drawn.shape == (5, 6)
+    assert np.isfinite(fitted.score(drawn))
+
+
+@pytest.mark.parametrize("kind", CONVERT)
+def test_impute_fills_holes_and_touches_nothing_else(kind):
+    holed, holes = with_holes(frame(2000))
+    fitted = LatentTree(n_states=3, random_state=0).fit(frame(2000))
+    given = CONVERT[kind](holed)
+    filled = fitted.impute(given)
+    assert type(filled) is type(given)
+    filled = filled.to_pandas() if kind != "pandas" else filled
+    assert not filled.isna().to_numpy().any()
+    for j, name in enumerate(filled.columns):
+        kept = ~holes[:, j]
+        assert (filled[name].to_numpy()[kept] == holed[name].to_numpy()[kept]).all()
+    truth = frame(2000)["colour"].to_numpy()[holes[:, 1]]
+    share_right = (filled["colour"].to_numpy()[holes[:, 1]] == truth).mean()
+    assert share_right > pd.Series(truth).value_counts(normalize=True).max() + 0.2
+
+
+def test_impute_of_an_array():
+    data = frame()[["count", "size", "level"]].to_numpy()
+    fitted = LatentTree(n_states=3, random_state=0).fit(data)
+    holed = data.copy()
+    holed[3, 1] = np.nan
+    filled = fitted.impute(holed)
+    assert np.isnan(holed[3, 1])
+    assert filled[3, 1] in fitted.model_.columns[1].centers
+    np.testing.assert_array_equal(np.delete(filled, 3, axis=0), np.delete(data, 3, axis=0))
+
+
+def test_score_is_the_mean_of_score_samples_and_transform_gives_probabilities():
+    fitted = LatentTree(n_states=3, random_state=0).fit(frame())
+    rows = fitted.score_samples(frame())
+    assert fitted.score(frame()) == pytest.approx(rows.mean(), rel=1e-12)
+    assert fitted.score(frame()) == pytest.approx(fitted.summary_["log_likelihood"] / 300, rel=1e-12)
+    features = fitted.transform(frame())
+    names = fitted.get_feature_names_out()
+    assert features.shape == (300, len(names)) == (300, 4 * 3)
+    assert names[0] == "H1=0"
+    np.testing.assert_allclose(features.sum(axis=1), 4, rtol=1e-9)
+
+
+def test_the_seed_decides():
+    drawn = [LatentTree(random_state=seed).fit(frame()).sample(20) for seed in (1, 1, 2)]
+    pd.testing.assert_frame_equal(drawn[0], drawn[1])
+    assert not drawn[0].equals(drawn[2])
+
+
+def test_learn_tree_and_the_estimator_agree():
+    assert learn_tree(frame(), random_state=3).to_newick() == LatentTree(random_state=3).fit(frame()).tree_.to_newick()
+
+
+def test_it_works_inside_scikit_learn():
+    numbers = frame()[["count", "size", "level"]].assign(more=lambda f: f["size"] * 2 + f["level"])
+    scores = cross_val_score(LatentTree(bins=3, random_state=0), numbers.drop(columns=["count", "level"]), cv=3)
+    assert np.isfinite(scores).all()
+    assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300
+
+
+def test_weights():
+    data = frame(100)
+    weights = np.arange(100) % 3
+    weighted = LatentTree(random_state=0).fit(data, sample_weight=weights)
+    repeated = LatentTree(random_state=0).fit(data.loc[data.index.repeat(weights)])
+    assert weighted.summary_["log_likelihood"] == pytest.approx(repeated.summary_["log_likelihood"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"method": "magic"}, "unknown method 'magic'; known: tensor"),
+        ({"n_states": 0}, "n_states"),
+        ({"n_states": 2.5}, "n_states"),
+        ({"restarts": 0}, "restarts"),
+        ({"smoothing": -1}, "smoothing"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"representatives": "farthest"}, "farthest"),
+        ({"bins": 1}, "bins"),
+    ],
+)
+def test_a_senseless_parameter_is_named(parameters, message):
+    with pytest.raises(InputError, match=message):
+        LatentTree(**parameters).fit(frame())
+
+
+def test_an_unseen_category_is_named():
+    fitted = LatentTree(random_state=0).fit(frame())
+    with pytest.raises(InputError, match=r"'colour'.*'purple'"):
+        fitted.score(frame().assign(colour="purple"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"count": 7}, "column 'count' is constant"),
+        ({"colour": None}, "column 'colour' has no value at all"),
+    ],
+)
+def test_columns_that_say_nothing_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        LatentTree().fit(frame().assign(**change))
+
+
+def test_warnings_are_in_the_summary():
+    data, _ = with_holes(frame(60))
+    data.loc[:40, "colour"] = None
+    data.loc[20:, "size"] = np.nan
+    warnings = " | ".join(LatentTree(max_iterations=1, random_state=0).fit(data).summary_["warnings"])
+    for part in ("EM stopped after 1", "60 rows are few", "'colour' is missing in", "'colour' and 'size' are never"):
+        assert part in warnings
