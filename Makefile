@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := demo-run
 
-.PHONY: demo test clean
+.PHONY: demo test docs clean
 
 demo: .venv/installed
 	rm -rf $(RUN)
@@ -10,6 +10,9 @@ demo: .venv/installed
 
 test: .venv/tested
 	$(BIN)/python -m pytest -n 2
+
+docs: .venv/installed
+	$(BIN)/python docs/reference.py
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,22 @@
+"""Writes docs/commands.md from the command line's own help: `make docs`."""
+
+from pathlib import Path
+
+import click
+
+from latree.cli import commands
+
+PAGE = Path(__file__).parent / "commands.md"
+
+
+def reference() -> str:
+    """Give the page of all commands."""
+    parts = ["# Commands\n\nWritten by `make docs` from what `latree COMMAND --help` prints.\n"]
+    for name, command in sorted(commands.commands.items()):
+        context = click.Context(command, info_name=f"latree {name}", terminal_width=100, max_content_width=100)
+        parts.append(f"## latree {name}\n\n```text\n{command.get_help(context)}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(reference(), encoding="utf-8")
