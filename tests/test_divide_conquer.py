@@ -36,7 +36,11 @@ def test_an_oracle_gives_the_true_tree(n_leaves, balance, nearest):
 @pytest.mark.parametrize("shape", ["balanced", "skewed", "caterpillar"])
 @pytest.mark.parametrize("n_leaves", [16, 64, 256, 1024, 2048])
 def test_tests_grow_as_d_log_d(n_leaves, shape):
-    tree = caterpillar(n_leaves) if shape == "caterpillar" else random_tree(n_leaves, 0.5 if shape == "balanced" else 0.2, 0)
+    tree = (
+        caterpillar(n_leaves)
+        if shape == "caterpillar"
+        else random_tree(n_leaves, 0.5 if shape == "balanced" else 0.2, 0)
+    )
     built = oracle_build(tree, nearest=False, seed=1)
     assert built.tree.robinson_foulds(tree) == 0
     assert built.facts["quartet_tests"] <= n_leaves * np.log2(n_leaves)
@@ -88,7 +92,7 @@ def lemma_applies(model, quartet, pairing):
 @pytest.mark.parametrize("nearest", [False, True])
 @pytest.mark.parametrize("balance", [0.5, 0.2])
 def test_algorithm_1_is_right_on_exact_tables_where_the_lemma_applies(balance, nearest):
-    """A quartet within the lemma's bound is answered rightly; a tree all of whose quartets are within it comes out true."""
+    """A quartet within the lemma's bound is answered rightly; a tree all of whose quartets are comes out true."""
     within = trees_within = 0
     for seed in range(30):
         tree = random_tree(4 + seed % 5, balance, seed)
@@ -124,9 +128,9 @@ def test_exact_tables_of_a_balanced_tree_give_it_back(n_leaves):
 
 def test_samples_give_the_true_tree_where_it_is_easy():
     tree = random_tree(12, 0.5, 0)
-    table = random_model(
-        tree, n_states=4, hidden_states=3, start="identity", perturbation=0.1, random_state=0
-    ).sample(20_000, 0)
+    table = random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.1, random_state=0).sample(
+        20_000, 0
+    )
     assert learn_tree(table, random_state=0).robinson_foulds(tree) == 0
 
 
@@ -190,7 +194,9 @@ def test_permuting_columns_changes_nothing_but_the_order():
 
 def test_a_table_is_counted_through_the_test():
     tree = random_tree(6, 0.5, 0)
-    table = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.1, random_state=0).sample(5000, 0)
+    table = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.1, random_state=0).sample(
+        5000, 0
+    )
     test = nuclear_test(partial(quartet_tables, table), 3)
     quartets = np.array([[0, 1, 2, 3], [5, 4, 3, 2]])
     truth = four_point_test(tree.path_lengths())(quartets)

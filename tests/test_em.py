@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import MISSING_SHARE, model_on, naive_joint, small_models, table_of
 
 from latree.em import ConvergenceMonitor, fit_model, random_start
 from latree.messages import expected_counts
 from latree.simulate import random_model, random_tree
 from latree.tree import Tree
+from models import MISSING_SHARE, model_on, naive_joint, small_models, table_of
 
 
 def holes(rows, seed, share=MISSING_SHARE):

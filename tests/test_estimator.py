@@ -22,9 +22,11 @@ def test_scikit_learn_checks(estimator, check):
 def frame(n_rows=300, seed=0):
     """Mixed kinds of columns that follow one hidden tree, as a pandas frame."""
     tree = random_tree(6, 0.5, 0)
-    codes = random_model(
-        tree, n_states=4, hidden_states=3, start="identity", perturbation=0.1, random_state=0
-    ).sample(n_rows, seed).codes()
+    codes = (
+        random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.1, random_state=0)
+        .sample(n_rows, seed)
+        .codes()
+    )
     noise = np.random.default_rng(seed).random(n_rows)
     return pd.DataFrame(
         {

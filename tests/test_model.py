@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from models import all_rows, model_on, naive_joint, small_models, table_of
 
 from latree.errors import InputError
 from latree.model import LatentTreeModel
 from latree.simulate import random_model, random_tree
 from latree.table import Column
 from latree.tree import Tree
+from models import all_rows, model_on, naive_joint, small_models, table_of
 
 MODELS = small_models()
 every_model = pytest.mark.parametrize("model", MODELS, ids=["binary", "star", "forest", "observed-inner", "chain"])

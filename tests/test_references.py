@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from models import model_on, table_of
 
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
 from latree.simulate import random_model, random_tree
 from latree.tree import Tree
+from models import model_on, table_of
 
 with warnings.catch_warnings():  # their compiled parts warn when imported, and crash if that is an error
     warnings.simplefilter("ignore")

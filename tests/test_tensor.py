@@ -75,9 +75,7 @@ def test_padding_changes_no_norm():
     tensor = np.random.default_rng(5).random((3, 3, 3, 3))
     padded = np.zeros((5, 5, 5, 5))
     padded[:3, :3, :3, :3] = tensor
-    np.testing.assert_allclose(
-        nuclear_norms(unfoldings(padded)), nuclear_norms(unfoldings(tensor)), rtol=1e-12
-    )
+    np.testing.assert_allclose(nuclear_norms(unfoldings(padded)), nuclear_norms(unfoldings(tensor)), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("axes", "expected"), [((0, 1, 2, 3), 0), ((0, 2, 1, 3), 1), ((0, 2, 3, 1), 2)])

@@ -1,9 +1,10 @@
 """The command line. Heavy modules are imported by the commands that need them, so that ``--help`` is instant."""
 
-import os
+import io
+import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -45,7 +46,9 @@ def commands() -> None:
 @click.argument("data", type=_file)
 @click.option("--out", type=_file, required=True, help="New folder for tree.nwk, model.json, summary.json, report.txt.")
 @click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
-@click.option("--states", type=click.IntRange(min=1), default=4, show_default=True, help="States of a hidden variable.")
+@click.option(
+    "--states", type=click.IntRange(1, 1000), default=4, show_default=True, help="States of a hidden variable."
+)
 @click.option(
     "--representatives",
     type=click.Choice(["nearest", "random"]),
@@ -104,7 +107,10 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
     total = loaded.log_likelihood(table)
     mean = total / table.n_rows
     if as_json:
-        click.echo(to_json({"rows": table.n_rows, "log_likelihood": total, "mean_log_likelihood": mean}), nl=False)
+        # JSON has no infinity: null stands for rows that the model holds for impossible.
+        log_likelihood, mean_log_likelihood = (x if math.isfinite(x) else None for x in (total, mean))
+        facts = {"log_likelihood": log_likelihood, "mean_log_likelihood": mean_log_likelihood}
+        click.echo(to_json({"rows": table.n_rows, **facts}), nl=False)
     elif not quiet:
         click.echo(f"rows                 {table.n_rows}")
         click.echo(f"log-likelihood       {total:.4f} nats")
@@ -114,7 +120,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 
 @commands.command()
 @click.argument("model", type=_file)
-@click.option("--rows", type=click.IntRange(min=1), default=10, show_default=True, help="Number of rows to draw.")
+@click.option("--rows", type=click.IntRange(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
 @click.option("--out", type=_file, help="New CSV (or .tsv) file; by default the rows are printed.")
 @_seed
 def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
@@ -282,20 +288,23 @@ def _deliver(header: list[str], rows: list[list[str]], out: Path | None) -> None
 
 def main() -> None:
     """Run the command line: exit 2 and one line for what the user can mend, 130 for Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal shows ? for what it cannot show
     try:
         sys.exit(commands.main(prog_name="latree", standalone_mode=False))
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        _fail(error.format_message())
     except InputError as error:
-        click.echo(f"latree: {error}", err=True)
-        sys.exit(2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: be quiet about it
-        sys.exit(141)
+        _fail(str(error))
+    except MemoryError:
+        _fail("not enough memory for this")
     except OSError as error:
-        click.echo(f"latree: {error.filename or 'file'}: {error.strerror or error}", err=True)
-        sys.exit(2)
+        _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
-        click.echo("latree: interrupted; nothing was written", err=True)
-        sys.exit(130)
+        _fail("interrupted; nothing was written", code=130)
+
+
+def _fail(message: str, code: int = 2) -> NoReturn:
+    click.echo(f"latree: {message}", err=True)
+    sys.exit(code)

@@ -7,6 +7,8 @@ from latree.table import Table
 from latree.tables import pair_tables
 from latree.tensor import nuclear_norms
 
+ROUNDING = 1e-14  # what independent columns may seem to depend on each other by
+
 
 def nuclear_distance(table: Table) -> FloatArray:
     """Measure how far two columns are from depending on each other: ``-log ‖P_ij - p_i p_jᵀ‖_*``.
@@ -23,8 +25,10 @@ def nuclear_distance(table: Table) -> FloatArray:
     total = counts.sum(axis=(1, 2), keepdims=True)
     joint = counts / np.where(total > 0, total, 1)
     centred = joint - joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
+    norms = nuclear_norms(centred)
+    norms[norms < ROUNDING] = 0
     with np.errstate(divide="ignore"):
-        upper = -np.log(nuclear_norms(centred))
+        upper = -np.log(norms)
     distance = np.empty((table.n_columns, table.n_columns))
     distance[first, second] = distance[second, first] = upper
     return distance

@@ -26,7 +26,7 @@ def draw(tree: "Tree") -> str:
         node, first, later = stack.pop()
         branches = children[node]
         if node < tree.n_observed:
-            lines.append(f"{first} {tree.names[node]}")
+            lines.append(f"{first} {_printable(tree.names[node])}")
             first = later
         if not branches:
             continue
@@ -40,3 +40,8 @@ def draw(tree: "Tree") -> str:
             drawn.append((child, lead + "─", later + ("│ " if position < last else "  ")))
         stack.extend(reversed(drawn))
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _printable(name: str) -> str:
+    """Show what would move the cursor or break the line as a question mark."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name)

@@ -51,7 +51,8 @@ class LatentTreeModel:
             )
             if table.shape != wanted or not table.size:
                 raise InputError(f"the table of {name!r:.60} has shape {table.shape} where {wanted} is needed")
-            if not (np.all(table >= 0) and np.allclose(table.sum(axis=0), 1, rtol=0, atol=1e-6)):
+            in_range = np.all((table >= 0) & (table <= 1 + 1e-6))
+            if not (in_range and np.allclose(table.sum(axis=0), 1, rtol=0, atol=1e-6)):
                 raise InputError(f"the table of {name!r:.60} is not made of probability distributions")
 
     @cached_property

@@ -3,7 +3,7 @@
 Format, version 1::
 
     {"format": "latree-model", "version": 1,
-     "columns": [{"name", "kind", "categories", "cuts"?, "centers"?}, ...],
+     "columns": [{"name", "kind", "categories", "missing", "cuts"?, "centers"?}, ...],
      "tree": {"edges": [[u, v], ...], "lengths"?: [...], "support"?: [...]},
      "tables": [[[P(x | h) for h] for x], ...]}
 
@@ -21,6 +21,8 @@ from latree.arrays import FloatArray
 from latree.errors import InputError
 from latree.files import read_text, to_json, write_text
 from latree.table import Column
+from latree.table.columns import is_number
+from latree.table.factors import check_names
 from latree.tree import Tree
 
 if TYPE_CHECKING:
@@ -54,25 +56,29 @@ def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatAr
     """Read what a model is made of from plain data, trusting none of it."""
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise InputError("not a latree model")
-    if plain.get("version") != VERSION:
+    if type(plain.get("version")) is not int or plain["version"] != VERSION:
         raise InputError(f"version {plain.get('version')!r:.40} of the format; this latree reads version {VERSION}")
     columns, tree, tables = plain.get("columns"), plain.get("tree"), plain.get("tables")
     if not isinstance(columns, list) or not isinstance(tree, dict) or not isinstance(tables, list):
         raise InputError("columns, tree or tables are absent")
+    if not columns:
+        raise InputError("no columns")
     parsed = tuple(Column.from_dict(column) for column in columns)
     edges = tree.get("edges")
     if not isinstance(edges, list) or not all(_is_pair(edge) for edge in edges):
         raise InputError("the tree's edges are not pairs of whole numbers")
     numbers = {name: _edge_numbers(tree.get(name), name) for name in ("lengths", "support")}
     names = [column.name for column in parsed]
+    check_names(names, "columns")
     return Tree(names, edges, **numbers), parsed, tuple(_table(table, node) for node, table in enumerate(tables))
 
 
 def read_json(path: Path) -> Any:
     """Read a JSON file, and say in one line what is wrong with one that cannot be read."""
+    text = read_text(path)
     try:
-        return json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError):
+        return json.loads(text)
+    except (ValueError, RecursionError):  # also a number of more digits than Python reads
         raise InputError(f"{path}: not a JSON file") from None
 
 
@@ -83,20 +89,16 @@ def _is_pair(edge: Any) -> bool:
 def _edge_numbers(numbers: Any, name: str) -> list[float] | None:
     if numbers is None:
         return None
-    if not isinstance(numbers, list) or not all(x is None or _is_number(x) for x in numbers):
+    if not isinstance(numbers, list) or not all(x is None or is_number(x) for x in numbers):
         raise InputError(f"the tree's {name} are not numbers")
     return [np.nan if x is None else float(x) for x in numbers]
-
-
-def _is_number(x: Any) -> bool:
-    return type(x) in (int, float) and abs(x) < float("inf")
 
 
 def _table(rows: Any, node: int) -> FloatArray:
     if (
         not isinstance(rows, list)
         or not rows
-        or not all(isinstance(row, list) and len(row) == len(rows[0]) and all(map(_is_number, row)) for row in rows)
+        or not all(isinstance(row, list) and len(row) == len(rows[0]) and all(map(is_number, row)) for row in rows)
     ):
         raise InputError(f"the table of node {node} is not a rectangle of numbers")
     return np.array(rows, dtype=np.float64)

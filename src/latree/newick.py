@@ -92,7 +92,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 def _as_number(text: str) -> float | None:
     try:
-        return float(text)
+        return None if "_" in text else float(text)
     except ValueError:
         return None
 
@@ -120,7 +120,7 @@ class _Reader:
                 self.last.support = _number(value.removeprefix("&support="))
         elif self.after_colon:
             assert self.last is not None
-            self.last.length = _number(value)
+            self.last.length = _number(value if kind == "word" else f"'{value}'")
             self.after_colon = False
         elif kind in ("name", "word"):
             self._label(value, is_name=kind == "name")
@@ -129,8 +129,8 @@ class _Reader:
                 raise InputError("not a Newick tree: '(' right after a node")
             self.groups.append([])
         elif value == ":":
-            if self.last is None:
-                raise InputError("not a Newick tree: ':' without a node")
+            if self.last is None or not np.isnan(self.last.length):
+                raise InputError("not a Newick tree: ':' without a node, or a second one")
             self.after_colon = True
         else:
             self._end(value)
@@ -139,7 +139,7 @@ class _Reader:
         if self.last is None:
             self.last = self._new()
             self.last.name = label
-        elif self.last.children and self.last.name is None and np.isnan(self.last.support):
+        elif self.last.children and self.last.name is None and np.isnan([self.last.support, self.last.length]).all():
             if is_name or _as_number(label) is None:
                 self.last.name = label
             else:

@@ -82,17 +82,21 @@ def random_model(
         The paper's μ.
     random_state : int, Generator or None
     """
+    if start not in ("independent", "identity"):
+        raise ValueError(f"start must be 'independent' or 'identity', not {start!r}")
     rng = generator(random_state)
     if isinstance(hidden_states, tuple) and len(hidden_states) == 2:
         hidden = rng.integers(hidden_states[0], hidden_states[1] + 1, size=tree.n_hidden)
     else:
         hidden = np.broadcast_to(np.asarray(hidden_states, dtype=np.intp), (tree.n_hidden,))
     sizes = np.concatenate([np.full(tree.n_observed, n_states), hidden]).astype(np.intp)
+    if sizes.min() < 1:
+        raise ValueError("every variable needs at least one state")
     rooted = tree.rooted()
     tables: list[FloatArray] = []
     for node, parent in enumerate(rooted.parent.tolist()):
         shape = (int(sizes[node]), int(sizes[parent]) if parent >= 0 else 1)
-        if parent >= 0 and (node < tree.n_observed or start == "identity"):
+        if parent >= 0 and (min(node, parent) < tree.n_observed or start == "identity"):
             begin = identity_table(*shape)
         else:
             begin = np.full(shape, 1 / shape[0])

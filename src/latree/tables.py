@@ -35,7 +35,7 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     if pairs is not None:
         return _group_tables(table, pairs, width=2)
     d, n = table.n_columns, int(table.n_states.max())
-    _check_size(table, np.arange(d)[:2], d * d * n * n)
+    _check_size(table, np.arange(d), d * d * n * n)
     counts = table.sum(partial(_all_pairs, n=n))
     assert not isinstance(counts, tuple)
     return counts.reshape(d, n, d, n).transpose(0, 2, 1, 3)
@@ -73,7 +73,7 @@ def _check_size(table: Table, columns: IntArray, cells: int) -> None:
         widest = max(columns, key=lambda j: table.n_states[j])
         raise InputError(
             f"column {table.names[widest]!r} has {table.n_states[widest]} states: tables of {cells:.1e} cells would "
-            "not fit in memory; drop the column, merge its rare categories, or ask for fewer tables at once"
+            "not fit in memory; ask for fewer at once"
         )
 
 

@@ -6,6 +6,7 @@ observed variable ``names[i]``; the others are hidden. ``edges`` has one row ``(
 and forests are all legal; cycles are not.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -55,16 +56,20 @@ class Tree:
         support: Any = None,
     ) -> None:
         self.names = tuple(names)
-        self.edges: IntArray = _frozen(np.array(edges, dtype=np.intp).reshape(-1, 2))
+        self.edges: IntArray = _edge_array(edges)
         self.lengths: FloatArray = _edge_numbers(lengths, len(self.edges), "lengths")
         self.support: FloatArray = _edge_numbers(support, len(self.edges), "support")
+        if not self.names:
+            raise InputError("a tree needs an observed variable")
         if len(set(self.names)) != len(self.names):
             raise InputError("two observed variables of a tree have the same name")
         if len(self.edges) and self.edges.min() < 0:
             raise InputError("an edge names a negative node")
         self.n_nodes = max(len(self.names), int(self.edges.max(initial=-1)) + 1)
-        if self.n_nodes > 2 * len(self.edges) + len(self.names) or not all(self.neighbors[len(self.names) :]):
-            raise InputError("a hidden node of a tree has no neighbour")
+        if self.n_nodes > len(self.edges) + len(self.names):
+            raise InputError("a tree has more hidden nodes than its edges can join")
+        if any(len(pairs) < 2 for pairs in self.neighbors[len(self.names) :]):
+            raise InputError("a hidden node of a tree has fewer than two neighbours")
         if len(self.edges) != self.n_nodes - len(set(self._components.tolist())):
             raise InputError("the edges of a tree run in a circle")
 
@@ -103,6 +108,8 @@ class Tree:
         root : int, optional
             A node; by default the middle of its component (see :meth:`center`).
         """
+        if root is not None and not 0 <= root < self.n_nodes:
+            raise InputError(f"a tree of {self.n_nodes} nodes has no node {root}")
         parent = np.full(self.n_nodes, -1, dtype=np.intp)
         up = np.full(self.n_nodes, -1, dtype=np.intp)
         order: list[int] = []
@@ -206,8 +213,8 @@ class Tree:
         if tuple(names) == self.names:
             return self
         if set(names) != set(self.names) or len(names) != len(self.names):
-            odd = sorted(set(names) ^ set(self.names))
-            raise InputError(f"the trees are over different variables: {odd[0]!r} is in only one of them")
+            odd = sorted((Counter(names) - Counter(self.names)) + (Counter(self.names) - Counter(names)))
+            raise InputError(f"the trees are over different variables: {odd[0]!r:.60} is in only one of them, or twice")
         position = {name: i for i, name in enumerate(names)}
         moved = np.array(
             [*(position[name] for name in self.names), *range(self.n_observed, self.n_nodes)], dtype=np.intp
@@ -274,8 +281,19 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def _edge_array(edges: Any) -> IntArray:
+    array = np.array(edges)
+    if not array.size:
+        array = np.empty((0, 2), dtype=np.intp)
+    if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
+        raise InputError("a tree's edges are pairs of whole numbers")
+    return _frozen(array.astype(np.intp))
+
+
 def _edge_numbers(numbers: Iterable[float] | None, n_edges: int, what: str) -> FloatArray:
     array = np.full(n_edges, np.nan) if numbers is None else np.array(numbers, dtype=np.float64)
+    if np.isinf(array).any():
+        raise InputError(f"a tree's {what} must be finite")
     if array.shape != (n_edges,):
         raise InputError(f"a tree of {n_edges} edges needs as many {what}, not an array of shape {array.shape}")
     return _frozen(array)

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from latree.arrays import CodeArray, FloatArray, IntArray
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column
-from latree.table.encode import DEFAULT_BINS, MISSING, Unseen, encode_column, learn_column
+from latree.table.encode import (
+    DEFAULT_BINS,
+    MISSING,
+    Unseen,
+    encode_column,
+    learn_column,
+    read_numbers,
+)
 from latree.table.factors import Factor, from_frame, from_matrix
 from latree.table.memory import Block, MemoryRows, Rows, Sums, missing_code
 from latree.table.textfile import is_text_file, read_factors
@@ -30,6 +37,10 @@ __all__ = [
     "as_table",
     "missing_code",
 ]
+
+
+# A quartet of columns with n states has n⁴ cells, and unfolds to n² x n²: beyond this, a single test takes minutes.
+MAX_LEARNABLE_STATES = 64
 
 
 @dataclass(frozen=True)
@@ -143,8 +154,8 @@ def as_table(
     Parameters
     ----------
     data : Table, data frame, 2-D array, or path of a CSV or TSV file
-        A frame may be of pandas, polars, pyarrow or any other library that narwhals knows; a file may be gzipped and
-        is only ever read.
+        A Table is given back as it is. A frame may be of pandas, polars, pyarrow or any other library that narwhals
+        knows; a file may be gzipped and is only ever read.
     columns : sequence of Column, optional
         Columns learned before: the data are cut and coded like them, their order is kept, other columns of the data
         are passed over. By default the columns are learned from the data.
@@ -170,6 +181,9 @@ def as_table(
         return data
     if bins < 0 or bins == 1:
         raise InputError(f"bins must be 0 (never cut) or at least 2, not {bins}")
+    missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
+    if isinstance(data, list | tuple):
+        data = _as_array(data, "the data")
     source, factors = _read(data, names)
     weights, factors = _take_weights(weights, factors, source, missing)
     factors = _without(factors, drop, source)
@@ -213,6 +227,19 @@ def check_learnable(table: Table, source: str = "the data") -> None:
                 f"{source}: column {column.name!r} is constant (every cell is {column.categories[0]!r}); "
                 "drop it, it says nothing about the others"
             )
+        if column.n_states > MAX_LEARNABLE_STATES:
+            raise InputError(
+                f"{source}: column {column.name!r} has {column.n_states} different values, such as "
+                f"{column.categories[0]!r:.40}; more than {MAX_LEARNABLE_STATES} are too many: drop it if it is an "
+                "identifier or a date, or merge its rare values"
+            )
+
+
+def _as_array(data: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+    try:
+        return np.asarray(data, dtype=dtype)
+    except (ValueError, TypeError):
+        raise InputError(f"{what}: rows of different lengths, or cells that are no numbers") from None
 
 
 @contextmanager
@@ -225,6 +252,8 @@ def _naming(source: str) -> Iterator[None]:
 
 
 def _read(data: Any, names: Sequence[str] | None) -> tuple[str, list[Factor]]:
+    if names is not None and not isinstance(data, np.ndarray):
+        raise InputError("names can be given for an array only; a file or a data frame has its own")
     if isinstance(data, str | Path):
         path = Path(data)
         if not is_text_file(path):
@@ -232,8 +261,6 @@ def _read(data: Any, names: Sequence[str] | None) -> tuple[str, list[Factor]]:
         return str(path), read_factors(path)
     if isinstance(data, np.ndarray):
         return "the array", from_matrix(data, names)
-    if isinstance(data, list | tuple):
-        return "the array", from_matrix(np.asarray(data), names)
     return "the data frame", from_frame(data)
 
 
@@ -250,12 +277,9 @@ def _take_weights(
             raise InputError(f"{source}: there is no column {weights!r} to take weights from")
         where = f"{source}: weight column {weights!r}"
         factors = [factor for factor in factors if factor is not chosen]
-        column = learn_column(chosen, None, 0, missing)
-        values = [np.nan, *(float(x) for x in column.categories)] if column.kind in ("integer", "number") else []
-        if not values:
-            raise InputError(f"{where}: {chosen.labels()[0]!r} is not a number")
-        weights = np.array(values)[encode_column(column, chosen, "error") + 1]
-    array = np.asarray(weights, dtype=np.float64)
+        with _naming(source):
+            weights = _weight_column(chosen, missing)
+    array: FloatArray = _as_array(weights, where, np.float64)
     n_rows = len(factors[0].codes) if factors else 0
     if array.shape != (n_rows,):
         raise InputError(f"{where}: {n_rows} rows need {n_rows} weights, got an array of shape {array.shape}")
@@ -267,6 +291,13 @@ def _take_weights(
     if n_rows and not array.any():
         raise InputError(f"{where}: all of them are zero")
     return array, factors
+
+
+def _weight_column(factor: Factor, missing: Collection[str]) -> FloatArray:
+    numbers, odd = read_numbers(factor, missing)
+    if odd is not None:
+        raise InputError(f"weight column {factor.name!r}: {odd!r:.60} is not a number")
+    return numbers[factor.codes]
 
 
 def _without(factors: list[Factor], drop: Collection[str], source: str) -> list[Factor]:

@@ -31,7 +31,7 @@ def equal_cuts(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
     ends = _candidate_ends(counts, bins)
     last = ends[_best_runs(np.cumsum(counts)[ends], min(bins, len(ends)))[:-1]]
     below, above = values[last], values[last + 1]
-    middle = below + (above - below) / 2
+    middle = below / 2 + above / 2
     return np.where((below <= middle) & (middle < above), middle, below)
 
 

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from latree.errors import InputError
+from latree.table.factors import parse_number
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "number"]
 Value: TypeAlias = str | bool | int | float
@@ -78,8 +80,8 @@ class Column:
             raise InputError("a column is not an object")
         keys = ("name", "kind", "categories", "missing", "cuts", "centers")
         name, kind, categories, missing, cuts, centers = (plain.get(key) for key in keys)
-        if not isinstance(name, str):
-            raise InputError(f"a column's name is not text: {name!r:.60}")
+        if not _is_text(name):
+            raise InputError(f"a column's name is not text: {name!a:.60}")
         if kind not in KINDS:
             raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}")
         if not _are_texts(categories) or not _are_texts(missing):
@@ -97,21 +99,35 @@ class Column:
         return cls(name, kind, tuple(categories), tuple(missing), tuple(map(float, cuts)), tuple(map(float, centers)))
 
 
+def is_number(x: Any) -> bool:
+    """Tell whether a JSON value is a finite number that a float can hold."""
+    return (type(x) is int and abs(x) < 2**63) or (type(x) is float and isfinite(x))
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
 def _are_texts(values: Any) -> TypeGuard[list[str]]:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+    return isinstance(values, list) and all(map(_is_text, values))
 
 
 def _rises(numbers: Any, length: int, strictly: bool) -> TypeGuard[list[float]]:
     if not isinstance(numbers, list) or len(numbers) != length:
         return False
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < float("inf") for x in numbers):
+    if not all(map(is_number, numbers)):
         return False
     return all(a < b or (a == b and not strictly) for a, b in pairwise(numbers))
 
 
 def _check_decodes(column: Column) -> None:
-    for code, label in enumerate(column.categories):
-        try:
-            column.decode(code)
-        except ValueError:
-            raise InputError(f"column {column.name!r:.60}: {label!r:.60} is not of kind {column.kind}") from None
+    for label in column.categories:
+        number = parse_number(label)
+        fits = {
+            "text": True,
+            "boolean": label in ("False", "True"),
+            "integer": isinstance(number, int),
+            "number": number is not None and isfinite(number),
+        }
+        if not fits[column.kind]:
+            raise InputError(f"column {column.name!r:.60}: {label!r:.60} is not of kind {column.kind}")

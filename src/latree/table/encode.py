@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,13 +30,13 @@ def learn_column(factor: Factor, weights: FloatArray | None, bins: int, missing:
         factor, weights = replace(factor, codes=factor.codes[weights > 0]), weights[weights > 0]
     used = np.unique(factor.codes)
     factor = Factor(factor.name, factor.values[used], np.searchsorted(used, factor.codes))
-    numbers = numbers_of(factor, missing)
-    if numbers is None:
+    numbers, odd = read_numbers(factor, missing)
+    if odd is not None or np.isnan(numbers).all():
         labels = {label for label in factor.labels() if not is_missing(label, missing)}
         return _column(factor, "boolean" if factor.values.dtype == bool else "text", sorted(labels), missing)
     present = numbers[~np.isnan(numbers)]
     distinct = np.unique(present)
-    whole = bool(np.all(distinct == np.floor(distinct)))
+    whole = bool(np.all((distinct == np.floor(distinct)) & (abs(distinct) < 2**53)))
     kind: Kind = "integer" if whole else "number"
     if bins and len(distinct) > (2 * bins if whole else 0):
         return _cut(factor, numbers, kind, weights, bins, missing)
@@ -49,11 +49,10 @@ def learn_column(factor: Factor, weights: FloatArray | None, bins: int, missing:
 def encode_column(column: Column, factor: Factor, unseen: Unseen) -> IntArray:
     """Turn raw cells into codes of a known column; missing cells into ``MISSING``."""
     missing = column.missing
-    numbers = None if column.kind in ("text", "boolean") else numbers_of(factor, missing)
     if column.cuts is not None:
-        if numbers is None:
-            bad = next(x for x in factor.labels() if not is_missing(x, missing) and parse_number(x) is None)
-            raise InputError(f"column {column.name!r}: {bad!r} is not a number, and the model cuts it as one")
+        numbers, odd = read_numbers(factor, missing)
+        if odd is not None and unseen == "error":
+            raise InputError(f"column {column.name!r}: {odd!r:.60} is not a number, and the model cuts it as one")
         codes = np.searchsorted(np.array(column.cuts), numbers, side="left")
         return np.where(np.isnan(numbers), MISSING, codes)[factor.codes]
     positions = {label: code for code, label in enumerate(column.categories)}
@@ -64,14 +63,23 @@ def encode_column(column: Column, factor: Factor, unseen: Unseen) -> IntArray:
             continue
         code = positions.get(number_label(label) if column.kind in ("integer", "number") else label)
         if code is None and unseen == "error":
-            raise InputError(f"column {column.name!r}: the value {label!r} was never seen when the model was fitted")
+            raise InputError(
+                f"column {column.name!r}: the value {label!r:.60} was never seen when the model was fitted"
+            )
         codes[index] = MISSING if code is None else code
     return codes[factor.codes]
 
 
+class Numbers(NamedTuple):
+    """The distinct values of a column read as numbers."""
+
+    values: FloatArray  # NaN where missing, or where there is no number
+    odd: str | None  # the first value that is neither missing nor a number
+
+
 def is_missing(label: str, missing: Collection[str]) -> bool:
-    """Tell whether a cell's text means that the cell is missing; an empty cell always is."""
-    return not label or label in missing
+    """Tell whether a cell's text means missing; an empty one always does, and ``-9.0`` does if ``-9`` does."""
+    return not label or label in missing or number_label(label) in map(number_label, missing)
 
 
 def number_label(text: str) -> str:
@@ -80,24 +88,27 @@ def number_label(text: str) -> str:
     return text if number is None else label_of(number)
 
 
-def numbers_of(factor: Factor, missing: Collection[str]) -> FloatArray | None:
-    """Read the distinct values as numbers, NaN where missing; None if one of them is no number."""
+def read_numbers(factor: Factor, missing: Collection[str]) -> Numbers:
+    """Read the distinct values of a column as numbers."""
     if factor.values.dtype == bool:
-        return None
+        return Numbers(np.full(len(factor.values), np.nan), "True")
     if not factor.is_text:
-        numbers = factor.values.astype(np.float64)
+        values = factor.values.astype(np.float64)
         tokens = [number for token in missing if (number := parse_number(token)) is not None]
-        return np.where(np.isin(numbers, tokens), np.nan, numbers)
-    parsed: list[Any] = []
-    for label in factor.labels():
-        number = np.nan if is_missing(label, missing) else parse_number(label)
-        if number is None:
-            return None
-        parsed.append(number)
-    numbers = np.array(parsed, dtype=np.float64)
-    if np.isinf(numbers).any():
-        raise InputError(f"column {factor.name!r}: {factor.labels()[int(np.argmax(np.isinf(numbers)))]!r} is too large")
-    return None if np.isnan(numbers).all() else numbers
+        return Numbers(np.where(np.isin(values, tokens), np.nan, values), None)
+    values = np.full(len(factor.values), np.nan)
+    odd = None
+    for index, label in enumerate(factor.labels()):
+        if not is_missing(label, missing):
+            number = parse_number(label)
+            if number is not None:
+                values[index] = number
+            elif odd is None:
+                odd = label
+    if odd is None and np.isinf(values).any():
+        large = factor.labels()[int(np.argmax(np.isinf(values)))]
+        raise InputError(f"column {factor.name!r}: the number {large!r:.60} is too large")
+    return Numbers(values, odd)
 
 
 def _column(factor: Factor, kind: Kind, categories: list[str], missing: Collection[str]) -> Column:

@@ -17,6 +17,7 @@ from latree.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
+_MAX_DIGITS = 300  # a longer whole number is beyond what a float can hold
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,23 @@ class Factor:
 
 def label_of(value: Any) -> str:
     """Spell a value: whole numbers without a point, missing as the empty text."""
-    if value is None or value != value:
+    if _is_nothing(value):
         return ""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value)
 
 
+def _is_nothing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal nor unequal to itself
+        return True
+
+
 def parse_number(text: str) -> int | float | None:
     """Read a number, or give None; Python's own leniency (``1_000``, ``infinity``) is not wanted here."""
-    if _WHOLE.fullmatch(text):
+    if _WHOLE.fullmatch(text) and len(text) <= _MAX_DIGITS:
         return int(text)
     return float(text) if _NUMBER.fullmatch(text) else None
 

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from latree.files import readable
 from latree.table.factors import Factor, check_names, text_array
 
 _ROWS_AT_ONCE = 4096
+_GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 def read_factors(path: Path) -> list[Factor]:
@@ -64,7 +66,8 @@ def _rows(path: Path, stream: TextIO) -> tuple[list[str], Iterator[list[str]]]:
     first = stream.readline()
     stream.seek(0)
     delimiters = "\t,;" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ",;\t"
-    reader = csv.reader(stream, delimiter=max(delimiters, key=first.count), strict=True)
+    unquoted = re.sub(r'"[^"]*"', "", first)
+    reader = csv.reader(stream, delimiter=max(delimiters, key=unquoted.count), strict=True)
     header = [name.strip() for name in next(reader, [])]
     if not header:
         raise InputError(f"{path}: the file is empty; the first line must name the columns")
@@ -89,7 +92,7 @@ def _open(path: Path) -> Iterator[TextIO]:
                 yield stream
         except UnicodeDecodeError:
             raise InputError(f"{path}: {_first_bad_line(path)}") from None
-        except (gzip.BadGzipFile, EOFError, zlib.error):
+        except _GZIP_ERRORS:
             raise InputError(f"{path}: not a whole gzip file") from None
         except csv.Error as error:
             raise InputError(f"{path}: not a well-formed table ({error})") from None
@@ -100,10 +103,13 @@ def _is_gzipped(path: Path) -> bool:
 
 
 def _first_bad_line(path: Path) -> str:
-    with gzip.open(path, "rb") if _is_gzipped(path) else open(path, "rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return f"line {number} is not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
+    try:
+        with gzip.open(path, "rb") if _is_gzipped(path) else open(path, "rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    return f"line {number} is not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
+    except _GZIP_ERRORS:
+        return "not a whole gzip file"
     return "not UTF-8 text"

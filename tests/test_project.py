@@ -1,0 +1,119 @@
+"""The project's own rules: layers, public names, types, style, documents."""
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import latree
+from latree.cli import commands
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "latree"
+
+# A module imports only from those before it: the way of the data, from rows to the command line.
+LAYERS = [
+    ["latree.errors", "latree.arrays"],
+    ["latree.parallel", "latree.files"],
+    ["latree.table"],
+    ["latree.tables", "latree.tensor"],
+    ["latree.quartets", "latree.distances"],
+    ["latree.newick", "latree.drawing"],
+    ["latree.tree"],
+    ["latree.builders"],
+    ["latree.messages", "latree.modelfile"],
+    ["latree.model"],
+    ["latree.em", "latree.simulate"],
+    ["latree.methods"],
+    ["latree.learn"],
+    ["latree.estimator", "latree.terminal"],
+    ["latree.cli"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def modules():
+    return [info.name for info in pkgutil.walk_packages([str(SOURCE)], "latree.")]
+
+
+def top(module):
+    return ".".join(module.split(".")[:2])
+
+
+def run_time_imports(module):
+    """Modules of latree that a module imports, except only for the sake of types."""
+    path = SOURCE.parent / Path(*module.split("."))
+    tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8"))
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    return {
+        node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and id(node) not in for_types and (node.module or "").startswith("latree.")
+    }
+
+
+@pytest.mark.parametrize("module", modules())
+def test_imports_run_one_way(module):
+    assert top(module) in LEVEL
+    for imported in run_time_imports(module):
+        assert top(imported) == top(module) or LEVEL[top(imported)] < LEVEL[top(module)], imported
+
+
+def test_public_names_are_those_of_all():
+    for name in latree.__all__:
+        assert getattr(latree, name).__doc__
+    assert set(latree._HOMES) == set(latree.__all__) <= set(dir(latree))
+    with pytest.raises(AttributeError, match="nonsense"):
+        latree.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("command", [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]], ids=" ".join)
+def test_style_and_types(command):
+    result = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_docstring_examples():
+    for module in ("latree.learn", "latree.estimator"):
+        outcome = doctest.testmod(importlib.import_module(module))
+        assert outcome.attempted > 0
+        assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("name", sorted(commands.commands))
+def test_every_command_and_option_has_help(name):
+    command = commands.commands[name]
+    assert command.help
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+
+
+def test_the_reference_page_is_the_help_of_the_commands():
+    specification = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    assert module.PAGE.read_text(encoding="utf-8") == module.reference(), "run `make docs`"
+
+
+def test_readme_tells_the_two_commands_that_ci_runs():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in readme
+    assert "make test" in readme
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_changelog_knows_the_version():
+    assert f"## {latree.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
