@@ -373,3 +373,14 @@ def test_help_needs_no_heavy_modules():
     run = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=True)
     assert "Usage: latree" in run.stdout
     assert not {"numpy", "sklearn", "scipy", "rich", "narwhals"} & {*run.stdout.splitlines()[-1].split()}
+
+
+def test_an_old_terminal_gets_question_marks_not_a_traceback():
+    result = subprocess.run(
+        [sys.executable, "-c", "from latree.cli import main; main()", "demo"],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert b"? mean radius" in result.stdout

@@ -347,3 +347,22 @@ def test_other_bad_data(tmp_path):
     assert_error(np.array([[1.0, 2.0], [1.0, np.inf]]), "'x1' has an infinite value (row 2)")
     assert_error(np.array([[1j]]), "'x0' holds complex")
     assert_error(object(), "from object")
+    assert_error([[1, 2], [3]], "rows of different lengths")
+    assert_error(FRAME, "names can be given for an array only", names=list(MIXED))
+
+
+def test_one_text_is_one_token_and_one_column():
+    data = np.array([["N", "1"], ["NA", "2"], ["A", "1"]])
+    assert codes(data, missing="NA") == [[1, 0], [-1, 1], [0, 0]]
+    assert as_table(data, names=["ab", "a"], drop="ab").names == ("a",)
+
+
+def test_lists_are_arrays():
+    old = as_table([[1, 2], [3, 4]])
+    assert old.names == ("x0", "x1")
+    assert codes([[3, 2]], columns=old.columns) == [[1, 0]]
+
+
+def test_delimiters_inside_quoted_names_do_not_count(tmp_path):
+    path = write(tmp_path / "quoted.csv", '"q1, a, b";"q2, c"\n1;2\n')
+    assert as_table(path).names == ("q1, a, b", "q2, c")

@@ -327,3 +327,27 @@ def test_drawings_connect_and_show_every_name_once(tree):
         for column, mark in enumerate(line):
             if mark == "│":
                 assert above[column : column + 1] in {"│", "├", "┬"}
+
+
+@pytest.mark.parametrize("number", [np.inf, -np.inf])
+@pytest.mark.parametrize("what", ["lengths", "support"])
+def test_numbers_of_edges_are_finite(what, number):
+    with pytest.raises(InputError, match=f"{what} must be finite"):
+        Tree("ab", [(0, 1)], **{what: [number]})
+
+
+def test_a_hidden_leaf_and_a_tree_of_nothing_are_refused():
+    with pytest.raises(InputError, match="fewer than two neighbours"):
+        Tree("ab", [(0, 1), (1, 2)])
+    with pytest.raises(InputError, match="observed variable"):
+        Tree([], [])
+
+
+@pytest.mark.parametrize("root", [-1, 2])
+def test_a_root_must_be_a_node(root):
+    with pytest.raises(InputError, match=f"no node {root}"):
+        Tree("ab", [(0, 1)]).rooted(root)
+
+
+def test_names_cannot_steer_the_terminal():
+    assert Tree(["a\nb", "\x1b[31mred"], [(0, 1)]).draw() == "─ a?b\n └─ ?[31mred\n"
