@@ -375,6 +375,17 @@ def test_help_needs_no_heavy_modules():
     assert not {"numpy", "sklearn", "scipy", "rich", "narwhals"} & {*run.stdout.splitlines()[-1].split()}
 
 
+def test_defaults_are_those_of_the_library():
+    settings = Settings()
+    same = {"states": "n_states", "seed": None}
+    for option in commands.commands["fit"].params:
+        field = same.get(option.name, option.name)
+        if field is not None and hasattr(settings, field):
+            assert option.default == getattr(settings, field), field
+    bins = next(option for option in commands.commands["fit"].params if option.name == "bins")
+    assert bins.default == latree.LatentTree().bins
+
+
 def test_an_old_terminal_gets_question_marks_not_a_traceback():
     result = subprocess.run(
         [sys.executable, "-c", "from latree.cli import main; main()", "demo"],

@@ -71,6 +71,13 @@ def commands() -> None:
 )
 @click.option("--restarts", type=click.IntRange(min=1), default=1, show_default=True, help="Random starts of EM.")
 @click.option("--max-iterations", type=click.IntRange(min=1), default=200, show_default=True, help="Of EM, a start.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-5,
+    show_default=True,
+    help="EM stops when an iteration gains less, in nats a cell.",
+)
 @_seed
 @_quiet
 @_json

@@ -224,7 +224,7 @@ def check_learnable(table: Table, source: str = "the data") -> None:
             raise InputError(f"{source}: column {column.name!r} has no value at all: every cell is missing")
         if column.n_states == 1:
             raise InputError(
-                f"{source}: column {column.name!r} is constant (every cell is {column.categories[0]!r}); "
+                f"{source}: column {column.name!r} is constant (every cell is {column.categories[0]!r:.60}); "
                 "drop it, it says nothing about the others"
             )
         if column.n_states > MAX_LEARNABLE_STATES:
@@ -265,7 +265,7 @@ def _read(data: Any, names: Sequence[str] | None) -> tuple[str, list[Factor]]:
 
 
 def _take_weights(
-    weights: Any, factors: list[Factor], source: str, missing: Collection[str]
+    weights: Any, factors: list[Factor], source: str, missing: tuple[str, ...]
 ) -> tuple[FloatArray | None, list[Factor]]:
     """Check the weights, and take their column out of the data if they are one."""
     if weights is None:
@@ -293,7 +293,7 @@ def _take_weights(
     return array, factors
 
 
-def _weight_column(factor: Factor, missing: Collection[str]) -> FloatArray:
+def _weight_column(factor: Factor, missing: tuple[str, ...]) -> FloatArray:
     numbers, odd = read_numbers(factor, missing)
     if odd is not None:
         raise InputError(f"weight column {factor.name!r}: {odd!r:.60} is not a number")

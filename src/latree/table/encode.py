@@ -1,7 +1,7 @@
 """Learning a column's states from raw values, and turning raw values into codes."""
 
-from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -19,7 +19,7 @@ MISSING = -1  # among codes that are still signed
 Unseen: TypeAlias = Literal["error", "missing"]
 
 
-def learn_column(factor: Factor, weights: FloatArray | None, bins: int, missing: Collection[str]) -> Column:
+def learn_column(factor: Factor, weights: FloatArray | None, bins: int, missing: tuple[str, ...]) -> Column:
     """Find the states of a column.
 
     A numeric column becomes (at most ``bins``) quantile bins if it has fractions, or more than ``2 * bins`` distinct
@@ -77,9 +77,15 @@ class Numbers(NamedTuple):
     odd: str | None  # the first value that is neither missing nor a number
 
 
-def is_missing(label: str, missing: Collection[str]) -> bool:
+def is_missing(label: str, missing: tuple[str, ...]) -> bool:
     """Tell whether a cell's text means missing; an empty one always does, and ``-9.0`` does if ``-9`` does."""
-    return not label or label in missing or number_label(label) in map(number_label, missing)
+    numbers = _missing_numbers(missing)
+    return not label or label in missing or (bool(numbers) and parse_number(label) in numbers)
+
+
+@cache
+def _missing_numbers(missing: tuple[str, ...]) -> frozenset[float]:
+    return frozenset(number for token in missing if (number := parse_number(token)) is not None)
 
 
 def number_label(text: str) -> str:
@@ -88,14 +94,13 @@ def number_label(text: str) -> str:
     return text if number is None else label_of(number)
 
 
-def read_numbers(factor: Factor, missing: Collection[str]) -> Numbers:
+def read_numbers(factor: Factor, missing: tuple[str, ...]) -> Numbers:
     """Read the distinct values of a column as numbers."""
     if factor.values.dtype == bool:
         return Numbers(np.full(len(factor.values), np.nan), "True")
     if not factor.is_text:
         values = factor.values.astype(np.float64)
-        tokens = [number for token in missing if (number := parse_number(token)) is not None]
-        return Numbers(np.where(np.isin(values, tokens), np.nan, values), None)
+        return Numbers(np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values), None)
     values = np.full(len(factor.values), np.nan)
     odd = None
     for index, label in enumerate(factor.labels()):
@@ -111,13 +116,13 @@ def read_numbers(factor: Factor, missing: Collection[str]) -> Numbers:
     return Numbers(values, odd)
 
 
-def _column(factor: Factor, kind: Kind, categories: list[str], missing: Collection[str]) -> Column:
+def _column(factor: Factor, kind: Kind, categories: list[str], missing: tuple[str, ...]) -> Column:
     if len(categories) > MAX_STATES:
         raise InputError(
             f"column {factor.name!r} has {len(categories)} different values, at most {MAX_STATES} can be told apart; "
             "drop it if it is an identifier or a date"
         )
-    return Column(factor.name, kind, tuple(categories), tuple(missing))
+    return Column(factor.name, kind, tuple(categories), missing)
 
 
 def _cut(
@@ -126,7 +131,7 @@ def _cut(
     kind: Kind,
     weights: FloatArray | None,
     bins: int,
-    missing: Collection[str],
+    missing: tuple[str, ...],
 ) -> Column:
     mass = np.bincount(factor.codes, weights=weights, minlength=len(numbers)).astype(np.float64)
     usable = ~np.isnan(numbers) & (mass > 0)
@@ -136,7 +141,7 @@ def _cut(
     bin_of = np.searchsorted(cuts, values, side="left")
     centers = [_lower_median(values[bin_of == b], counts[bin_of == b]) for b in range(len(cuts) + 1)]
     labels = list(map(label_of, values.tolist())) if len(values) == len(centers) else _interval_labels(cuts)
-    return Column(factor.name, kind, tuple(labels), tuple(missing), tuple(cuts.tolist()), tuple(centers))
+    return Column(factor.name, kind, tuple(labels), missing, tuple(cuts.tolist()), tuple(centers))
 
 
 def _lower_median(values: FloatArray, counts: FloatArray) -> float:

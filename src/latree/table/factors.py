@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from latree.arrays import IntArray
 from latree.errors import InputError
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_WHOLE = re.compile(r"[+-]?\d+")
+_NUMBER = re.compile(r"[+-]?(?=\.?\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
 _MAX_DIGITS = 300  # a longer whole number is beyond what a float can hold
 
 
@@ -61,9 +60,11 @@ def _is_nothing(value: Any) -> bool:
 
 def parse_number(text: str) -> int | float | None:
     """Read a number, or give None; Python's own leniency (``1_000``, ``infinity``) is not wanted here."""
-    if _WHOLE.fullmatch(text) and len(text) <= _MAX_DIGITS:
-        return int(text)
-    return float(text) if _NUMBER.fullmatch(text) else None
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    whole = match["point"] is None and match["exponent"] is None and len(text) <= _MAX_DIGITS
+    return int(text) if whole else float(text)
 
 
 def from_texts(name: str, texts: list[str]) -> Factor:
