@@ -5,17 +5,21 @@ OpenBLAS's own threads are a loss at our matrix sizes (100 x 100), hence the lim
 """
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_THREAD_NAME = "latree"
 
 
 def n_threads() -> int:
@@ -24,25 +28,63 @@ def n_threads() -> int:
 
 
 @cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads(), thread_name_prefix=_THREAD_NAME)
+
+
+class _OneBlasThread:
+    """Limits BLAS while anybody needs it: the first to come sets the limit, the last to go lifts it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.limiter: Any = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.limiter = _controller().limit(limits=1, user_api="blas")
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.users -= 1
+                if self.users == 0:
+                    self.limiter.restore_original_limits()
+
+
+@cache
 def _controller() -> ThreadpoolController:
     # Looking the libraries up costs 0.4 ms, entering a limit 0.01 ms: look once.
     return ThreadpoolController()
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads(), thread_name_prefix="latree")
+_one_blas_thread = _OneBlasThread()
+
+
+def _forget() -> None:
+    """Start anew in a forked child, which has none of its parent's threads."""
+    _pool.cache_clear()
+    _one_blas_thread.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def map_ordered(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Apply a function to every item on all cores and yield the results in the items' order.
 
-    At most two results a core wait at any time, so that a long stream needs little memory.
+    At most two results a core wait at any time, so that a long stream needs little memory. Work that is itself done by
+    one of the threads is done there and then.
     """
     stream = iter(items)
     first = list(islice(stream, 2))
-    with _controller().limit(limits=1, user_api="blas"):
-        if len(first) < 2 or n_threads() == 1:
+    inside = threading.current_thread().name.startswith(_THREAD_NAME)
+    with _one_blas_thread():
+        if len(first) < 2 or n_threads() == 1 or inside:
             for item in (*first, *stream):
                 yield function(item)
             return
