@@ -395,3 +395,10 @@ def test_an_old_terminal_gets_question_marks_not_a_traceback():
     )
     assert result.returncode == 0, result.stderr
     assert b"? mean radius" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_without_a_command_it_shows_what_there_is(arguments):
+    result = subprocess.run([sys.executable, "-m", "latree", *arguments], capture_output=True, text=True, check=True)
+    assert all(f"  {name} " in result.stdout for name in commands.commands)
+    assert "..." not in result.stdout.split("Commands:")[1]

@@ -4,12 +4,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latree import InputError, LatentTree, learn_tree
+from latree import InputError, LatentTree, LatentTreeModel, learn_tree
 from latree.simulate import random_model, random_tree
 
 
@@ -77,6 +78,88 @@ def test_impute_fills_holes_and_touches_nothing_else(kind):
     truth = frame(2000)["colour"].to_numpy()[holes[:, 1]]
     share_right = (filled["colour"].to_numpy()[holes[:, 1]] == truth).mean()
     assert share_right > pd.Series(truth).value_counts(normalize=True).max() + 0.2
+
+
+PANDAS_TYPES = {
+    "category": lambda v: pd.Series(v.astype(str)).astype("category"),
+    "boolean": lambda v: pd.array(v > 1, dtype="boolean"),
+    "Int64": lambda v: pd.array(v, dtype="Int64"),
+    "datetime": lambda v: pd.Timestamp("2024-01-01") + pd.to_timedelta(v, unit="D"),
+    "string": lambda v: pd.array(v.astype(str), dtype="string"),
+}
+POLARS_TYPES = {
+    "categorical": lambda v: pl.Series(v.astype(str)).cast(pl.Categorical),
+    "enum": lambda v: pl.Series(v.astype(str)).cast(pl.Enum(["0", "1", "2", "3"])),
+    "boolean": lambda v: pl.Series(v > 1),
+    "date": lambda v: pl.Series(v).cast(pl.Date),
+    "small": lambda v: pl.Series(v).cast(pl.Int8),
+}
+
+
+@pytest.mark.parametrize("kind", PANDAS_TYPES)
+def test_impute_keeps_pandas_types(kind):
+    data = frame()[["count", "colour", "size", "level"]].assign(it=lambda f: PANDAS_TYPES[kind](f["count"].to_numpy()))
+    fitted = LatentTree(random_state=0).fit(data)
+    holed = data.copy()
+    holed.loc[5, "it"] = None
+    filled = fitted.impute(holed)["it"]
+    assert filled.drop(5).tolist() == data["it"].drop(5).tolist()
+    assert filled[5] in set(data["it"])
+    assert type(filled[5]) is type(data["it"][6])
+
+
+@pytest.mark.parametrize("kind", POLARS_TYPES)
+def test_impute_keeps_polars_types(kind):
+    columns = frame()[["count", "colour", "size", "level"]]
+    data = pl.from_pandas(columns).with_columns(POLARS_TYPES[kind](columns["count"].to_numpy()).alias("it"))
+    fitted = LatentTree(random_state=0).fit(data)
+    filled = fitted.impute(data.with_columns(pl.when(pl.arange(300) != 5).then(pl.col("it")).alias("it")))
+    assert filled.schema == data.schema
+    assert filled["it"].null_count() == 0
+
+
+def test_a_table_goes_in_and_comes_out():
+    table = random_model(random_tree(6, 0.5, 0), n_states=3, random_state=0).sample(200, 0)
+    fitted = LatentTree(random_state=0).fit(table)
+    assert fitted.n_features_in_ == 6
+    assert fitted.score(table) == pytest.approx(fitted.summary_["log_likelihood"] / 200, rel=1e-12)
+    np.testing.assert_array_equal(fitted.impute(table).codes(), table.codes())
+
+
+def test_an_unseen_category_may_be_missing():
+    fitted = LatentTree(random_state=0, unseen="missing").fit(frame())
+    odd = frame().assign(colour="purple")
+    assert fitted.score(odd) == pytest.approx(fitted.score(frame().assign(colour=None)), rel=1e-12)
+
+
+def test_no_rows_and_no_fit_are_said():
+    with pytest.raises(NotFittedError):
+        LatentTree().score(frame())
+    with pytest.raises(InputError, match="no rows"):
+        LatentTree(random_state=0).fit(frame()).score(frame().head(0))
+    with pytest.raises(InputError, match="at least 1"):
+        LatentTree(random_state=0).fit(frame()).sample(0)
+
+
+def test_a_loaded_model_takes_data_as_they_are(tmp_path):
+    fitted = LatentTree(random_state=0).fit(frame())
+    fitted.model_.save(tmp_path / "model.json")
+    loaded = LatentTreeModel.load(tmp_path / "model.json")
+    assert loaded.log_likelihood(frame()) == fitted.summary_["log_likelihood"]
+    assert loaded.bic(frame()) == fitted.summary_["bic"]
+    assert list(loaded.posteriors(frame())) == ["H1", "H2", "H3", "H4"]
+    assert loaded.complete(with_holes(frame())[0]).n_missing.sum() == 0
+    assert repr(loaded) == f"<LatentTreeModel: 6 observed, 4 hidden, {loaded.n_parameters} parameters>"
+    assert repr(loaded.encode(frame())) == "<Table: 300 rows, 6 columns>"
+
+
+def test_all_bad_columns_are_named_at_once():
+    data = frame().assign(one=1, none=None, key=[f"k{i}" for i in range(300)])
+    with pytest.raises(InputError, match=r"'one' is constant.*'none' has no value.*'key' has 300 different") as caught:
+        LatentTree().fit(data)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="and 3 more columns"):
+        LatentTree().fit(frame().assign(**{f"c{i}": 1 for i in range(8)}))
 
 
 def test_impute_of_an_array():

@@ -35,6 +35,7 @@ LAYERS = [
     ["latree.learn"],
     ["latree.estimator", "latree.terminal"],
     ["latree.cli"],
+    ["latree.__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 

@@ -366,3 +366,9 @@ def test_lists_are_arrays():
 def test_delimiters_inside_quoted_names_do_not_count(tmp_path):
     path = write(tmp_path / "quoted.csv", '"q1, a, b";"q2, c"\n1;2\n')
     assert as_table(path).names == ("q1, a, b", "q2, c")
+
+
+def test_leading_zeros_make_a_name(tmp_path):
+    column = as_table(write(tmp_path / "zip.csv", "zip,n\n01033,1\n20500,2\n")).columns[0]
+    assert (column.kind, column.categories) == ("text", ("01033", "20500"))
+    assert as_table(write(tmp_path / "n.csv", "n,m\n0.5,0\n-0,1\n")).columns[0].kind == "number"

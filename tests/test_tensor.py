@@ -129,3 +129,12 @@ def test_relabelling_states_changes_nothing(seed):
     first, second = nuclear_pairings(tensor[None]), nuclear_pairings(relabelled[None])
     np.testing.assert_allclose(first.margin, second.margin, rtol=1e-9, atol=1e-12)
     assert first.margin[0] < 1e-9 or first.pairing[0] == second.pairing[0]
+
+
+def test_rows_and_columns_of_zeros_are_left_out_of_large_matrices():
+    rng = np.random.default_rng(10)
+    matrix = np.zeros((2, 500, 500))
+    matrix[:, rng.integers(0, 500, 300), rng.integers(0, 500, 300)] = rng.random(300)
+    matrix[1] = 0
+    naive = [np.linalg.norm(m, "nuc") for m in matrix]
+    np.testing.assert_allclose(nuclear_norms(matrix), naive, rtol=1e-10, atol=1e-12)

@@ -351,3 +351,8 @@ def test_a_root_must_be_a_node(root):
 
 def test_names_cannot_steer_the_terminal():
     assert Tree(["a\nb", "\x1b[31mred"], [(0, 1)]).draw() == "─ a?b\n └─ ?[31mred\n"
+
+
+def test_hidden_variables_are_drawn_by_name_if_asked():
+    tree = Tree.from_newick("((a,b),c,d);")
+    assert tree.draw(hidden=True) == "─ H1\n ├─ a\n ├─ b\n └─ H2\n   ├─ c\n   └─ d\n"

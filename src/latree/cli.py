@@ -33,13 +33,16 @@ _unseen = click.option(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="latree")
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> None:
     """Find the hidden tree behind a table of discrete variables.
 
     Start with `latree demo`, or with `latree fit data.csv --out run`.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @commands.command()
@@ -57,7 +60,7 @@ def commands() -> None:
     help="Which leaf stands for a branch in a quartet test (tensor).",
 )
 @click.option(
-    "--bins", type=click.IntRange(min=0), default=10, show_default=True, help="Bins of numeric columns; 0: none."
+    "--bins", type=click.IntRange(0, 64), default=10, show_default=True, help="Bins of numeric columns; 0: none."
 )
 @click.option(
     "--missing", multiple=True, metavar="TEXT", help="A cell that means missing; replaces NA, NaN, null. Repeatable."
@@ -67,22 +70,27 @@ def commands() -> None:
 )
 @click.option("--weights", metavar="COLUMN", help="The column that holds the rows' weights.")
 @click.option(
-    "--smoothing", type=click.FloatRange(min=0), default=0.1, show_default=True, help="Pseudo-rows a table cell."
+    "--smoothing", type=click.FloatRange(min=0), default=0.1, show_default=True, help="Pseudo-rows per table cell."
 )
 @click.option("--restarts", type=click.IntRange(min=1), default=1, show_default=True, help="Random starts of EM.")
-@click.option("--max-iterations", type=click.IntRange(min=1), default=200, show_default=True, help="Of EM, a start.")
+@click.option(
+    "--max-iterations", type=click.IntRange(min=1), default=200, show_default=True, help="Most iterations of EM."
+)
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
     default=1e-5,
     show_default=True,
-    help="EM stops when an iteration gains less, in nats a cell.",
+    help="EM stops when an iteration gains less, in nats per cell.",
 )
 @_seed
 @_quiet
 @_json
 def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Learn a tree from DATA (.csv, .tsv, also .gz) and fit a model on it."""
+    """Learn a tree and fit a model on it.
+
+    DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns. It is only read.
+    """
     from latree.files import refuse_existing
     from latree.methods import find_method
     from latree.table import as_table
@@ -104,7 +112,10 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
 @_quiet
 @_json
 def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
-    """Print the log-likelihood of DATA under MODEL (a model.json)."""
+    """Print the log-likelihood of new rows.
+
+    MODEL is a model.json, DATA a table with the model's columns (others are passed over). Missing cells are summed out.
+    """
     from latree.files import to_json
 
     loaded = _load(model)
@@ -121,8 +132,8 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
     elif not quiet:
         click.echo(f"rows                 {table.n_rows}")
         click.echo(f"log-likelihood       {total:.4f} nats")
-        click.echo(f"mean a row           {mean:.6f} nats")
-        click.echo(f"mean a row and cell  {mean / table.n_columns:.6f} nats")
+        click.echo(f"mean per row         {mean:.6f} nats")
+        click.echo(f"mean per cell        {mean / table.n_columns:.6f} nats")
 
 
 @commands.command()
@@ -131,7 +142,10 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 @click.option("--out", type=_file, help="New CSV (or .tsv) file; by default the rows are printed.")
 @_seed
 def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
-    """Draw new rows from MODEL, as CSV. A column cut into bins gets the median of the bin."""
+    """Draw new rows from a model, as CSV.
+
+    MODEL is a model.json. A column that was cut into bins gets the median of the bin.
+    """
     from latree.table.factors import label_of
 
     decoded = _load(model).sample(rows, seed).decode()
@@ -145,10 +159,11 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 @click.option("--out", type=_file, help="New CSV (or .tsv) file; by default the rows are printed.")
 @_unseen
 def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
-    """Fill the missing cells of DATA with their most probable values; all other cells stay as they are.
+    """Fill missing cells with probable values.
 
-    A column cut into bins gets the median of the bin. With `--unseen missing`, cells that the model never saw are
-    filled, too.
+    MODEL is a model.json. Each missing cell of DATA gets its most probable value given the row; all other cells, and
+    columns that the model does not know, stay as they are. A column that was cut into bins gets the median of the bin.
+    With `--unseen missing`, cells that the model never saw are filled, too.
     """
     from latree.table import decode_column
     from latree.table.factors import label_of
@@ -173,7 +188,11 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
 @_quiet
 @_json
 def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
-    """Print the Robinson-Foulds distance of two trees (Newick files or model.json files)."""
+    """Print the distance of two trees.
+
+    FIRST and SECOND are Newick files or model.json files; the distance is Robinson and Foulds's: the number of
+    partitions of the columns that only one of the trees implies.
+    """
     from latree.files import to_json
 
     one, other = _load_tree(first), _load_tree(second)
@@ -190,7 +209,10 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
 @commands.command()
 @_json
 def methods(as_json: bool) -> None:
-    """List the learners: what each needs, what it returns, and who described it."""
+    """List the learners of trees.
+
+    For each: what it needs, what it returns, and who described it.
+    """
     from latree.files import to_json
     from latree.methods import METHODS
 
@@ -212,7 +234,10 @@ def methods(as_json: bool) -> None:
 @_quiet
 @_json
 def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
-    """Learn the tree behind 30 measurements of 569 tumours, which come with scikit-learn. Needs no network."""
+    """Learn a tree from data that come along.
+
+    30 measurements of 569 tumours, from scikit-learn. Needs no network.
+    """
     from latree.files import refuse_existing
     from latree.table import as_table
 
@@ -257,7 +282,9 @@ def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool)
         click.echo(to_json(learned.summary()), nl=False)
     elif not quiet:
         click.echo(learned.report(), nl=False)
-        if out is not None:
+        if out is None:
+            click.echo("\nNothing was written; --out FOLDER keeps the tree and the model.")
+        else:
             click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json")
 
 
@@ -273,8 +300,9 @@ def _load_tree(path: Path) -> "Tree":
 
     if path.suffix == ".json":
         return _load(path).tree
+    text = read_text(path)
     try:
-        return Tree.from_newick(read_text(path))
+        return Tree.from_newick(text)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 

@@ -6,10 +6,10 @@ if TYPE_CHECKING:
     from latree.tree import Tree
 
 
-def draw(tree: "Tree") -> str:
+def draw(tree: "Tree", hidden: bool) -> str:
     """Draw a tree hung from its middle, one line an observed variable, small branches first.
 
-    A forest is drawn as one tree after another; an observed inner node stands on its own line above its branches.
+    A forest is drawn as one tree after another; a named inner node stands on its own line above its branches.
     """
     rooted = tree.rooted()
     children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
@@ -25,15 +25,16 @@ def draw(tree: "Tree") -> str:
     while stack:
         node, first, later = stack.pop()
         branches = children[node]
-        if node < tree.n_observed:
-            lines.append(f"{first} {_printable(tree.names[node])}")
+        named = hidden or node < tree.n_observed
+        if named:
+            lines.append(f"{first} {_printable(tree.node_names[node])}")
             first = later
         if not branches:
             continue
         last = len(branches) - 1
         drawn = []
         for position, child in enumerate(branches):
-            if position == 0 and node >= tree.n_observed:
+            if position == 0 and not named:
                 lead = first + ("┬" if last else "─")
             else:
                 lead = later + ("├" if position < last else "└")

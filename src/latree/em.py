@@ -74,6 +74,11 @@ class Fit:
     monitor: ConvergenceMonitor
     objectives: tuple[float, ...]
 
+    @property
+    def iterations(self) -> int:
+        """Number of times that the best start's tables were estimated anew."""
+        return len(self.monitor.history) - 1
+
 
 def fit_model(
     table: Table,

@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree.arrays import FloatArray, RandomState
 from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_SMOOTHING, DEFAULT_TOLERANCE
+from latree.errors import InputError
 from latree.learn import DEFAULT_METHOD, DEFAULT_STATES, Settings, learn_model
 from latree.methods import Representatives
-from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable, decode_column
+from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
+from latree.table.factors import label_of
 from latree.tree import Tree
 
 
@@ -32,6 +34,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Number of quantile bins for numeric columns with many values; 0 never cuts.
     missing : collection of str
         Cells that mean missing, beside empty ones and NaN.
+    unseen : {"error", "missing"}
+        What to do with a category of new data that the fitted data did not have.
     smoothing : float
         Pseudo-rows added to every cell of every probability table.
     restarts : int
@@ -76,6 +80,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         representatives: Representatives = "nearest",
         bins: int = DEFAULT_BINS,
         missing: Collection[str] = DEFAULT_MISSING,
+        unseen: Unseen = "error",
         smoothing: float = DEFAULT_SMOOTHING,
         restarts: int = DEFAULT_RESTARTS,
         max_iterations: int = DEFAULT_MAX_ITERATIONS,
@@ -87,6 +92,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.representatives = representatives
         self.bins = bins
         self.missing = missing
+        self.unseen = unseen
         self.smoothing = smoothing
         self.restarts = restarts
         self.max_iterations = max_iterations
@@ -128,13 +134,14 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
         self.summary_ = learned.summary()
-        self.n_iter_ = len(learned.fit.monitor.history)
+        self.n_iter_ = learned.fit.iterations
         self._backend = nw.from_native(X, eager_only=True).implementation.value if _is_frame(X) else None
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
         """Give the log-likelihood of each row, in nats."""
-        return self.model_.log_likelihood_rows(self._encoded(X))
+        table = self._encoded(X)
+        return self.model_.log_likelihood_rows(table)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Give the mean log-likelihood of a row, in nats."""
@@ -166,25 +173,29 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         A column that was cut into bins gets the median of the bin.
         """
         table = self._encoded(X)
+        if isinstance(X, Table):
+            return self.model_.complete(table)
         missing = table.codes() < 0
         filled = self.model_.complete(table).codes()
-        replacements = [decode_column(column, filled[missing[:, j], j]) for j, column in enumerate(self.model_.columns)]
         if _is_frame(X):
             frame = nw.from_native(X, eager_only=True)
-            for column, holes, values in zip(self.model_.columns, missing.T, replacements, strict=True):
-                if holes.any():
-                    cells = np.array(frame.get_column(column.name).to_list(), dtype=object)
-                    cells[holes] = values
-                    series = nw.new_series(column.name, cells.tolist(), backend=frame.implementation)
-                    frame = frame.with_columns(series)
+            for j, column in enumerate(self.model_.columns):
+                if missing[:, j].any():
+                    frame = frame.with_columns(
+                        _fill(frame.get_column(column.name), column, missing[:, j], filled[:, j])
+                    )
             return frame.to_native()
         result = np.array(self._validated(X, reset=False), copy=True)
-        for j, values in enumerate(replacements):
-            result[missing[:, j], j] = values
+        for j, column in enumerate(self.model_.columns):
+            result[missing[:, j], j] = decode_column(column, filled[missing[:, j], j])
         return result
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""
+        if isinstance(X, Table):
+            if reset:
+                self.n_features_in_ = X.n_columns
+            return X
         if _is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
@@ -192,7 +203,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encoded(self, X: Any) -> Table:
         check_is_fitted(self)
-        return self.model_.encode(self._validated(X, reset=False))
+        table = self.model_.encode(self._validated(X, reset=False), unseen=self.unseen)
+        if table.n_rows == 0:
+            raise InputError("no rows (0 sample(s)) to work on")
+        return table
 
     def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
         if self._backend is not None:
@@ -202,3 +216,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _fill(series: "nw.Series[Any]", column: Column, holes: NDArray[np.bool_], codes: NDArray[Any]) -> "nw.Series[Any]":
+    """Fill holes of a column and keep its type: a value that stands elsewhere in the column is taken from there."""
+    cells = series.to_list()
+    known = {label_of(cell): cell for cell, hole in zip(cells, holes, strict=True) if not hole}
+    for position in np.flatnonzero(holes).tolist():
+        value = column.decode(int(codes[position]))
+        cells[position] = known.get(label_of(value), value)
+    return nw.new_series(series.name, cells, series.dtype, backend=series.implementation)

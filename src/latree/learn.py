@@ -29,6 +29,8 @@ from latree.tree import Tree
 DEFAULT_METHOD = "tensor"
 DEFAULT_STATES = 4
 
+REPORTED_SETTINGS = ("representatives", "smoothing", "restarts", "max_iterations", "tolerance")
+
 # From the name of a stage to the callback that it reports to.
 Stages: TypeAlias = Callable[[str], Progress]
 
@@ -90,12 +92,13 @@ class Learned:
             "log_likelihood": model.log_likelihood(table),
             "aic": model.aic(table),
             "bic": model.bic(table),
-            "iterations": len(self.fit.monitor.history),
+            "iterations": self.fit.iterations,
             "converged": self.fit.monitor.converged,
             **self.structure.facts,
             "missing_cells": int(table.n_missing.sum()),
             "binned_columns": sum(column.cuts is not None for column in table.columns),
             "seed": int(seed) if isinstance(seed, int | np.integer) else None,
+            "settings": {name: getattr(self.settings, name) for name in REPORTED_SETTINGS},
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
         }

@@ -17,9 +17,11 @@ from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LatentTreeModel:
     """A probability model of a table's rows.
+
+    Methods take new data in any form that :func:`latree.as_table` reads, and code it like the model's own.
 
     Attributes
     ----------
@@ -55,6 +57,10 @@ class LatentTreeModel:
             if not (in_range and np.allclose(table.sum(axis=0), 1, rtol=0, atol=1e-6)):
                 raise InputError(f"the table of {name!r:.60} is not made of probability distributions")
 
+    def __repr__(self) -> str:
+        tree = self.tree
+        return f"<LatentTreeModel: {tree.n_observed} observed, {tree.n_hidden} hidden, {self.n_parameters} parameters>"
+
     @cached_property
     def network(self) -> Network:
         """The rooted tree and tables on which messages run."""
@@ -79,11 +85,11 @@ class LatentTreeModel:
             return data
         return as_table(data, columns=self.columns, unseen=unseen)
 
-    def log_likelihood_rows(self, table: Table) -> FloatArray:
+    def log_likelihood_rows(self, data: Any) -> FloatArray:
         """Give the log-likelihood of each row, in nats; missing cells are summed out."""
-        return table.map(lambda block: log_likelihoods(self.network, block.codes))
+        return self.encode(data).map(lambda block: log_likelihoods(self.network, block.codes))
 
-    def log_likelihood(self, table: Table) -> float:
+    def log_likelihood(self, data: Any) -> float:
         """Give the (weighted) log-likelihood of all rows together."""
 
         def total(block: Block) -> FloatArray:
@@ -93,17 +99,18 @@ class LatentTreeModel:
                 rows = rows * weights
             return np.asarray(rows.sum(keepdims=True))
 
-        return float(np.asarray(table.sum(total))[0])
+        return float(np.asarray(self.encode(data).sum(total))[0])
 
-    def aic(self, table: Table) -> float:
+    def aic(self, data: Any) -> float:
         """Akaike's criterion: ``2 p - 2 log L``; smaller is better."""
-        return 2 * self.n_parameters - 2 * self.log_likelihood(table)
+        return 2 * self.n_parameters - 2 * self.log_likelihood(data)
 
-    def bic(self, table: Table) -> float:
+    def bic(self, data: Any) -> float:
         """Schwarz's criterion: ``p log m - 2 log L`` for m rows (or their total weight); smaller is better."""
+        table = self.encode(data)
         return self.n_parameters * float(np.log(table.total_weight)) - 2 * self.log_likelihood(table)
 
-    def posteriors(self, table: Table) -> dict[str, FloatArray]:
+    def posteriors(self, data: Any) -> dict[str, FloatArray]:
         """Give the distribution of every hidden variable in every row, given the row's cells.
 
         Returns
@@ -122,10 +129,10 @@ class LatentTreeModel:
             return stacked.T
 
         stops = np.cumsum([len(self.tables[node]) for node in hidden])
-        parts = np.split(table.map(block_posteriors), stops[:-1], axis=1)
+        parts = np.split(self.encode(data).map(block_posteriors), stops[:-1], axis=1)
         return {self.tree.node_names[node]: part for node, part in zip(hidden, parts, strict=False)}
 
-    def complete(self, table: Table) -> Table:
+    def complete(self, data: Any) -> Table:
         """Fill every missing cell with its most probable state given the row's present cells.
 
         Each cell is completed by its own posterior, which makes the expected number of wrong cells smallest.
@@ -140,10 +147,12 @@ class LatentTreeModel:
                         codes[missing, node] = posterior[:, missing].argmax(axis=0)
             return codes
 
-        return Table.from_codes(self.columns, table.map(filled))
+        return Table.from_codes(self.columns, self.encode(data).map(filled))
 
     def sample(self, n_rows: int, random_state: RandomState = None) -> Table:
-        """Draw rows from the model."""
+        """Draw rows from the model; ``decode`` of the table that comes back gives their values."""
+        if n_rows < 1:
+            raise InputError(f"the number of rows to draw must be at least 1, not {n_rows}")
         codes = self.sample_all(n_rows, random_state)[:, : self.tree.n_observed]
         return Table.from_codes(self.columns, codes)
 

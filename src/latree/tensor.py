@@ -16,6 +16,8 @@ _AXES = ((1, 0, 3, 2), (2, 0, 3, 1), (3, 0, 2, 1))
 # A stack of 500 matrix rows makes NumPy let go of the interpreter lock during its SVD; this many cells are always more.
 _CELLS_AT_ONCE = 2**16
 
+_LARGE = 400  # from this many rows on, a matrix is worth looking at by itself
+
 
 def unfoldings(tensors: FloatArray) -> FloatArray:
     """Unfold fourth-order tensors in three ways: equations (2), (3) and (4).
@@ -42,14 +44,18 @@ def unfoldings(tensors: FloatArray) -> FloatArray:
 def nuclear_norms(matrices: FloatArray) -> FloatArray:
     """Sum the singular values of every matrix of a stack, on all cores."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
-    step = max(6, _CELLS_AT_ONCE // max(1, flat[:1].size))
+    step = max(1 if flat.shape[-1] >= _LARGE else 6, _CELLS_AT_ONCE // max(1, flat[:1].size))
     pieces = (flat[start : start + step] for start in range(0, len(flat), step))
     norms = list(map_ordered(_norms, pieces))
     return np.concatenate(norms).reshape(matrices.shape[:-2]) if norms else np.zeros(matrices.shape[:-2])
 
 
 def _norms(stack: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.svd(stack, compute_uv=False).sum(axis=-1))
+    if stack.shape[-1] < _LARGE:
+        return np.asarray(np.linalg.svd(stack, compute_uv=False).sum(axis=-1))
+    # Unfoldings of columns with many states are mostly empty: rows and columns of zeros change no singular value.
+    trimmed = (matrix[matrix.any(axis=1)][:, matrix.any(axis=0)] for matrix in stack)
+    return np.array([np.linalg.svd(matrix, compute_uv=False).sum() for matrix in trimmed])
 
 
 def khatri_rao(left: FloatArray, right: FloatArray) -> FloatArray:

@@ -257,7 +257,10 @@ class Tree:
 
         Nodes are names, with an attribute ``hidden``; edges have ``length`` and ``support`` where the tree does.
         """
-        import networkx
+        try:
+            import networkx
+        except ImportError:
+            raise ImportError("to_networkx needs networkx: pip install networkx") from None
 
         graph = networkx.Graph()
         for node, name in enumerate(self.node_names):
@@ -268,9 +271,9 @@ class Tree:
             graph.add_edge(names[u], names[v], **{key: value for key, value in known.items() if not np.isnan(value)})
         return graph
 
-    def draw(self) -> str:
-        """Draw the tree as text, one line a leaf."""
-        return draw(self)
+    def draw(self, hidden: bool = False) -> str:
+        """Draw the tree as text, one line a leaf; with ``hidden``, also one line a hidden variable, with its name."""
+        return draw(self, hidden)
 
     def __repr__(self) -> str:
         return f"<Tree: {self.n_observed} observed, {self.n_hidden} hidden>"

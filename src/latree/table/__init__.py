@@ -43,7 +43,7 @@ __all__ = [
 MAX_LEARNABLE_STATES = 64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Discrete data: what the columns are, and rows of codes somewhere.
 
@@ -67,6 +67,9 @@ class Table:
         if np.issubdtype(codes.dtype, np.signedinteger):
             compact[codes < 0] = np.iinfo(dtype).max
         return cls(columns, MemoryRows(compact, weights))
+
+    def __repr__(self) -> str:
+        return f"<Table: {self.n_rows} rows, {self.n_columns} columns>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -179,8 +182,8 @@ def as_table(
     """
     if isinstance(data, Table):
         return data
-    if bins < 0 or bins == 1:
-        raise InputError(f"bins must be 0 (never cut) or at least 2, not {bins}")
+    if bins != 0 and not 2 <= bins <= MAX_LEARNABLE_STATES:
+        raise InputError(f"bins must be 0 (never cut) or from 2 to {MAX_LEARNABLE_STATES}, not {bins}")
     missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
     if isinstance(data, list | tuple):
         data = _as_array(data, "the data")
@@ -219,20 +222,27 @@ def check_learnable(table: Table, source: str = "the data") -> None:
         raise InputError(f"{source}: no rows (0 sample(s)), only column names")
     if table.n_rows == 1:
         raise InputError(f"{source}: only one row (1 sample); nothing can be learned from it")
-    for column, n_missing in zip(table.columns, table.n_missing, strict=True):
-        if n_missing == table.n_rows:
-            raise InputError(f"{source}: column {column.name!r} has no value at all: every cell is missing")
-        if column.n_states == 1:
-            raise InputError(
-                f"{source}: column {column.name!r} is constant (every cell is {column.categories[0]!r:.60}); "
-                "drop it, it says nothing about the others"
-            )
-        if column.n_states > MAX_LEARNABLE_STATES:
-            raise InputError(
-                f"{source}: column {column.name!r} has {column.n_states} different values, such as "
-                f"{column.categories[0]!r:.40}; more than {MAX_LEARNABLE_STATES} are too many: drop it if it is an "
-                "identifier or a date, or merge its rare values"
-            )
+    problems = [
+        f"column {column.name!r} {problem}"
+        for column, n_missing in zip(table.columns, table.n_missing, strict=True)
+        if (problem := _problem(column, all_missing=n_missing == table.n_rows))
+    ]
+    if problems:
+        more = f"; and {len(problems) - 5} more columns" if len(problems) > 5 else ""
+        raise InputError(f"{source}: {'; '.join(problems[:5])}{more}")
+
+
+def _problem(column: Column, all_missing: bool) -> str | None:
+    if all_missing:
+        return "has no value at all: every cell is missing"
+    if column.n_states == 1:
+        return f"is constant (every cell is {column.categories[0]!r:.60}): drop it, it says nothing about the others"
+    if column.n_states > MAX_LEARNABLE_STATES:
+        return (
+            f"has {column.n_states} different values, such as {column.categories[0]!r:.40}, more than "
+            f"{MAX_LEARNABLE_STATES}: drop it if it is an identifier or a date, merge rare values, or have numbers cut"
+        )
+    return None
 
 
 def _as_array(data: Any, what: str, dtype: Any = None) -> NDArray[Any]:
@@ -256,6 +266,8 @@ def _read(data: Any, names: Sequence[str] | None) -> tuple[str, list[Factor]]:
         raise InputError("names can be given for an array only; a file or a data frame has its own")
     if isinstance(data, str | Path):
         path = Path(data)
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder, not a file")
         if not is_text_file(path):
             raise InputError(f"{path}: unknown kind of file; the name must end in .csv, .tsv or .txt (also with .gz)")
         return str(path), read_factors(path)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from latree.arrays import IntArray
 from latree.errors import InputError
 
-_NUMBER = re.compile(r"[+-]?(?=\.?\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?=\.?\d)(?!0\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
 _MAX_DIGITS = 300  # a longer whole number is beyond what a float can hold
 
 
@@ -59,7 +59,10 @@ def _is_nothing(value: Any) -> bool:
 
 
 def parse_number(text: str) -> int | float | None:
-    """Read a number, or give None; Python's own leniency (``1_000``, ``infinity``) is not wanted here."""
+    """Read a number, or give None.
+
+    Python's own leniency (``1_000``, ``infinity``) is not wanted here, and ``007`` is a name, not a number.
+    """
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
