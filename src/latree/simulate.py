@@ -77,7 +77,8 @@ def random_model(
     hidden_states : int, (low, high), or one int a hidden variable
         States of the hidden variables; a pair is drawn from, both ends included, for each of them.
     start : {"independent", "identity"}
-        Where tables between hidden variables start; the paper's text can be read both ways.
+        Where tables between hidden variables start; the paper's text can be read both ways. From "independent",
+        neighbouring hidden variables stay nearly independent, and large trees cannot be recovered by any method.
     perturbation : float
         The paper's μ.
     random_state : int, Generator or None
