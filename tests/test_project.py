@@ -20,8 +20,8 @@ SOURCE = ROOT / "src" / "latree"
 
 # A module imports only from those before it: the way of the data, from rows to the command line.
 LAYERS = [
-    ["latree.errors", "latree.arrays"],
-    ["latree.parallel", "latree.files"],
+    ["latree.errors"],
+    ["latree.arrays", "latree.parallel", "latree.files"],
     ["latree.table"],
     ["latree.tables", "latree.tensor"],
     ["latree.quartets", "latree.distances"],

@@ -5,6 +5,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from latree.errors import InputError
+
 IntArray: TypeAlias = NDArray[np.intp]
 FloatArray: TypeAlias = NDArray[np.float64]
 CodeArray: TypeAlias = NDArray[Any]  # uint8 or uint16
@@ -15,4 +17,7 @@ def generator(random_state: RandomState) -> np.random.Generator:
     """Give the generator that a ``random_state`` argument stands for."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint64))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InputError(f"random_state must be a seed from 0 on, a generator or None, not {random_state!r}") from None

@@ -270,7 +270,7 @@ def _write_run(learned: "Learned", out: Path) -> None:
 
     with new_folder(out) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
-        write_text(folder / "summary.json", to_json(learned.summary()))
+        write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
         learned.model.save(folder / "model.json")
 
@@ -279,7 +279,7 @@ def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool)
     from latree.files import to_json
 
     if as_json:
-        click.echo(to_json(learned.summary()), nl=False)
+        click.echo(to_json(learned.summary), nl=False)
     elif not quiet:
         click.echo(learned.report(), nl=False)
         if out is None:

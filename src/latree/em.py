@@ -11,6 +11,7 @@ import numpy as np
 
 from latree.arrays import FloatArray, RandomState, generator
 from latree.builders import Progress, no_progress
+from latree.errors import InputError
 from latree.messages import Network, expected_counts
 from latree.model import LatentTreeModel, identity_table
 from latree.table import Block, Table
@@ -45,7 +46,7 @@ class ConvergenceMonitor:
 
     def restarted(self) -> "ConvergenceMonitor":
         """Give a monitor with the same rules and no history."""
-        return ConvergenceMonitor(self.tolerance, self.max_iterations)
+        return replace(self, history=[], converged=False)
 
     def goes_on(self, objective: float, n_cells: float) -> bool:
         """Take the objective of one more iteration; tell whether another one is worth it."""
@@ -108,12 +109,18 @@ def fit_model(
     monitor : ConvergenceMonitor, optional
         When to stop.
     start : LatentTreeModel, optional
-        Where to start, instead of at random.
+        Where to start, instead of at random: a model on the same tree, with the same columns and numbers of states.
     random_state : int, Generator or None
     progress : callable
         Told the number of iterations done, and the most there can be.
     """
     monitor = monitor or ConvergenceMonitor()
+    if start is not None and not (
+        start.columns == table.columns
+        and np.array_equal(start.tree.edges, tree.edges)
+        and np.all(start.n_states[tree.n_observed :] == np.asarray(n_states))
+    ):
+        raise InputError("the model to start from has another tree, other columns or other numbers of states")
     rng = generator(random_state)
     starts = 1 if start is not None else restarts
     best: Fit | None = None
@@ -181,7 +188,7 @@ def _climb(
         *counts, log_likelihood = table.sum(statistic)
         objective = float(log_likelihood[0]) + smoothing * _sum_of_logs(network.tables, smoothing)
         goes_on = monitor.goes_on(objective, table.total_weight * table.n_columns)
-        tell(len(monitor.history))
+        tell(len(monitor.history) - 1)
         if not goes_on:
             return network.tables, objective
         tables = tuple(_maximise(c, old, smoothing) for c, old in zip(counts, network.tables, strict=True))

@@ -133,7 +133,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         learned = learn_model(table, settings)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
-        self.summary_ = learned.summary()
+        self.summary_ = learned.summary
         self.n_iter_ = learned.fit.iterations
         self._backend = nw.from_native(X, eager_only=True).implementation.value if _is_frame(X) else None
         return self
@@ -179,15 +179,17 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         filled = self.model_.complete(table).codes()
         if _is_frame(X):
             frame = nw.from_native(X, eager_only=True)
+            names = {str(name): name for name in frame.columns}  # pandas takes numbers for names
             for j, column in enumerate(self.model_.columns):
                 if missing[:, j].any():
-                    frame = frame.with_columns(
-                        _fill(frame.get_column(column.name), column, missing[:, j], filled[:, j])
-                    )
+                    series = frame.get_column(names[column.name])
+                    frame = frame.with_columns(_fill(series, column, missing[:, j], filled[:, j]))
             return frame.to_native()
-        result = np.array(self._validated(X, reset=False), copy=True)
-        for j, column in enumerate(self.model_.columns):
-            result[missing[:, j], j] = decode_column(column, filled[missing[:, j], j])
+        values = [decode_column(column, filled[missing[:, j], j]) for j, column in enumerate(self.model_.columns)]
+        given = self._validated(X, reset=False)
+        result = given.astype(np.result_type(given, *(np.asarray(cells) for cells in values if cells)))
+        for j, cells in enumerate(values):
+            result[missing[:, j], j] = cells
         return result
 
     def _validated(self, X: Any, reset: bool) -> Any:

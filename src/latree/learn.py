@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,9 +22,9 @@ from latree.em import (
 )
 from latree.errors import InputError
 from latree.methods import Options, Representatives, find_method
-from latree.model import LatentTreeModel
+from latree.model import LatentTreeModel, aic, bic
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
-from latree.tables import pair_tables
+from latree.tables import present_together
 from latree.tree import Tree
 
 DEFAULT_METHOD = "tensor"
@@ -53,12 +54,12 @@ class Settings:
         find_method(self.method)
         for name, least in (("n_states", 1), ("restarts", 1), ("max_iterations", 1)):
             value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < least:
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
         for name in ("smoothing", "tolerance"):
             value = getattr(self, name)
-            if not 0 <= value < float("inf"):
-                raise InputError(f"{name} must not be negative, and is {value!r}")
+            if not isinstance(value, int | float | np.number) or not 0 <= value < float("inf"):
+                raise InputError(f"{name} must be a number and not negative, and is {value!r}")
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,11 @@ class Learned:
         """The fitted model."""
         return self.fit.model
 
+    @cached_property
     def summary(self) -> dict[str, Any]:
         """Give the facts as plain data, for people and for JSON."""
         table, model = self.table, self.model
+        log_likelihood = model.log_likelihood(table)
         seed = self.settings.random_state
         return {
             "latree": __version__,
@@ -89,9 +92,9 @@ class Learned:
             "n_hidden": model.tree.n_hidden,
             "n_states": self.settings.n_states,
             "n_parameters": model.n_parameters,
-            "log_likelihood": model.log_likelihood(table),
-            "aic": model.aic(table),
-            "bic": model.bic(table),
+            "log_likelihood": log_likelihood,
+            "aic": aic(log_likelihood, model.n_parameters),
+            "bic": bic(log_likelihood, model.n_parameters, table.total_weight),
             "iterations": self.fit.iterations,
             "converged": self.fit.monitor.converged,
             **self.structure.facts,
@@ -105,7 +108,7 @@ class Learned:
 
     def report(self) -> str:
         """Give the facts and the tree as text for a person."""
-        facts = self.summary()
+        facts = self.summary
         cells = self.table.n_rows * self.table.n_columns
         lines = [
             f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
@@ -188,13 +191,24 @@ def _warnings(table: Table, fit: Fit) -> list[str]:
             f"EM stopped after {fit.monitor.max_iterations} iterations while it still gained more than "
             f"{fit.monitor.tolerance:g} nats a cell; allow it more iterations"
         )
-    if table.n_rows < 10 * int(table.n_states.max()):
-        found.append(f"{table.n_rows} rows are few for columns of up to {table.n_states.max()} states")
+    if table.total_weight < 10 * int(table.n_states.max()):
+        what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
+        found.append(f"{table.total_weight:g} {what} are few for columns of up to {table.n_states.max()} states")
     if table.n_missing.any():
-        for name, n_missing in zip(table.names, table.n_missing.tolist(), strict=True):
-            if n_missing > table.n_rows / 2:
-                found.append(f"column {name!r} is missing in {n_missing} of {table.n_rows} rows")
-        together = pair_tables(table).sum(axis=(2, 3))
-        for i, j in np.argwhere(np.triu(together == 0, 1)).tolist():
-            found.append(f"columns {table.names[i]!r} and {table.names[j]!r} are never present in the same row")
+        mostly = [
+            f"column {name!r} is missing in {n_missing} of {table.n_rows} rows"
+            for name, n_missing in zip(table.names, table.n_missing.tolist(), strict=True)
+            if n_missing > table.n_rows / 2
+        ]
+        apart = [
+            f"columns {table.names[i]!r} and {table.names[j]!r} are never present in the same row"
+            for i, j in np.argwhere(np.triu(present_together(table) == 0, 1)).tolist()
+        ]
+        found += [*_first_few(mostly), *_first_few(apart)]
     return found
+
+
+def _first_few(messages: list[str], few: int = 3) -> list[str]:
+    """Shorten a list of messages that are all of one kind."""
+    more = len(messages) - few
+    return messages if more <= 1 else [*messages[:few], f"{messages[few]}, and {more - 1} more of this kind"]

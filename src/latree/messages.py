@@ -98,7 +98,7 @@ def _gather(log_table: FloatArray, codes: CodeArray) -> FloatArray:
 
 def downward(
     network: Network, up: Upward, weights: FloatArray | None = None
-) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+) -> Iterator[tuple[int, FloatArray, FloatArray | None]]:
     """Send messages from the roots to the leaves.
 
     Yields
@@ -108,9 +108,9 @@ def downward(
     outside : array, shape (states of the parent, rows)
         What all cells that are not below the node say of its parent, times the row's weight, in the scale in which the
         expected counts of the node's table are ``table * (likelihood @ outside.T)``.
-    posterior : array, shape (states, rows)
-        Of the node given all cells of the row, times the row's weight; of a plain leaf as if its own cell were missing.
-        NaN-free: rows that the model holds for impossible get zeros.
+    posterior : array, shape (states, rows), or None
+        Of the node given all cells of the row, times the row's weight; zeros in rows that the model holds for
+        impossible. None for a plain leaf: where its cell is missing, its posterior is ``table @ outside``.
     """
     posteriors: list[FloatArray | None] = [None] * len(network.parent)
     rows = len(up.log_likelihood)
@@ -120,7 +120,7 @@ def downward(
         assert above is not None
         likelihood, to_parent, table = up.likelihood[node], up.to_parent[node], network.tables[node]
         if likelihood is None or to_parent is None:
-            yield node, above, table @ above
+            yield node, above, None
             continue
         outside = np.divide(above, to_parent, out=np.zeros_like(to_parent), where=to_parent > 0)
         posteriors[node] = posterior = likelihood * (table @ outside)
@@ -142,12 +142,14 @@ def expected_counts(network: Network, codes: CodeArray, weights: FloatArray | No
             counts[node] = table * (likelihood @ outside.T)
         else:
             counts[node] = _leaf_counts(table, codes[:, node], outside)
-    total = up.log_likelihood if weights is None else _weighted(up.log_likelihood, weights)
-    return (*counts, total.sum(keepdims=True))
+    return (*counts, total_log_likelihood(up.log_likelihood, weights))
 
 
-def _weighted(log_likelihood: FloatArray, weights: FloatArray) -> FloatArray:
-    return np.multiply(log_likelihood, weights, out=np.zeros_like(weights), where=weights > 0)
+def total_log_likelihood(rows: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Add up the rows' log-likelihoods; a row without weight adds nothing, however improbable it is."""
+    if weights is not None:
+        rows = np.multiply(rows, weights, out=np.zeros_like(weights), where=weights > 0)
+    return np.asarray(rows.sum(keepdims=True))
 
 
 def _leaf_counts(table: FloatArray, codes: CodeArray, parent_posterior: FloatArray) -> FloatArray:

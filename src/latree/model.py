@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
-from latree.messages import Network, downward, log_likelihoods, upward
+from latree.messages import Network, downward, log_likelihoods, total_log_likelihood, upward
 from latree.modelfile import parts_from_dict, read_json, save_model
 from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class LatentTreeModel:
     """A probability model of a table's rows.
 
@@ -93,22 +93,18 @@ class LatentTreeModel:
         """Give the (weighted) log-likelihood of all rows together."""
 
         def total(block: Block) -> FloatArray:
-            rows = log_likelihoods(self.network, block.codes)
-            if block.weights is not None:
-                rows, weights = rows[block.weights > 0], block.weights[block.weights > 0]
-                rows = rows * weights
-            return np.asarray(rows.sum(keepdims=True))
+            return total_log_likelihood(log_likelihoods(self.network, block.codes), block.weights)
 
         return float(np.asarray(self.encode(data).sum(total))[0])
 
     def aic(self, data: Any) -> float:
         """Akaike's criterion: ``2 p - 2 log L``; smaller is better."""
-        return 2 * self.n_parameters - 2 * self.log_likelihood(data)
+        return aic(self.log_likelihood(data), self.n_parameters)
 
     def bic(self, data: Any) -> float:
         """Schwarz's criterion: ``p log m - 2 log L`` for m rows (or their total weight); smaller is better."""
         table = self.encode(data)
-        return self.n_parameters * float(np.log(table.total_weight)) - 2 * self.log_likelihood(table)
+        return bic(self.log_likelihood(table), self.n_parameters, table.total_weight)
 
     def posteriors(self, data: Any) -> dict[str, FloatArray]:
         """Give the distribution of every hidden variable in every row, given the row's cells.
@@ -123,7 +119,7 @@ class LatentTreeModel:
 
         def block_posteriors(block: Block) -> FloatArray:
             up = upward(self.network, block.codes)
-            found = {node: posterior for node, _, posterior in downward(self.network, up)}
+            found = {node: posterior for node, _, posterior in downward(self.network, up) if posterior is not None}
             stacked = np.concatenate([np.empty((0, len(block.codes))), *(found[node] for node in hidden)])
             stacked[:, np.isneginf(up.log_likelihood)] = np.nan
             return stacked.T
@@ -135,16 +131,18 @@ class LatentTreeModel:
     def complete(self, data: Any) -> Table:
         """Fill every missing cell with its most probable state given the row's present cells.
 
-        Each cell is completed by its own posterior, which makes the expected number of wrong cells smallest.
+        Each cell is completed by its own posterior, which makes the expected number of wrong cells smallest. Weights of
+        rows are not kept.
         """
 
         def filled(block: Block) -> NDArray[np.int32]:
             codes = signed_codes(block.codes)
             if (codes < 0).any():
-                for node, _, posterior in downward(self.network, upward(self.network, block.codes)):
+                for node, outside, posterior in downward(self.network, upward(self.network, block.codes)):
                     if node < self.tree.n_observed:
                         missing = codes[:, node] < 0
-                        codes[missing, node] = posterior[:, missing].argmax(axis=0)
+                        known = self.tables[node] @ outside[:, missing] if posterior is None else posterior[:, missing]
+                        codes[missing, node] = known.argmax(axis=0)
             return codes
 
         return Table.from_codes(self.columns, self.encode(data).map(filled))
@@ -225,6 +223,16 @@ class LatentTreeModel:
             return cls(*parts_from_dict(plain))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
+
+
+def aic(log_likelihood: float, n_parameters: int) -> float:
+    """Give Akaike's criterion, ``2 p - 2 log L``."""
+    return 2 * n_parameters - 2 * log_likelihood
+
+
+def bic(log_likelihood: float, n_parameters: int, n_rows: float) -> float:
+    """Give Schwarz's criterion, ``p log m - 2 log L``."""
+    return n_parameters * float(np.log(n_rows)) - 2 * log_likelihood
 
 
 def identity_table(n: int, k: int) -> FloatArray:

@@ -34,11 +34,33 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     """
     if pairs is not None:
         return _group_tables(table, pairs, width=2)
+    return column_tables(table, 0, table.n_columns)
+
+
+def column_tables(table: Table, start: int, stop: int) -> NDArray[np.int64] | FloatArray:
+    """Count the states of pairs whose first column is one of ``start .. stop-1``, the second any.
+
+    Returns
+    -------
+    array, shape (stop - start, d, n, n)
+    """
     d, n = table.n_columns, int(table.n_states.max())
-    _check_size(table, np.arange(d), d * d * n * n)
-    counts = table.sum(partial(_all_pairs, n=n))
+    _check_size(table, np.arange(d), (stop - start) * d * n * n)
+    counts = table.sum(partial(_pairs_from, n=n, start=start, stop=stop))
     assert not isinstance(counts, tuple)
-    return counts.reshape(d, n, d, n).transpose(0, 2, 1, 3)
+    return counts.reshape(stop - start, n, d, n).transpose(0, 2, 1, 3)
+
+
+def present_together(table: Table) -> NDArray[np.int64]:
+    """Count for every two columns the rows in which both are present."""
+
+    def count(block: Block) -> NDArray[np.int64]:
+        present = (block.codes != missing_code(block.codes)).astype(np.float32)
+        return np.asarray(present.T @ present, dtype=np.int64)
+
+    counts = table.sum(count)
+    assert not isinstance(counts, tuple)
+    return counts
 
 
 def quartet_tables(table: Table, quartets: IntArray) -> NDArray[np.int64] | FloatArray:
@@ -92,8 +114,8 @@ def _count_groups(block: Block, groups: IntArray, n: int) -> NDArray[np.int64] |
     return np.bincount(index[complete], weights=weights, minlength=len(groups) * cells)
 
 
-def _all_pairs(block: Block, n: int) -> NDArray[np.int64] | FloatArray:
-    """Count all pairs in one block as the Gram matrix of its indicators; a missing cell has none.
+def _pairs_from(block: Block, n: int, start: int, stop: int) -> NDArray[np.int64] | FloatArray:
+    """Count pairs in one block as a product of its indicators; a missing cell has none.
 
     Single precision counts exactly: a block has far fewer than 2^24 rows.
     """
@@ -102,7 +124,8 @@ def _all_pairs(block: Block, n: int) -> NDArray[np.int64] | FloatArray:
     indicators = np.zeros((rows, d, n), dtype=dtype)
     row, column = np.nonzero(block.codes != missing_code(block.codes))
     indicators[row, column, block.codes[row, column]] = 1
-    flat = indicators.reshape(rows, d * n)
+    second = indicators.reshape(rows, d * n)
+    first = second[:, start * n : stop * n]
     if block.weights is not None:
-        return np.asarray((flat * block.weights[:, None]).T @ flat)
-    return (flat.T @ flat).astype(np.int64)
+        return np.asarray((first * block.weights[:, None]).T @ second)
+    return (first.T @ second).astype(np.int64)

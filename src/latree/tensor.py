@@ -42,7 +42,7 @@ def unfoldings(tensors: FloatArray) -> FloatArray:
 
 
 def nuclear_norms(matrices: FloatArray) -> FloatArray:
-    """Sum the singular values of every matrix of a stack, on all cores."""
+    """Sum the singular values of every matrix of a stack; large stacks on all cores."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     step = max(1 if flat.shape[-1] >= _LARGE else 6, _CELLS_AT_ONCE // max(1, flat[:1].size))
     pieces = (flat[start : start + step] for start in range(0, len(flat), step))

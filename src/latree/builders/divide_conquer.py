@@ -3,8 +3,8 @@
 At an inner node R the tree falls into three branches. One leaf of each and the new leaf make a quartet, and the test
 says with which of the three the new leaf belongs: that is the branch it must be inserted in. R is chosen to split the
 *remaining* part of the tree most evenly, so that an insertion takes at most ``ceil(log2(i - 1))`` tests among i leaves.
-The appendix's Insert goes on from the chosen branch downwards only; here the third branch is the rest of the tree above
-R and may be chosen as well, which its text asks for ("the new leaf may go up").
+The appendix's Insert tests three branches as well, but goes on in the lower two only and inserts nothing if the third,
+the rest of the tree above R, is chosen; here that branch is gone on in like the others.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def divide_and_conquer(
     for count, leaf in enumerate(leaves[3:].tolist(), start=4):
         region = _Region(tree)
         while (node := region.middle()) is not None:
-            branches = [_representative(tree, leaf, branch, distance, rng) for branch in tree.branches(node)]
+            branches = [_representative(leaf, branch, distance, rng) for branch in tree.branches(node)]
             pairing = test(np.array([[leaf, *branches]])).pairing
             region.keep(node, int(pairing[0]))
             n_tests += 1
@@ -65,9 +65,7 @@ def divide_and_conquer(
     return Structure(Tree(names, tree.edges()), {"quartet_tests": n_tests})
 
 
-def _representative(
-    tree: "_GrowingTree", leaf: int, branch: IntArray, distance: FloatArray | None, rng: np.random.Generator
-) -> int:
+def _representative(leaf: int, branch: IntArray, distance: FloatArray | None, rng: np.random.Generator) -> int:
     if distance is None:
         return int(branch[rng.integers(len(branch))])
     return int(branch[np.argmin(distance[leaf, branch])])

@@ -41,9 +41,10 @@ __all__ = [
 
 # A quartet of columns with n states has n⁴ cells, and unfolds to n² x n²: beyond this, a single test takes minutes.
 MAX_LEARNABLE_STATES = 64
+MAX_WEIGHT = 1e15  # beyond it, floats no longer tell one row more or less
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Table:
     """Discrete data: what the columns are, and rows of codes somewhere.
 
@@ -62,8 +63,12 @@ class Table:
     def from_codes(cls, columns: Iterable[Column], codes: NDArray[Any], weights: FloatArray | None = None) -> "Table":
         """Make a table in memory from codes; a negative code is a missing cell."""
         columns = tuple(columns)
+        codes = np.asarray(codes)
+        limits = [column.n_states for column in columns]
+        if codes.shape[1:] != (len(columns),) or (len(codes) and np.any(codes.max(axis=0) >= limits)):
+            raise InputError("the codes do not fit their columns: too many columns, or a code that is no state")
         dtype = np.uint8 if max((column.n_states for column in columns), default=0) <= 255 else np.uint16
-        compact = np.asfortranarray(codes, dtype=dtype)
+        compact = np.array(codes, dtype=dtype, order="F")
         if np.issubdtype(codes.dtype, np.signedinteger):
             compact[codes < 0] = np.iinfo(dtype).max
         return cls(columns, MemoryRows(compact, weights))
@@ -165,7 +170,8 @@ def as_table(
     names : sequence of str, optional
         Names for the columns of an array; x0, x1, ... by default.
     weights : array of float or str, optional
-        A weight for each row, or the name of the column that holds it.
+        A weight for each row, or the name of the column that holds it. A row of weight 3 counts as three rows, also for
+        smoothing and BIC.
     bins : int
         Number of quantile bins for a numeric column with fractions, or with more than ``2 * bins`` distinct whole
         numbers. 0 keeps every distinct value as a category.
@@ -181,7 +187,11 @@ def as_table(
     Table
     """
     if isinstance(data, Table):
+        if weights is not None or names is not None or drop or (columns is not None and tuple(columns) != data.columns):
+            raise InputError("a Table has its own columns and weights; make another one from the data")
         return data
+    if not isinstance(bins, int | np.integer):
+        raise InputError(f"bins must be a whole number, not {bins!r}")
     if bins != 0 and not 2 <= bins <= MAX_LEARNABLE_STATES:
         raise InputError(f"bins must be 0 (never cut) or from 2 to {MAX_LEARNABLE_STATES}, not {bins}")
     missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
@@ -302,6 +312,8 @@ def _take_weights(
         )
     if n_rows and not array.any():
         raise InputError(f"{where}: all of them are zero")
+    if array.sum() > MAX_WEIGHT:
+        raise InputError(f"{where}: their sum is {array.sum():g}, more than {MAX_WEIGHT:g}; weights count as rows")
     return array, factors
 
 

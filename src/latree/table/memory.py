@@ -25,7 +25,7 @@ Sums: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 
 
 class Rows(Protocol):
-    """Where a table's rows live. Everything that learners need from them goes through these two calls.
+    """Where a table's rows live. Everything that learners need of them goes through these five members.
 
     Results must not depend on how the work is spread: blocks are fixed and are added in their order.
     """
