@@ -348,15 +348,14 @@ def test_a_terminal_shows_a_bar(monkeypatch, options):
     assert printed.startswith(Path("run/report.txt").read_text()) == (not options)
 
 
-@pytest.mark.parametrize("seconds", [0.2, 3])
-def test_ctrl_c_leaves_nothing_behind(seconds):
+def test_ctrl_c_leaves_nothing_behind():
     header = ",".join(f"x{j}" for j in range(40))
     np.savetxt("long.csv", rows_of_codes(20_000, 40, 8), "%d", ",", header=header, comments="")
     before = contents()
     process = start("fit", "long.csv", "--out", "run", "--states", "8")
-    time.sleep(seconds)
+    time.sleep(3)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "latree: interrupted; nothing was written")
     assert contents() == before
 

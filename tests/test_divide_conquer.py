@@ -3,7 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from latree.builders.divide_conquer import divide_and_conquer
+from latree.builders.divide_conquer import _GrowingTree, divide_and_conquer
 from latree.learn import learn_tree
 from latree.quartets.four_point import four_point_test
 from latree.quartets.nuclear import nuclear_test
@@ -175,13 +175,13 @@ def test_few_leaves_take_no_test(n_leaves):
     assert built.facts == {"quartet_tests": 0}
 
 
-def test_progress_reaches_the_end():
+def test_progress_counts_leaves():
     tree = random_tree(9, 0.5, 0)
     seen = []
     divide_and_conquer(
         tree.names, four_point_test(tree.path_lengths()), random_state=0, progress=lambda *told: seen.append(told)
     )
-    assert seen[-1] == (9, 9)
+    assert seen == [(leaves, 9) for leaves in range(4, 10)]
 
 
 def test_permuting_columns_changes_nothing_but_the_order():
@@ -201,3 +201,32 @@ def test_a_table_is_counted_through_the_test():
     quartets = np.array([[0, 1, 2, 3], [5, 4, 3, 2]])
     truth = four_point_test(tree.path_lengths())(quartets)
     np.testing.assert_array_equal(test(quartets).pairing, truth.pairing)
+
+
+def test_branches_part_all_leaves():
+    tree = _GrowingTree(9, np.arange(3))
+    for leaf in range(3, 9):
+        tree.insert(leaf, above=(leaf - 1) % 3 if leaf % 2 else tree.root)
+        for node in range(9, tree.n_nodes):
+            assert sorted(np.concatenate(tree.branches(node)).tolist()) == list(range(leaf + 1))
+
+
+class InOrder(np.random.Generator):
+    """Inserts leaves as they come; everything else is random."""
+
+    def permutation(self, n):
+        return np.arange(n)
+
+
+def test_random_representatives_are_random():
+    tree = random_tree(12, 0.5, 0)
+    oracle = four_point_test(tree.path_lengths())
+    asked = {}
+    for seed in range(2):
+
+        def watching(quartets, seed=seed):
+            asked.setdefault(seed, []).append(quartets[0].tolist())
+            return oracle(quartets)
+
+        divide_and_conquer(tree.names, watching, random_state=InOrder(np.random.PCG64(seed)))
+    assert asked[0] != asked[1]

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latree.em import ConvergenceMonitor, fit_model, random_start
+from latree.errors import InputError
 from latree.messages import expected_counts
 from latree.simulate import random_model, random_tree
 from latree.tree import Tree
@@ -197,3 +198,58 @@ def test_progress_counts_iterations():
     assert len(fit.objectives) == 2
     assert (seen[0], {total for _, total in seen}) == ((0, 400), {400})
     assert 200 < told[-1] <= 400
+
+
+def test_a_start_agrees_along_the_tree_and_follows_the_columns():
+    tree = random_tree(8, 0.5, 0)
+    model = random_model(tree, n_states=3, random_state=0)
+    rows = model.sample(500, 0).codes()
+    rows[:, 0] = np.arange(500) % 20 == 0
+    start = random_start(table_of(model, rows), tree, 3, 0)
+    parent = tree.rooted().parent
+    for node in range(8, tree.n_nodes):
+        if parent[node] >= 0:
+            assert (np.diag(start.tables[node]) >= 0.9).all()
+    assert (start.tables[0][0] > 0.8).all()
+
+
+def test_the_tolerance_is_for_the_weight_not_the_number_of_rows():
+    model = small_models()[0]
+    rows = model.sample(100, 0).codes()
+    tables = [table_of(model, rows, weights) for weights in (None, np.full(100, 50.0))]
+    fits = [fit_model(table, model.tree, 2, smoothing=0, random_state=0) for table in tables]
+    assert fits[0].iterations == fits[1].iterations > 5
+
+
+def test_each_hidden_variable_gets_its_number_of_states():
+    model = small_models()[0]
+    fit = fit_model(model.sample(50, 0), model.tree, [2, 3, 4], random_state=0)
+    assert fit.model.n_states[5:].tolist() == [2, 3, 4]
+
+
+def test_the_monitor_of_the_best_start_is_kept():
+    model = small_models()[0]
+    fit = fit_model(model.sample(100, 0), model.tree, 3, restarts=3, random_state=0)
+    assert fit.monitor.history[-1] == fit.objective
+    assert (np.diff(fit.monitor.history) > -1e-9).all()
+
+
+def test_a_monitor_of_the_callers_own_is_asked():
+    class Twice(ConvergenceMonitor):
+        def goes_on(self, objective, n_cells):
+            super().goes_on(objective, n_cells)
+            return len(self.history) <= 2
+
+    model = small_models()[0]
+    fit = fit_model(model.sample(100, 0), model.tree, 3, restarts=2, monitor=Twice(), random_state=0)
+    assert fit.iterations == 2
+
+
+@pytest.mark.parametrize("states", [2, [2, 3, 3]])
+def test_a_start_must_fit(states):
+    model = small_models()[0]
+    other = small_models()[1]
+    with pytest.raises(InputError, match="another tree"):
+        fit_model(model.sample(10, 0), model.tree, states, start=model)
+    with pytest.raises(InputError, match="another tree"):
+        fit_model(model.sample(10, 0), model.tree, [2, 3, 2], start=other)

@@ -11,7 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree
+from latree.learn import Settings, learn_model
 from latree.simulate import random_model, random_tree
+from latree.table import as_table
 
 
 # None is expected to fail.
@@ -221,6 +223,11 @@ def test_weights():
         ({"tolerance": float("nan")}, "tolerance"),
         ({"representatives": "farthest"}, "farthest"),
         ({"bins": 1}, "bins"),
+        ({"bins": 2.5}, "bins"),
+        ({"n_states": True}, "n_states"),
+        ({"smoothing": None}, "smoothing"),
+        ({"random_state": -1}, "random_state"),
+        ({"random_state": "x"}, "random_state"),
     ],
 )
 def test_a_senseless_parameter_is_named(parameters, message):
@@ -253,3 +260,97 @@ def test_warnings_are_in_the_summary():
     warnings = " | ".join(LatentTree(max_iterations=1, random_state=0).fit(data).summary_["warnings"])
     for part in ("EM stopped after 1", "60 rows are few", "'colour' is missing in", "'colour' and 'size' are never"):
         assert part in warnings
+
+
+def easy_codes(n_rows=200):
+    tree = random_tree(6, 0.5, 0)
+    model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.1, random_state=0)
+    return model.sample(n_rows, 0).codes()
+
+
+def test_the_estimator_passes_every_setting_on():
+    codes = easy_codes()
+    chosen = {"n_states": 3, "smoothing": 2.0, "restarts": 3, "tolerance": 1e-3, "random_state": 5}
+    fitted = LatentTree(**chosen).fit(codes)
+    learned = learn_model(as_table(codes), Settings(**chosen))
+    assert all((a == b).all() for a, b in zip(fitted.model_.tables, learned.model.tables, strict=True))
+    assert fitted.n_iter_ == fitted.summary_["iterations"] == learned.fit.iterations > 1
+    np.testing.assert_array_equal(fitted.sample(30), fitted.model_.sample(30, 5).codes())
+    posteriors = fitted.model_.posteriors(codes)
+    assert fitted.get_feature_names_out().tolist() == [f"{h}={x}" for h in posteriors for x in range(3)]
+    np.testing.assert_array_equal(fitted.transform(codes), np.hstack(list(posteriors.values())))
+
+
+def test_missing_words_reach_the_table():
+    cells = easy_codes().astype(object)
+    cells[::7, 0] = "?"
+    assert LatentTree(missing=["?"], random_state=0).fit(cells).summary_["missing_cells"] == len(cells[::7])
+
+
+def test_impute_of_an_array_fills_each_row_with_its_own():
+    codes = easy_codes(2000).astype(float)
+    fitted = LatentTree(n_states=3, random_state=0).fit(codes)
+    codes[::3, 1] = np.nan
+    np.testing.assert_array_equal(fitted.impute(codes), fitted.model_.complete(codes).codes())
+
+
+def test_impute_widens_the_type_of_an_array_where_it_must():
+    words = np.array(["a", "b", "c"])[easy_codes(500)].astype("<U5")
+    words[:, 0] = np.array(["green", "x", "y"])[easy_codes(500)[:, 0]]
+    fitted = LatentTree(random_state=0).fit(words)
+    short = words[:50].copy()
+    short[:, 0] = ""
+    assert "green" in fitted.impute(short.astype("<U1"))[:, 0]
+    numbers = easy_codes(500) + 0.5
+    whole = np.full((1, 6), -9)
+    imputed = LatentTree(missing=["-9"], random_state=0).fit(numbers).impute(whole)
+    assert set(imputed[0]) <= {0.5, 1.5, 2.5}
+
+
+def test_frames_with_numbers_for_names():
+    data = pd.DataFrame(easy_codes().astype(float))
+    fitted = LatentTree(random_state=0).fit(data)
+    data.iloc[3, 2] = np.nan
+    assert fitted.impute(data).iloc[3, 2] in (0, 1, 2)
+
+
+def test_the_summary_adds_up():
+    data, holes = with_holes(frame())
+    summary = LatentTree(n_states=3, max_iterations=1, random_state=0).fit(data).summary_
+    model = LatentTree(n_states=3, max_iterations=1, random_state=0).fit(data).model_
+    assert summary["missing_cells"] == holes.sum()
+    assert summary["binned_columns"] == 1
+    assert (summary["n_rows"], summary["n_columns"], summary["n_hidden"], summary["n_states"]) == (300, 6, 4, 3)
+    assert (summary["converged"], summary["iterations"], summary["seed"]) == (False, 1, 0)
+    assert summary["n_parameters"] == model.n_parameters
+    assert summary["aic"] == pytest.approx(model.aic(data), rel=1e-12)
+    assert summary["bic"] == pytest.approx(model.bic(data), rel=1e-12)
+    assert summary["settings"]["max_iterations"] == 1
+    assert len(summary["warnings"]) == 1
+
+
+def test_a_clean_table_gives_no_warning():
+    assert LatentTree(n_states=2, random_state=0).fit(easy_codes(1000)).summary_["warnings"] == []
+
+
+def test_many_warnings_of_one_kind_are_shortened():
+    codes = easy_codes().astype(float)
+    for column in range(6):
+        codes[np.arange(200) % 6 != column, column] = np.nan
+    warnings = LatentTree(random_state=0).fit(codes).summary_["warnings"]
+    assert len(warnings) < 12
+    assert any("and 11 more of this kind" in warning for warning in warnings)
+
+
+def test_learn_tree_takes_weights_bins_and_missing():
+    data = frame(200)
+    weights = np.where(np.arange(200) < 60, 5, 0)
+    weighted = learn_tree(data, weights=weights, random_state=0)
+    assert weighted.to_newick() == learn_tree(data.head(60), random_state=0).to_newick()
+    assert weighted.to_newick() != learn_tree(data, random_state=0).to_newick()
+    with pytest.raises(InputError, match="bins"):
+        learn_tree(data, bins=1)
+    with pytest.raises(InputError, match="'colour' has no value"):
+        learn_tree(data, missing=["red", "green", "blue", "white"])
+    with pytest.raises(InputError, match="its own columns and weights"):
+        learn_tree(as_table(data), weights=weights)

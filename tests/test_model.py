@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latree.errors import InputError
+from latree.messages import expected_counts
 from latree.model import LatentTreeModel
 from latree.simulate import random_model, random_tree
 from latree.table import Column
@@ -196,8 +197,8 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
     [
         (lambda tables: tables[:-1], "needs as many tables"),
         (lambda tables: (tables[0][:, :1], *tables[1:]), "shape"),
-        (lambda tables: (tables[0] * 1.01, *tables[1:]), "distributions"),
-        (lambda tables: (tables[0] - 0.5, *tables[1:]), "distributions"),
+        (lambda tables: (tables[0] * 1.0001, *tables[1:]), "distributions"),
+        (lambda tables: (tables[0] + np.array([[-1], [1], [0]]), *tables[1:]), "distributions"),
     ],
 )
 def test_a_model_checks_its_tables(change, message):
@@ -206,6 +207,55 @@ def test_a_model_checks_its_tables(change, message):
         LatentTreeModel(model.tree, model.columns, change(model.tables))
 
 
+def test_a_model_checks_its_columns():
+    model = MODELS[1]
+    renamed = tuple(Column(f"z{column.name}", column.kind, column.categories) for column in model.columns)
+    with pytest.raises(InputError, match="observed variables"):
+        LatentTreeModel(model.tree, renamed, model.tables)
+
+
 def test_a_model_refuses_a_table_coded_otherwise():
-    with pytest.raises(InputError, match="coded"):
-        MODELS[0].encode(MODELS[1].sample(3, 0))
+    star = Tree("abc", [(0, 3), (1, 3), (2, 3)])
+    model, other = model_on(star, [2, 2, 2, 2], 0), model_on(star, [2, 3, 2, 2], 0)
+    for refusing in (model.encode, model.log_likelihood, model.posteriors, model.complete):
+        with pytest.raises(InputError, match="coded"):
+            refusing(other.sample(3, 0))
+    assert model.encode(np.array([[0, 5, 1]]), unseen="missing").codes().tolist() == [[0, -1, 1]]
+
+
+def test_tiny_probabilities_are_not_lost():
+    """Leaves that nearly rule out one state of H, on both sides of a nearly certain edge."""
+    tree = Tree("abcd", [(0, 4), (1, 4), (2, 5), (3, 5), (4, 5)])
+    tiny = np.array([[1 - 1e-15, 1e-15], [1e-15, 1 - 1e-15]])
+    columns = model_on(tree, [2] * 6, 0).columns
+    model = LatentTreeModel(tree, columns, (*[tiny] * 4, np.full((2, 1), 0.5), tiny))
+    joint, rows = naive_joint(model), all_rows(model)
+    table = table_of(model, rows)
+    expected = np.log([given_row(joint, row).sum() for row in rows])
+    np.testing.assert_allclose(model.log_likelihood_rows(table), expected, rtol=1e-9)
+    for posterior in model.posteriors(table).values():
+        np.testing.assert_allclose(posterior.sum(axis=1), 1, rtol=1e-9)
+
+
+def test_an_impossible_row_without_weight_costs_nothing():
+    tree = Tree("ab", [(0, 2), (1, 2)])
+    model = LatentTreeModel(tree, model_on(tree, [2] * 3, 0).columns, (np.eye(2), np.eye(2), np.full((2, 1), 0.5)))
+    table = table_of(model, [[0, 0], [0, 1]], np.array([1.0, 0.0]))
+    assert model.log_likelihood(table) == np.log(0.5)
+    *_, total = table.sum(lambda block: expected_counts(model.network, block.codes, block.weights))
+    assert total[0] == np.log(0.5)
+
+
+def test_exact_quartet_tables_are_padded_with_zeros():
+    model = MODELS[0]
+    quartets = np.array([[0, 3, 1, 2], [4, 2, 0, 1]])
+    for tensor, quartet in zip(model.quartet_tables(quartets), quartets.tolist(), strict=True):
+        exact = model.joint(quartet)
+        expected = np.zeros((4, 4, 4, 4))
+        expected[tuple(map(slice, exact.shape))] = exact
+        np.testing.assert_array_equal(tensor, expected)
+
+
+def test_models_and_tables_compare_by_identity():
+    assert MODELS[0] == MODELS[0] != MODELS[1]
+    assert len({MODELS[0], MODELS[0].sample(3, 0)}) == 2

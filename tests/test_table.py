@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latree.errors import InputError
-from latree.table import Column, as_table
+from latree.table import Column, Table, as_table
 from latree.table.bins import equal_cuts
 
 RNG = np.random.default_rng(0)
@@ -372,3 +372,14 @@ def test_leading_zeros_make_a_name(tmp_path):
     column = as_table(write(tmp_path / "zip.csv", "zip,n\n01033,1\n20500,2\n")).columns[0]
     assert (column.kind, column.categories) == ("text", ("01033", "20500"))
     assert as_table(write(tmp_path / "n.csv", "n,m\n0.5,0\n-0,1\n")).columns[0].kind == "number"
+
+
+@pytest.mark.parametrize("bad", [[[0, 3]], [[0, 0, 0]], [[300, 0]]])
+def test_codes_must_fit_their_columns(bad):
+    columns = as_table([[0, 0], [1, 1], [2, 2]]).columns
+    with pytest.raises(InputError, match="do not fit"):
+        Table.from_codes(columns, np.array(bad))
+
+
+def test_huge_weights_are_refused():
+    assert_error(np.array([[1.5], [2.5]]), "weights count as rows", weights=[1e160, 1e160])

@@ -138,3 +138,9 @@ def test_rows_and_columns_of_zeros_are_left_out_of_large_matrices():
     matrix[1] = 0
     naive = [np.linalg.norm(m, "nuc") for m in matrix]
     np.testing.assert_allclose(nuclear_norms(matrix), naive, rtol=1e-10, atol=1e-12)
+
+
+def test_norms_of_many_pieces_keep_their_order(monkeypatch):
+    monkeypatch.setattr("latree.tensor._CELLS_AT_ONCE", 1)
+    matrices = np.random.default_rng(0).random((13, 3, 3))
+    np.testing.assert_allclose(nuclear_norms(matrices), [np.linalg.norm(m, "nuc") for m in matrices], rtol=1e-12)
