@@ -186,7 +186,7 @@ def _climb(
             return expected_counts(network, block.codes, block.weights)
 
         *counts, log_likelihood = table.sum(statistic)
-        objective = float(log_likelihood[0]) + smoothing * _sum_of_logs(network.tables, smoothing)
+        objective = float(log_likelihood[0]) + _log_prior(network.tables, smoothing)
         goes_on = monitor.goes_on(objective, table.total_weight * table.n_columns)
         tell(len(monitor.history) - 1)
         if not goes_on:
@@ -195,8 +195,8 @@ def _climb(
         network = replace(network, tables=tables)
 
 
-def _sum_of_logs(tables: Sequence[FloatArray], smoothing: float) -> float:
-    return sum(float(np.log(table).sum()) for table in tables) if smoothing else 0.0
+def _log_prior(tables: Sequence[FloatArray], smoothing: float) -> float:
+    return smoothing * sum(float(np.log(table).sum()) for table in tables) if smoothing else 0.0
 
 
 def _maximise(counts: FloatArray, old: FloatArray, smoothing: float) -> FloatArray:
