@@ -13,8 +13,8 @@ from latree.parallel import map_ordered
 # runs fastest: row x1 + n(x2 - 1). NumPy's reshape lets the last index run fastest, hence (2, 1) and not (1, 2).
 _AXES = ((1, 0, 3, 2), (2, 0, 3, 1), (3, 0, 2, 1))
 
-# NumPy lets go of the interpreter lock for SVDs of stacks of more than about 500 matrix rows; pieces of six matrices, or
-# of this many cells if that is more, have as many (smaller matrices are done before a second thread would help).
+# NumPy lets go of the interpreter lock for SVDs of stacks of more than about 500 matrix rows. A piece is six matrices
+# (600 rows for 10 states), or this many cells if that is more.
 _CELLS_AT_ONCE = 2**16
 
 _LARGE = 400  # from this many rows on, a matrix is worth looking at by itself
