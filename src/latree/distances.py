@@ -1,7 +1,8 @@
-"""Distances between columns that need no number of hidden states."""
+"""How much every two columns depend on each other, without a number of hidden states."""
+
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latree.arrays import FloatArray
 from latree.table import Table
@@ -22,18 +23,41 @@ def nuclear_distance(table: Table) -> FloatArray:
     array, shape (d, d)
         Symmetric; infinite where two columns are exactly independent or never present together.
     """
+
+    def measure(joint: FloatArray, product: FloatArray) -> FloatArray:
+        norms = nuclear_norms(joint - product)
+        norms[norms < ROUNDING] = 0
+        with np.errstate(divide="ignore"):
+            return -np.log(norms)
+
+    return _pairwise(table, measure)
+
+
+def mutual_information(table: Table) -> FloatArray:
+    """Give the mutual information of every two columns, in nats: ``Σ P_ij log(P_ij / (p_i p_j))``.
+
+    Returns
+    -------
+    array, shape (d, d)
+        Symmetric, never negative; a column's entropy on the diagonal; 0 for columns that are never present together.
+    """
+
+    def measure(joint: FloatArray, product: FloatArray) -> FloatArray:
+        ratio = np.divide(joint, product, out=np.ones_like(joint), where=joint > 0)
+        return np.asarray(np.maximum((joint * np.log(ratio)).sum(axis=(2, 3)), 0))
+
+    return _pairwise(table, measure)
+
+
+def _pairwise(table: Table, measure: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+    """Measure all pairs, some columns at a time, from their joint tables and the products of their marginals."""
     d, n = table.n_columns, int(table.n_states.max())
     step = max(1, _CELLS_AT_ONCE // (d * n * n))
-    distance = np.empty((d, d))
+    result = np.empty((d, d))
     for i in range(0, d, step):
-        distance[i : i + step] = _from_counts(column_tables(table, i, min(i + step, d)))
-    return np.where(np.tri(d, dtype=bool), distance.T, distance)  # rounding must not make it lopsided
-
-
-def _from_counts(counts: NDArray[np.int64] | FloatArray) -> FloatArray:
-    total = counts.sum(axis=(2, 3), keepdims=True)
-    joint = counts / np.where(total > 0, total, 1)
-    norms = nuclear_norms(joint - joint.sum(axis=3, keepdims=True) * joint.sum(axis=2, keepdims=True))
-    norms[norms < ROUNDING] = 0
-    with np.errstate(divide="ignore"):
-        return -np.log(norms)
+        counts = column_tables(table, i, min(i + step, d))
+        total = counts.sum(axis=(2, 3), keepdims=True)
+        joint = counts / np.where(total > 0, total, 1)
+        product = joint.sum(axis=3, keepdims=True) * joint.sum(axis=2, keepdims=True)
+        result[i : i + step] = measure(joint, product)
+    return np.where(np.tri(d, dtype=bool), result.T, result)  # rounding must not make it lopsided

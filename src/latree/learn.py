@@ -112,13 +112,19 @@ class Learned:
         cells = self.table.n_rows * self.table.n_columns
         lines = [
             f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
-            f"{facts['n_hidden']} hidden variables of {facts['n_states']} states, found by {facts['method']}"
-            + (f" with {facts['quartet_tests']} quartet tests" if "quartet_tests" in facts else ""),
-            f"{facts['n_parameters']} parameters, fitted in {facts['iterations']} iterations of EM",
+            _count(facts["n_hidden"], "hidden variable")
+            + (f" of {_count(facts['n_states'], 'state')}" if facts["n_hidden"] else "")
+            + f", found by {facts['method']}"
+            + (f" with {_count(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
+            f"{facts['n_parameters']} parameters, fitted in {_count(facts['iterations'], 'iteration')} of EM",
             f"log-likelihood {facts['log_likelihood']:.2f}, BIC {facts['bic']:.2f}, {facts['seconds']:.1f} seconds",
             *(f"warning: {warning}" for warning in self.warnings),
         ]
         return "\n".join(lines) + "\n\n" + self.model.tree.draw()
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def learn_tree(

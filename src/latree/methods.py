@@ -7,8 +7,11 @@ from typing import Literal, TypeAlias
 
 from latree.arrays import RandomState
 from latree.builders import Progress, Structure, no_progress
+from latree.builders.chow_liu import chow_liu
 from latree.builders.divide_conquer import divide_and_conquer
-from latree.distances import nuclear_distance
+from latree.builders.independent import independent
+from latree.builders.latent_class import latent_class
+from latree.distances import mutual_information, nuclear_distance
 from latree.errors import InputError
 from latree.quartets.nuclear import nuclear_test
 from latree.table import Table
@@ -67,6 +70,30 @@ METHODS = {
             trees="binary, columns at the leaves",
             reference="Ishteva, Park & Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors",
             learn=_tensor,
+        ),
+        Method(
+            name="chow-liu",
+            summary="maximum spanning tree of mutual information between the columns",
+            needs_states=False,
+            trees="over the columns alone, no hidden variables",
+            reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
+            learn=lambda table, options: chow_liu(table.names, mutual_information(table)),
+        ),
+        Method(
+            name="lcm",
+            summary="latent class model: one hidden variable above all columns",
+            needs_states=False,
+            trees="a star of one hidden variable",
+            reference="Lazarsfeld & Henry (1968), Latent Structure Analysis",
+            learn=lambda table, options: latent_class(table.names),
+        ),
+        Method(
+            name="independent",
+            summary="every column for itself: the baseline that anything should beat",
+            needs_states=False,
+            trees="no edges",
+            reference="none needed",
+            learn=lambda table, options: independent(table.names),
         ),
     )
 }
