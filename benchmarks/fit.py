@@ -55,7 +55,7 @@ def main() -> None:
         print(f"{name:32}{taken:10.3f}{taken / reference:13.2f}")
     whole = learn_model(table, Settings(n_states=8, random_state=0))
     print(f"{'the whole fit':32}{whole.seconds:10.3f}{whole.seconds / reference:13.2f}")
-    print(f"({len(whole.fit.monitor.history)} EM iterations, Robinson-Foulds {whole.model.tree.robinson_foulds(tree)})")
+    print(f"({whole.fit.iterations} EM iterations, Robinson-Foulds {whole.model.tree.robinson_foulds(tree)})")
 
 
 if __name__ == "__main__":
