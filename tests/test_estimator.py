@@ -354,3 +354,11 @@ def test_learn_tree_takes_weights_bins_and_missing():
         learn_tree(data, missing=["red", "green", "blue", "white"])
     with pytest.raises(InputError, match="its own columns and weights"):
         learn_tree(as_table(data), weights=weights)
+
+
+def test_no_warning_if_em_converges_at_the_last_allowed_iteration():
+    needed = LatentTree(random_state=0).fit(easy_codes(1000)).n_iter_
+    for allowed, warned in ((needed, False), (needed - 1, True)):
+        summary = LatentTree(max_iterations=allowed, random_state=0).fit(easy_codes(1000)).summary_
+        assert summary["converged"] is not warned
+        assert bool(summary["warnings"]) is warned

@@ -18,7 +18,20 @@ if TYPE_CHECKING:
 
 MIN_COLUMNS = 4  # three leaves have only one tree
 
+
+def _refuse_existing(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
+    """Look before the work starts whether its result can be written."""
+    from latree.files import refuse_existing
+
+    if out is not None:
+        refuse_existing(out)
+    return out
+
+
 _file = click.Path(path_type=Path)
+_out_file = click.option(
+    "--out", type=_file, callback=_refuse_existing, help="New CSV (or .tsv) file; by default the rows are printed."
+)
 _seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
 )
@@ -47,7 +60,13 @@ def commands(context: click.Context) -> None:
 
 @commands.command()
 @click.argument("data", type=_file)
-@click.option("--out", type=_file, required=True, help="New folder for tree.nwk, model.json, summary.json, report.txt.")
+@click.option(
+    "--out",
+    type=_file,
+    callback=_refuse_existing,
+    required=True,
+    help="New folder for tree.nwk, model.json, summary.json, report.txt.",
+)
 @click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
     "--states", type=click.IntRange(1, 1000), default=4, show_default=True, help="States of a hidden variable."
@@ -91,12 +110,11 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
 
     DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns. It is only read.
     """
-    from latree.files import refuse_existing
     from latree.methods import find_method
     from latree.table import as_table
 
     find_method(options["method"])
-    refuse_existing(out)
+    options["n_states"] = options.pop("states")
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
@@ -139,7 +157,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 @commands.command()
 @click.argument("model", type=_file)
 @click.option("--rows", type=click.IntRange(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
-@click.option("--out", type=_file, help="New CSV (or .tsv) file; by default the rows are printed.")
+@_out_file
 @_seed
 def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
     """Draw new rows from a model, as CSV.
@@ -156,7 +174,7 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 @commands.command()
 @click.argument("model", type=_file)
 @click.argument("data", type=_file)
-@click.option("--out", type=_file, help="New CSV (or .tsv) file; by default the rows are printed.")
+@_out_file
 @_unseen
 def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
     """Fill missing cells with probable values.
@@ -229,7 +247,12 @@ def methods(as_json: bool) -> None:
 
 
 @commands.command()
-@click.option("--out", type=_file, help="New folder for tree.nwk, model.json, summary.json and report.txt.")
+@click.option(
+    "--out",
+    type=_file,
+    callback=_refuse_existing,
+    help="New folder for tree.nwk, model.json, summary.json and report.txt.",
+)
 @_seed
 @_quiet
 @_json
@@ -238,12 +261,9 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
 
     30 measurements of 569 tumours, from scikit-learn. Needs no network.
     """
-    from latree.files import refuse_existing
-    from latree.table import as_table
-
-    if out is not None:
-        refuse_existing(out)
     from sklearn.datasets import load_breast_cancer
+
+    from latree.table import as_table
 
     data = load_breast_cancer()
     learned = _learn(as_table(data.data, names=data.feature_names.tolist()), "breast cancer data", quiet, seed=seed)
@@ -252,7 +272,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     _print_run(learned, out, as_json, quiet)
 
 
-def _learn(table: Any, source: str, quiet: bool, *, seed: int, states: int = 4, **settings: Any) -> "Learned":
+def _learn(table: Any, source: str, quiet: bool, *, seed: int, **settings: Any) -> "Learned":
     from latree.learn import Settings, learn_model
     from latree.table import check_learnable
     from latree.terminal import progress_bars
@@ -262,7 +282,7 @@ def _learn(table: Any, source: str, quiet: bool, *, seed: int, states: int = 4, 
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
     check_learnable(table, source)
     with progress_bars(not quiet) as stages:
-        return learn_model(table, Settings(n_states=states, random_state=seed, **settings), stages)
+        return learn_model(table, Settings(random_state=seed, **settings), stages)
 
 
 def _write_run(learned: "Learned", out: Path) -> None:
@@ -315,9 +335,9 @@ def _deliver(header: list[str], rows: list[list[str]], out: Path | None) -> None
     if out is None:
         click.echo(write_cells(header, rows), nl=False)
         return
-    refuse_existing(out)
     if out.suffix == ".gz":
         raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
+    refuse_existing(out)  # somebody may have put a file there while we worked
     write_text(out, write_cells(header, rows, "\t" if out.suffix == ".tsv" else ","))
 
 

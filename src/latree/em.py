@@ -143,8 +143,7 @@ def fit_model(
 def random_start(table: Table, tree: Tree, n_states: int | Sequence[int], random_state: RandomState) -> LatentTreeModel:
     """Draw a model to start from: neighbouring hidden variables mostly agree, columns lean on them a little.
 
-    Starting from agreement lets what one end of the tree sees reach the other from the first iteration on; from
-    unrelated hidden variables, EM needs several times as many iterations and ends lower.
+    Agreement lets what one end of the tree sees reach the other from the first iteration on.
     """
     rng = generator(random_state)
     sizes = [*table.n_states.tolist(), *np.broadcast_to(np.asarray(n_states, dtype=np.intp), tree.n_hidden).tolist()]

@@ -106,7 +106,7 @@ class Tree:
         Parameters
         ----------
         root : int, optional
-            A node; by default the middle of its component (see :meth:`center`).
+            A node; by default the middle: the node, a hidden one if there is one, whose largest branch is smallest.
         """
         if root is not None and not 0 <= root < self.n_nodes:
             raise InputError(f"a tree of {self.n_nodes} nodes has no node {root}")
