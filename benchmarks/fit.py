@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from latree.distances import nuclear_distance
+from latree.distances import nuclear, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.learn import Settings, learn_model
 from latree.quartets.nuclear import nuclear_test
@@ -45,7 +45,7 @@ def main() -> None:
         "100 quartet tests, one batch": lambda: test(quartets),
         "100 quartet tests, one by one": lambda: [test(quartet[None]) for quartet in quartets],
         "all pair tables": lambda: pair_tables(table),
-        "all nuclear distances": lambda: nuclear_distance(table),
+        "all nuclear distances": lambda: pairwise(table, nuclear),
         "10 EM iterations": lambda: fit_model(table, tree, 8, monitor=ten_steps, random_state=0),
     }
     print(f"reference: 300 SVDs of 100 x 100: {reference:.3f} s")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latree.distances import nuclear_distance
+from latree.distances import nuclear, pairwise
 from latree.errors import InputError
 from latree.table import Column, Table
 from latree.tables import pair_tables, quartet_tables
@@ -214,25 +214,25 @@ def naive_nuclear_distance(table):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_nuclear_distance_equals_a_naive_loop(weighted):
     table = random_table(7, n_rows=200, weighted=weighted)
-    distance = nuclear_distance(table)
+    distance = pairwise(table, nuclear)
     np.testing.assert_array_equal(distance, distance.T)
     np.testing.assert_allclose(distance, naive_nuclear_distance(table), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_states", [(2, 2), (2, 3), (3, 5), (4, 6), (7, 9)])
 def test_independent_columns_are_infinitely_far_apart(n_states):
-    distance = nuclear_distance(table_of(list(np.ndindex(n_states)), n_states))
+    distance = pairwise(table_of(list(np.ndindex(n_states)), n_states), nuclear)
     assert distance[0, 1] == distance[1, 0] == np.inf
     assert np.isfinite(np.diag(distance)).all()
 
 
 def test_columns_never_present_together_are_infinitely_far_apart():
-    distance = nuclear_distance(table_of([[0, -1], [1, -1], [-1, 0], [-1, 1]], [2, 2]))
+    distance = pairwise(table_of([[0, -1], [1, -1], [-1, 0], [-1, 1]], [2, 2]), nuclear)
     assert distance[0, 1] == np.inf
 
 
 def test_more_dependent_columns_are_nearer():
     cells = list(np.ndindex(2, 2))
     joints = [np.array([50.0 + k, 50 - k, 50 - k, 50 + k]) for k in (0, 10, 30, 50)]
-    distances = [nuclear_distance(table_of(cells, [2, 2], weights))[0, 1] for weights in joints]
+    distances = [pairwise(table_of(cells, [2, 2], weights), nuclear)[0, 1] for weights in joints]
     np.testing.assert_allclose(distances, [np.inf, -np.log(0.1), -np.log(0.3), -np.log(0.5)], rtol=1e-12)

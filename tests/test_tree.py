@@ -133,13 +133,42 @@ def test_splits_are_what_removing_each_edge_leaves(tree):
 
 
 @checked
-@given(several_trees(3), st.randoms(use_true_random=False))
-def test_robinson_foulds_is_a_metric_and_ignores_order(trees, random):
+@given(several_trees(3, forest=False))
+def test_robinson_foulds_is_a_metric_on_trees(trees):
     one, two, three = trees
     distance = one.robinson_foulds(two)
-    assert one.robinson_foulds(one) == 0
-    assert distance == two.robinson_foulds(one) == len(naive_splits(one) ^ naive_splits(two))
+    assert distance == len(naive_splits(one) ^ naive_splits(two))
     assert distance <= one.robinson_foulds(three) + three.robinson_foulds(two)
+    assert distance <= one.max_robinson_foulds
+
+
+def naive_robinson_foulds(one, two):
+    """Partitions of either that no edge of the other shows, each component of the other looked at by itself."""
+
+    def shown(sides, tree):
+        parts = [observed(tree, nodes) for nodes in networkx.connected_components(graph_of(tree))]
+        parted = [part for part in parts if all(side & part for side in sides)]
+        edges = naive_edge_splits(tree)
+
+        def shows(part):
+            wanted = {side & part for side in sides}
+            within = frozenset.union(*sides) & part
+            return any(len(side) == 1 for side in wanted) or any({side & within for side in e} == wanted for e in edges)
+
+        return bool(parted) and all(map(shows, parted))
+
+    return sum(not shown(sides, two) for sides in naive_splits(one)) + sum(
+        not shown(sides, one) for sides in naive_splits(two)
+    )
+
+
+@checked
+@given(several_trees(2), st.randoms(use_true_random=False))
+def test_robinson_foulds_of_forests_equals_a_naive_loop_and_ignores_order(trees, random):
+    one, two = trees
+    distance = one.robinson_foulds(two)
+    assert one.robinson_foulds(one) == 0
+    assert distance == two.robinson_foulds(one) == naive_robinson_foulds(one, two)
     assert distance <= one.max_robinson_foulds
     names, hidden = list(one.names), list(range(one.n_observed, one.n_nodes))
     random.shuffle(names)
@@ -170,7 +199,10 @@ def test_robinson_foulds_agrees_with_dendropy(d, share):
         ("((a,b),(c,d));", "(((d)c)b)a;", 0),
         ("((a,b),(c,d));", "(((d)b)c)a;", 2),
         ("((a,b),(c,d));(e,f);", "((a,b),(c,d));e;f;", 0),
-        ("((a,b),(c,d));(e,f);", "((a,b),(c,d),(e,f));", 4),
+        ("((a,b),(c,d));(e,f);", "((a,b),(c,d),(e,f));", 1),
+        ("((a,b),(c,d));((e,f),(g,h));", "(((a,b),(c,d)),((e,f),(g,h)));", 1),
+        ("((a,b),(c,d));((e,f),(g,h));", "(((a,c),(b,d)),((e,f),(g,h)));", 4),
+        ("a;b;c;d;e;", "((a,b),c,(d,e));", 2),
         ("((a,b),(c,d));((e,f),(g,h));", "((a,b),(c,d));((e,g),(f,h));", 2),
     ],
 )

@@ -69,7 +69,11 @@ def commands(context: click.Context) -> None:
 )
 @click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
-    "--states", type=click.IntRange(1, 1000), default=4, show_default=True, help="States of a hidden variable."
+    "--states",
+    type=click.IntRange(1, 1000),
+    default=None,
+    show_default="4, or what the method finds",
+    help="States of every hidden variable.",
 )
 @click.option(
     "--representatives",

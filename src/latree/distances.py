@@ -1,63 +1,111 @@
-"""How much every two columns depend on each other, without a number of hidden states."""
+"""How much every two columns depend on each other.
+
+A measure is a function of joint distributions, whole stacks of them at once, so that it can be asked of the counts of a
+table (:func:`pairwise`) as well as of the exact distributions of a model.
+"""
 
 from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree.arrays import FloatArray
 from latree.table import Table
 from latree.tables import column_tables
-from latree.tensor import nuclear_norms
+from latree.tensor import nuclear_norms, singular_values
 
 _CELLS_AT_ONCE = 2**22  # pair tables are made and measured so many cells at a time
 ROUNDING = 1e-14  # what independent columns may seem to depend on each other by
 
 
-def nuclear_distance(table: Table) -> FloatArray:
-    """Measure how far two columns are from depending on each other: ``-log ‖P_ij - p_i p_jᵀ‖_*``.
+class Pairs(NamedTuple):
+    """Joint distributions of pairs of columns."""
 
-    The nuclear norm of the centred pair table is zero if and only if the columns are independent.
+    joint: FloatArray  # shape (..., n, n); columns with fewer states than n are padded with zeros
+    total: FloatArray  # shape (...): rows, or their weight, that each was counted in; infinite for exact ones
+
+    @property
+    def product(self) -> FloatArray:
+        """What the joint distributions would be if columns were independent."""
+        return np.asarray(self.joint.sum(axis=-1, keepdims=True) * self.joint.sum(axis=-2, keepdims=True))
+
+
+Measure: TypeAlias = Callable[[Pairs], FloatArray]
+
+
+def nuclear(pairs: Pairs) -> FloatArray:
+    """Measure how far columns are from depending on each other: ``-log ‖P_ij - p_i p_jᵀ‖_*``.
+
+    The nuclear norm of the centred pair table is zero if and only if the columns are independent; then, or where two
+    columns are never present together, the distance is infinite. It needs no number of hidden states.
+    """
+    norms = nuclear_norms(pairs.joint - pairs.product)
+    norms[norms < ROUNDING] = 0
+    with np.errstate(divide="ignore"):
+        return -np.log(norms)
+
+
+def information(pairs: Pairs) -> FloatArray:
+    """Give mutual information in nats: ``Σ P_ij log(P_ij / (p_i p_j))``; 0 for columns never present together."""
+    ratio = np.divide(pairs.joint, pairs.product, out=np.ones_like(pairs.joint), where=pairs.joint > 0)
+    return np.asarray(np.maximum((pairs.joint * np.log(ratio)).sum(axis=(-2, -1)), 0))
+
+
+def log_det(pairs: Pairs) -> FloatArray:
+    """Measure Lake's distance: ``½ log det diag p_i - log |det P_ij| + ½ log det diag p_j``.
+
+    It adds up along the paths of a tree whose hidden variables have as many states as the columns (k = n).
+
+    The determinants are those of ``diag(p_i)^-½ P_ij diag(p_j)^-½``, whose singular values are at most one; their
+    product is also defined where the columns have different numbers of states (the smaller number of singular values is
+    taken) and where a state does not occur (it is left out). Where the table is singular, the paper has no answer. Here
+    a singular value counts as at least 1/m, the least that m rows can show, so that a singular table makes a large but
+    finite distance. It is infinite only where a column is constant or two columns are never present together.
+    """
+    joint = pairs.joint
+    first, second = joint.sum(axis=-1), joint.sum(axis=-2)
+    scale = np.sqrt(first[..., :, None] * second[..., None, :])
+    values = singular_values(np.divide(joint, scale, out=np.zeros_like(joint), where=joint > 0))
+    size = np.minimum((first > 0).sum(axis=-1), (second > 0).sum(axis=-1))[..., None]
+    least = np.maximum(1 / np.maximum(pairs.total, 1), ROUNDING)[..., None]
+    counted = np.arange(values.shape[-1]) < size
+    distance = -np.log(np.clip(values, least, 1), out=np.zeros_like(values), where=counted).sum(axis=-1)
+    return np.where(size[..., 0] > 1, distance, np.inf)
+
+
+def pairwise(table: Table, measure: Measure) -> FloatArray:
+    """Measure all pairs of a table's columns.
+
+    Parameters
+    ----------
+    table : Table
+    measure : callable
+        Such as :func:`nuclear`, :func:`information` or :func:`log_det`.
 
     Returns
     -------
     array, shape (d, d)
-        Symmetric; infinite where two columns are exactly independent or never present together.
+        Symmetric.
     """
-
-    def measure(joint: FloatArray, product: FloatArray) -> FloatArray:
-        norms = nuclear_norms(joint - product)
-        norms[norms < ROUNDING] = 0
-        with np.errstate(divide="ignore"):
-            return -np.log(norms)
-
-    return _pairwise(table, measure)
-
-
-def mutual_information(table: Table) -> FloatArray:
-    """Give the mutual information of every two columns, in nats: ``Σ P_ij log(P_ij / (p_i p_j))``.
-
-    Returns
-    -------
-    array, shape (d, d)
-        Symmetric, never negative; a column's entropy on the diagonal; 0 for columns that are never present together.
-    """
-
-    def measure(joint: FloatArray, product: FloatArray) -> FloatArray:
-        ratio = np.divide(joint, product, out=np.ones_like(joint), where=joint > 0)
-        return np.asarray(np.maximum((joint * np.log(ratio)).sum(axis=(2, 3)), 0))
-
-    return _pairwise(table, measure)
-
-
-def _pairwise(table: Table, measure: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
-    """Measure all pairs, some columns at a time, from their joint tables and the products of their marginals."""
     d, n = table.n_columns, int(table.n_states.max())
     step = max(1, _CELLS_AT_ONCE // (d * n * n))
     result = np.empty((d, d))
     for i in range(0, d, step):
-        counts = column_tables(table, i, min(i + step, d))
-        total = counts.sum(axis=(2, 3), keepdims=True)
-        joint = counts / np.where(total > 0, total, 1)
-        product = joint.sum(axis=3, keepdims=True) * joint.sum(axis=2, keepdims=True)
-        result[i : i + step] = measure(joint, product)
+        result[i : i + step] = measure(as_pairs(column_tables(table, i, min(i + step, d))))
     return np.where(np.tri(d, dtype=bool), result.T, result)  # rounding must not make it lopsided
+
+
+def as_pairs(counts: NDArray[np.int64] | FloatArray) -> Pairs:
+    """Turn counts, shape (..., n, n), into joint distributions; all zeros where nothing was counted."""
+    total = counts.sum(axis=(-2, -1), keepdims=True)
+    return Pairs(counts / np.where(total > 0, total, 1), total[..., 0, 0].astype(float))
+
+
+def finite(distance: FloatArray) -> FloatArray:
+    """Replace infinite distances by one that is farther than all others, by as much as those differ."""
+    others = distance[np.isfinite(distance) & ~np.eye(len(distance), dtype=bool)]
+    if not others.size:
+        return np.where(np.eye(len(distance), dtype=bool), 0.0, 1.0)
+    beyond = 2 * others.max() - min(others.min(), 0.0)
+    return np.where(np.isfinite(distance), distance, beyond)

@@ -22,6 +22,8 @@ DEFAULT_RESTARTS = 1
 DEFAULT_MAX_ITERATIONS = 200
 DEFAULT_TOLERANCE = 1e-5
 
+_FLOOR = 1e-3  # added to every share of a table that EM starts from: what is zero would stay zero
+
 
 @dataclass
 class ConvergenceMonitor:
@@ -105,11 +107,12 @@ def fit_model(
     smoothing : float
         Pseudo-rows added to every cell of every table; 0 is maximum likelihood.
     restarts : int
-        Number of random starts; the best is kept.
+        Number of starts; the best is kept.
     monitor : ConvergenceMonitor, optional
         When to stop.
     start : LatentTreeModel, optional
-        Where to start, instead of at random: a model on the same tree, with the same columns and numbers of states.
+        Where to start first, instead of at random: a model on the same tree, with the same columns and numbers of
+        states.
     random_state : int, Generator or None
     progress : callable
         Told the number of iterations done, and the most there can be.
@@ -122,16 +125,15 @@ def fit_model(
     ):
         raise InputError("the model to start from has another tree, other columns or other numbers of states")
     rng = generator(random_state)
-    starts = 1 if start is not None else restarts
     best: Fit | None = None
     objectives = []
-    for number in range(starts):
+    for number in range(restarts):
         watch = monitor.restarted()
 
         def tell(done: int, number: int = number) -> None:
-            progress(number * monitor.max_iterations + done, starts * monitor.max_iterations)
+            progress(number * monitor.max_iterations + done, restarts * monitor.max_iterations)
 
-        first = start or random_start(table, tree, n_states, rng)
+        first = start if start is not None and number == 0 else random_start(table, tree, n_states, rng)
         tables, objective = _climb(table, first.network, smoothing, watch, tell)
         objectives.append(objective)
         if best is None or objective > best.objective:
@@ -158,6 +160,27 @@ def random_start(table: Table, tree: Tree, n_states: int | Sequence[int], random
             if parent >= tree.n_observed:
                 raw = 0.1 * raw + 0.9 * identity_table(*shape)
         tables.append(raw / raw.sum(axis=0))
+    return LatentTreeModel(tree, table.columns, tuple(tables))
+
+
+def start_from(table: Table, tree: Tree, edge_tables: Sequence[FloatArray]) -> LatentTreeModel:
+    """Make a model to start from out of joint distributions of the two ends of every edge, none of them quite zero."""
+
+    def joint(node: int, edge: int) -> FloatArray:
+        """Give the joint distribution on an edge with one row a state of the node."""
+        return edge_tables[edge] if tree.edges[edge, 0] == node else edge_tables[edge].T
+
+    rooted = tree.rooted()
+    tables: list[FloatArray] = []
+    for node, frequency in enumerate([*_frequencies(table), *[None] * tree.n_hidden]):
+        if rooted.parent[node] >= 0:
+            raw = joint(node, int(rooted.up[node]))
+        elif frequency is not None:
+            raw = frequency[:, None]
+        else:
+            raw = joint(node, tree.neighbors[node][0][1]).sum(axis=1, keepdims=True)
+        shares = raw / np.maximum(raw.sum(axis=0), np.finfo(float).tiny)
+        tables.append((shares + _FLOOR) / (shares + _FLOOR).sum(axis=0))
     return LatentTreeModel(tree, table.columns, tuple(tables))
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from latree.arrays import FloatArray, RandomState
 from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_SMOOTHING, DEFAULT_TOLERANCE
 from latree.errors import InputError
-from latree.learn import DEFAULT_METHOD, DEFAULT_STATES, Settings, learn_model
+from latree.learn import DEFAULT_METHOD, Settings, learn_model
 from latree.methods import Representatives
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
 from latree.table.factors import label_of
@@ -26,8 +26,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     method : str
         How the tree is learned; ``latree methods`` lists the names.
-    n_states : int
-        Number of states of every hidden variable.
+    n_states : int, optional
+        Number of states of every hidden variable. By default 4, or what the learner finds; ``spectral`` must be told.
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch stands for it in a quartet test.
     bins : int
@@ -76,7 +76,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         method: str = DEFAULT_METHOD,
         *,
-        n_states: int = DEFAULT_STATES,
+        n_states: int | None = None,
         representatives: Representatives = "nearest",
         bins: int = DEFAULT_BINS,
         missing: Collection[str] = DEFAULT_MISSING,

@@ -19,6 +19,7 @@ from latree.em import (
     ConvergenceMonitor,
     Fit,
     fit_model,
+    start_from,
 )
 from latree.errors import InputError
 from latree.methods import Options, Representatives, find_method
@@ -41,7 +42,7 @@ class Settings:
     """How to learn; the fields mean what they mean in :class:`latree.LatentTree`."""
 
     method: str = DEFAULT_METHOD
-    n_states: int = DEFAULT_STATES
+    n_states: int | None = None
     representatives: Representatives = "nearest"
     smoothing: float = DEFAULT_SMOOTHING
     restarts: int = DEFAULT_RESTARTS
@@ -52,14 +53,24 @@ class Settings:
     def check(self) -> None:
         """Raise if a setting makes no sense."""
         find_method(self.method)
-        for name, least in (("n_states", 1), ("restarts", 1), ("max_iterations", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-                raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        check_states(self.n_states)
+        for name in ("restarts", "max_iterations"):
+            _check_whole(name, getattr(self, name))
         for name in ("smoothing", "tolerance"):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not 0 <= value < float("inf"):
                 raise InputError(f"{name} must be a number and not negative, and is {value!r}")
+
+
+def check_states(n_states: int | None) -> None:
+    """Raise if a number of states makes no sense; None stands for the learner's own, or the default."""
+    if n_states is not None:
+        _check_whole("n_states", n_states)
+
+
+def _check_whole(name: str, value: object) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -90,7 +101,7 @@ class Learned:
             "n_rows": table.n_rows,
             "n_columns": table.n_columns,
             "n_hidden": model.tree.n_hidden,
-            "n_states": self.settings.n_states,
+            "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
             "n_parameters": model.n_parameters,
             "log_likelihood": log_likelihood,
             "aic": aic(log_likelihood, model.n_parameters),
@@ -113,7 +124,7 @@ class Learned:
         lines = [
             f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
             _count(facts["n_hidden"], "hidden variable")
-            + (f" of {_count(facts['n_states'], 'state')}" if facts["n_hidden"] else "")
+            + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
             + f", found by {facts['method']}"
             + (f" with {_count(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
             f"{facts['n_parameters']} parameters, fitted in {_count(facts['iterations'], 'iteration')} of EM",
@@ -127,10 +138,20 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def _one_or_all(numbers: list[int]) -> int | list[int]:
+    """Give the one number that all are, if they are; otherwise all of them."""
+    return numbers[0] if len(set(numbers)) == 1 else numbers
+
+
+def _states(numbers: int | list[int]) -> str:
+    return f"{min(numbers)} to {max(numbers)} states" if isinstance(numbers, list) else _count(numbers, "state")
+
+
 def learn_tree(
     data: Any,
     *,
     method: str = DEFAULT_METHOD,
+    n_states: int | None = None,
     representatives: Representatives = "nearest",
     weights: Any = None,
     bins: int = DEFAULT_BINS,
@@ -145,6 +166,8 @@ def learn_tree(
         See :func:`latree.as_table`, which also explains ``weights``, ``bins`` and ``missing``.
     method : str
         The learner's name; ``latree methods`` lists them.
+    n_states : int, optional
+        For ``spectral``, which needs it: the number of states of the hidden variables.
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch stands for it in a quartet test, the one nearest to the new leaf or, as
         the paper has it, any.
@@ -165,7 +188,8 @@ def learn_tree(
     """
     table = as_table(data, weights=weights, bins=bins, missing=missing)
     check_learnable(table)
-    return find_method(method).learn(table, Options(representatives, random_state)).tree
+    check_states(n_states)
+    return find_method(method).learn(table, Options(n_states, representatives, random_state)).tree
 
 
 def learn_model(table: Table, settings: Settings, stages: Stages | None = None) -> Learned:
@@ -174,12 +198,16 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
     stages = stages or (lambda stage: no_progress)
     started = time.perf_counter()
     rng = generator(settings.random_state)
-    options = Options(settings.representatives, rng, stages("Building the tree"))
+    options = Options(settings.n_states, settings.representatives, rng, stages("Building the tree"))
     structure = find_method(settings.method).learn(table, options)
+    start = None
+    if structure.edge_tables is not None and settings.n_states is None:
+        start = start_from(table, structure.tree, structure.edge_tables)
     fit = fit_model(
         table,
         structure.tree,
-        settings.n_states,
+        settings.n_states or structure.n_states or DEFAULT_STATES,
+        start=start,
         smoothing=settings.smoothing,
         restarts=settings.restarts,
         monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),

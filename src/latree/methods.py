@@ -5,17 +5,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from latree.arrays import RandomState
 from latree.builders import Progress, Structure, no_progress
 from latree.builders.chow_liu import chow_liu
+from latree.builders.chow_liu_grouping import chow_liu_grouping
 from latree.builders.divide_conquer import divide_and_conquer
+from latree.builders.harmeling_williams import harmeling_williams
 from latree.builders.independent import independent
 from latree.builders.latent_class import latent_class
-from latree.distances import mutual_information, nuclear_distance
+from latree.builders.neighbor_joining import join, neighbor_joining
+from latree.builders.recursive_grouping import group, recursive_grouping
+from latree.builders.spectral_grouping import spectral_grouping
+from latree.builders.spectral_joining import spectral_joining
+from latree.distances import as_pairs, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.quartets.nuclear import nuclear_test
+from latree.quartets.spectral import spectral_products, spectral_test
 from latree.table import Table
-from latree.tables import quartet_tables
+from latree.tables import pair_tables, quartet_tables
 
 Representatives: TypeAlias = Literal["nearest", "random"]
 
@@ -24,6 +33,7 @@ Representatives: TypeAlias = Literal["nearest", "random"]
 class Options:
     """What a learner may be told; each takes what it knows."""
 
+    n_states: int | None = None
     representatives: Representatives = "nearest"
     random_state: RandomState = None
     progress: Progress = no_progress
@@ -38,7 +48,16 @@ class Method:
     needs_states: bool  # whether structure learning must be told the number of hidden states
     trees: str  # what kind of tree comes out
     reference: str
-    learn: Callable[[Table, Options], Structure]
+    builder: Callable[[Table, Options], Structure]
+
+    def learn(self, table: Table, options: Options) -> Structure:
+        """Learn the structure behind a table."""
+        if self.needs_states and options.n_states is None:
+            raise InputError(
+                f"method {self.name!r} must be told the number of states of the hidden variables: n_states, or "
+                "--states on the command line"
+            )
+        return self.builder(table, options)
 
 
 def find_method(name: str) -> Method:
@@ -54,10 +73,69 @@ def _tensor(table: Table, options: Options) -> Structure:
     return divide_and_conquer(
         table.names,
         nuclear_test(partial(quartet_tables, table), int(table.n_states.max())),
-        distance=nuclear_distance(table) if options.representatives == "nearest" else None,
+        distance=pairwise(table, nuclear) if options.representatives == "nearest" else None,
         random_state=options.random_state,
         progress=options.progress,
     )
+
+
+def _nj(table: Table, options: Options) -> Structure:
+    return neighbor_joining(table.names, pairwise(table, log_det), options.progress)
+
+
+def _snj(table: Table, options: Options) -> Structure:
+    return spectral_joining(table.names, pairwise(table, log_det), options.progress)
+
+
+def _spectral(table: Table, options: Options) -> Structure:
+    assert options.n_states is not None
+    narrowest = int(np.argmin(table.n_states))
+    if options.n_states > table.n_states[narrowest]:
+        raise InputError(
+            f"method 'spectral' cannot tell {options.n_states} hidden states apart: column "
+            f"{table.names[narrowest]!r} has only {table.n_states[narrowest]} states"
+        )
+    products = spectral_products(as_pairs(pair_tables(table)), options.n_states)
+    return spectral_grouping(table.names, spectral_test(products), products.last, options.progress)
+
+
+def _rg(table: Table, options: Options) -> Structure:
+    return recursive_grouping(
+        table.names,
+        pairwise(table, log_det),
+        reach=_reach(table),
+        shortest=_shortest(table),
+        progress=options.progress,
+    )
+
+
+def _clrg(table: Table, options: Options) -> Structure:
+    learn = partial(group, reach=_reach(table), shortest=_shortest(table))
+    return chow_liu_grouping(
+        table.names, pairwise(table, log_det), learn, shortest=_shortest(table), progress=options.progress
+    )
+
+
+def _clnj(table: Table, options: Options) -> Structure:
+    return chow_liu_grouping(
+        table.names, pairwise(table, log_det), join, shortest=_shortest(table), progress=options.progress
+    )
+
+
+def _hw(table: Table, options: Options) -> Structure:
+    return harmeling_williams(
+        table, pairwise(table, information), random_state=options.random_state, progress=options.progress
+    )
+
+
+def _reach(table: Table) -> float:
+    """How far Lake's distance can be trusted: up to correlations of m^-¼, well above the noise of m rows, m^-½."""
+    return float(np.median(table.n_states) - 1) * float(np.log(max(table.total_weight, 2.0))) / 4
+
+
+def _shortest(table: Table) -> float:
+    """How short an edge can be and still be told from none: the noise of a correlation, m^-½."""
+    return 1 / float(np.sqrt(max(table.total_weight, 1.0)))
 
 
 METHODS = {
@@ -69,7 +147,64 @@ METHODS = {
             needs_states=False,
             trees="binary, columns at the leaves",
             reference="Ishteva, Park & Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors",
-            learn=_tensor,
+            builder=_tensor,
+        ),
+        Method(
+            name="nj",
+            summary="neighbour joining on Lake's log-det distance, made for as many hidden states as columns have",
+            needs_states=False,
+            trees="binary, columns at the leaves, with lengths",
+            reference="Saitou & Nei (1987), The Neighbor-joining Method; Lake (1994), paralinear distances",
+            builder=_nj,
+        ),
+        Method(
+            name="snj",
+            summary="spectral neighbour joining: blocks of affinities of rank one, made for the same trees as nj",
+            needs_states=False,
+            trees="binary, columns at the leaves",
+            reference="Jaffe, Amsel, Aizenbud, Nadler, Chang & Kluger (2021), Spectral Neighbor Joining",
+            builder=_snj,
+        ),
+        Method(
+            name="spectral",
+            summary="quartet tests by products of k singular values of pair tables, recursive grouping (Spectral@k)",
+            needs_states=True,
+            trees="columns at the leaves, hidden variables with three or more neighbours; at most 128 columns",
+            reference="Anandkumar, Chaudhuri, Hsu, Kakade, Song & Zhang (2011), Spectral Methods for Learning "
+            "Multivariate Latent Tree Structure",
+            builder=_spectral,
+        ),
+        Method(
+            name="rg",
+            summary="recursive grouping of families by differences of log-det distances",
+            needs_states=False,
+            trees="any: also columns as inner nodes and hidden variables with many neighbours, with lengths",
+            reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
+            builder=_rg,
+        ),
+        Method(
+            name="clrg",
+            summary="Chow-Liu tree of log-det distances, then recursive grouping in each neighbourhood",
+            needs_states=False,
+            trees="any, like rg",
+            reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
+            builder=_clrg,
+        ),
+        Method(
+            name="clnj",
+            summary="Chow-Liu tree of log-det distances, then neighbour joining in each neighbourhood",
+            needs_states=False,
+            trees="any, like rg, mostly binary",
+            reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
+            builder=_clnj,
+        ),
+        Method(
+            name="hw",
+            summary="greedy joining by mutual information, number of states of each hidden variable by BIC (BIN-A)",
+            needs_states=False,
+            trees="binary, columns at the leaves; a forest where nothing is gained by joining; finds numbers of states",
+            reference="Harmeling & Williams (2011), Greedy Learning of Binary Latent Trees",
+            builder=_hw,
         ),
         Method(
             name="chow-liu",
@@ -77,7 +212,7 @@ METHODS = {
             needs_states=False,
             trees="over the columns alone, no hidden variables",
             reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
-            learn=lambda table, options: chow_liu(table.names, mutual_information(table)),
+            builder=lambda table, options: chow_liu(table.names, pairwise(table, information)),
         ),
         Method(
             name="lcm",
@@ -85,7 +220,7 @@ METHODS = {
             needs_states=False,
             trees="a star of one hidden variable",
             reference="Lazarsfeld & Henry (1968), Latent Structure Analysis",
-            learn=lambda table, options: latent_class(table.names),
+            builder=lambda table, options: latent_class(table.names),
         ),
         Method(
             name="independent",
@@ -93,7 +228,7 @@ METHODS = {
             needs_states=False,
             trees="no edges",
             reference="none needed",
-            learn=lambda table, options: independent(table.names),
+            builder=lambda table, options: independent(table.names),
         ),
     )
 }

@@ -42,21 +42,30 @@ def unfoldings(tensors: FloatArray) -> FloatArray:
     return np.stack(stack, axis=lead)
 
 
-def nuclear_norms(matrices: FloatArray) -> FloatArray:
-    """Sum the singular values of every matrix of a stack; large stacks on all cores."""
+def singular_values(matrices: FloatArray) -> FloatArray:
+    """Give the singular values of every matrix of a stack, largest first; large stacks on all cores."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     step = max(1 if flat.shape[-1] >= _LARGE else 6, _CELLS_AT_ONCE // max(1, flat[:1].size))
     pieces = (flat[start : start + step] for start in range(0, len(flat), step))
-    norms = list(map_ordered(_norms, pieces))
-    return np.concatenate(norms).reshape(matrices.shape[:-2]) if norms else np.zeros(matrices.shape[:-2])
+    values = list(map_ordered(_values, pieces))
+    shape = (*matrices.shape[:-2], min(matrices.shape[-2:]))
+    return np.concatenate(values).reshape(shape) if values else np.zeros(shape)
 
 
-def _norms(stack: FloatArray) -> FloatArray:
+def nuclear_norms(matrices: FloatArray) -> FloatArray:
+    """Sum the singular values of every matrix of a stack."""
+    return np.asarray(singular_values(matrices).sum(axis=-1))
+
+
+def _values(stack: FloatArray) -> FloatArray:
     if stack.shape[-1] < _LARGE:
-        return np.asarray(np.linalg.svd(stack, compute_uv=False).sum(axis=-1))
+        return np.asarray(np.linalg.svd(stack, compute_uv=False))
     # Unfoldings of columns with many states are mostly empty: rows and columns of zeros change no singular value.
-    trimmed = (matrix[matrix.any(axis=1)][:, matrix.any(axis=0)] for matrix in stack)
-    return np.array([np.linalg.svd(matrix, compute_uv=False).sum() for matrix in trimmed])
+    values = np.zeros((len(stack), min(stack.shape[-2:])))
+    for row, matrix in zip(values, stack, strict=True):
+        some = np.linalg.svd(matrix[matrix.any(axis=1)][:, matrix.any(axis=0)], compute_uv=False)
+        row[: len(some)] = some
+    return values
 
 
 def khatri_rao(left: FloatArray, right: FloatArray) -> FloatArray:

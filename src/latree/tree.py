@@ -196,12 +196,44 @@ class Tree:
     def robinson_foulds(self, other: "Tree") -> int:
         """Count the partitions that one tree implies and the other does not: ``a + b`` of the paper.
 
+        A forest leaves open how its components hang together. Where the two have different components, an edge of one
+        counts as found in the other if its partition, restricted to each component of the other that it parts, is
+        implied there; an edge that parts none of them counts as missing. So a tree that fell into two right halves has
+        distance 1 from the whole.
+
         Parameters
         ----------
         other : Tree
             A tree over the same observed variables, in any order.
         """
-        return len(self.splits ^ other.reordered(self.names).splits)
+        other = other.reordered(self.names)
+        if self._observed_components == other._observed_components:
+            return len(self.splits ^ other.splits)
+        return sum(not other._implies(split) for split in self.splits) + sum(
+            not self._implies(split) for split in other.splits
+        )
+
+    @cached_property
+    def _observed_components(self) -> frozenset[int]:
+        """The observed variables of each component, as bit sets."""
+        found: dict[int, int] = {}
+        for node in range(self.n_observed):
+            component = int(self._components[node])
+            found[component] = found.get(component, 0) | 1 << node
+        return frozenset(found.values())
+
+    def _implies(self, split: Split) -> bool:
+        """Tell whether the components that a partition parts are all parted like that by an edge of their own."""
+        sides = split.side, split.side ^ split.within
+        parted = [within for within in self._observed_components if all(side & within for side in sides)]
+        return bool(parted) and all(
+            min((side & within).bit_count() for side in sides) == 1
+            or any(
+                own.within == within and own.side & split.within in (sides[0] & within, sides[1] & within)
+                for own in self.splits
+            )
+            for within in parted
+        )
 
     @property
     def max_robinson_foulds(self) -> int:

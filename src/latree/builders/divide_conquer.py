@@ -13,6 +13,7 @@ import numpy as np
 
 from latree.arrays import FloatArray, IntArray, RandomState, generator
 from latree.builders import Progress, Structure, no_progress
+from latree.builders.latent_class import latent_class
 from latree.quartets import QuartetTest
 from latree.tree import Tree
 
@@ -48,7 +49,7 @@ def divide_and_conquer(
     """
     d = len(names)
     if d < 4:
-        return Structure(Tree(names, [(leaf, d) for leaf in range(d)] if d > 1 else []), {"quartet_tests": 0})
+        return Structure(latent_class(names).tree, {"quartet_tests": 0})
     rng = generator(random_state)
     leaves = rng.permutation(d)
     tree = _GrowingTree(d, leaves[:3])

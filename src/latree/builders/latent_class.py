@@ -7,5 +7,6 @@ from latree.tree import Tree
 
 
 def latent_class(names: Sequence[str]) -> Structure:
-    """Hang all columns on one hidden variable."""
-    return Structure(Tree(names, [(column, len(names)) for column in range(len(names))]))
+    """Hang all columns on one hidden variable; a single column stays alone."""
+    d = len(names)
+    return Structure(Tree(names, [(column, d) for column in range(d)] if d > 1 else []))

@@ -7,15 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
-from latree.quartets import Pairings, QuartetTest, smallest
+from latree.quartets import Pairings, QuartetTest, pair_sums, smallest
 
 
 def four_point_test(distance: FloatArray | NDArray[np.int32]) -> QuartetTest:
     """Make the test for a matrix of distances between all columns."""
+    exact = np.asarray(distance, dtype=np.float64)
 
     def test(quartets: IntArray) -> Pairings:
-        i, j, k, m = np.asarray(quartets).T
-        sums = [distance[i, j] + distance[k, m], distance[i, k] + distance[j, m], distance[i, m] + distance[j, k]]
-        return smallest(np.stack(sums, axis=-1).astype(np.float64))
+        return smallest(pair_sums(exact, quartets))
 
     return test
