@@ -1,14 +1,14 @@
 """Held-out likelihood on daily stock prices, the paper's Table 1 setting.
 
-    python benchmarks/stocks.py prices.csv.gz [--halves 10] [--states 2 4 8] [--methods tensor chow-liu lcm independent]
+    python benchmarks/stocks.py prices.csv.gz [--halves 10] [--states 2 4 8] [--methods ...] [--write]
 
 The file is wide: a date, then one column of closing prices a ticker. Daily relative changes are cut into 10 bins of
 equal frequency; each random half is used once for training, the other half for the test. Prints negative test
 log-likelihood in nats a cell (mean and standard deviation over the halves), and the paper's unit beside it: x 10^5 for
-59 stocks and 3400 test rows.
+59 stocks and 3400 test rows. Methods whose model has no number of states to choose (chow-liu, independent), or that
+find it themselves (hw), run once.
 """
 
-import argparse
 import csv
 import gzip
 import time
@@ -17,8 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from latree.learn import Settings, learn_model
-from latree.methods import METHODS
 from latree.table import Table, as_table
+from page import Section, parser
+
+WITHOUT_STATES = ("hw", "chow-liu", "independent")
 
 
 def daily_changes(path: Path) -> Table:
@@ -30,19 +32,19 @@ def daily_changes(path: Path) -> Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("prices", type=Path)
-    parser.add_argument("--halves", type=int, default=10)
-    parser.add_argument("--states", type=int, nargs="+", default=[2, 4, 8])
-    parser.add_argument("--methods", nargs="+", default=["tensor"], choices=list(METHODS))
-    parser.add_argument("--representatives", default="nearest", choices=["nearest", "random"])
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("prices", type=Path)
+    options.add_argument("--halves", type=int, default=10)
+    options.add_argument("--states", type=int, nargs="+", default=[2, 4, 8])
+    options.add_argument("--representatives", default="nearest", choices=["nearest", "random"])
+    arguments = options.parse_args()
     table = daily_changes(arguments.prices)
     codes = table.codes()
-    print(f"{table.n_rows} days, {table.n_columns} stocks, {arguments.halves} random halves")
-    print(f"{'method':12}{'k':>3}{'nats a cell':>20}{'paper unit':>12}{'seconds':>9}")
+    section = Section("stocks", arguments.write)
+    section.add(f"{table.n_rows} days, {table.n_columns} stocks, {arguments.halves} random halves")
+    section.add(f"{'method':12}{'k':>4}{'nats a cell':>20}{'paper unit':>12}{'seconds':>9}")
     for method in arguments.methods:
-        for n_states in arguments.states:
+        for n_states in [None] if method in WITHOUT_STATES else arguments.states:
             started = time.perf_counter()
             scores = []
             for half in range(arguments.halves):
@@ -55,7 +57,8 @@ def main() -> None:
             mean, spread = float(np.mean(scores)), float(np.std(scores))
             seconds = (time.perf_counter() - started) / arguments.halves
             score = f"{mean:12.4f} ± {spread:.4f}{mean * 59 * 3400 / 1e5:12.3f}"
-            print(f"{method:12}{n_states:3}{score}{seconds:9.1f}")
+            section.add(f"{method:12}{n_states or '-':>4}{score}{seconds:9.1f}")
+    section.publish()
 
 
 if __name__ == "__main__":

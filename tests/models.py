@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from latree.distances import Pairs
 from latree.model import LatentTreeModel
 from latree.table import Column, Table
 from latree.tree import Tree
@@ -58,3 +59,13 @@ def all_rows(model):
 
 def table_of(model, codes, weights=None):
     return Table.from_codes(model.columns, np.asarray(codes), weights)
+
+
+def exact_pairs(model):
+    """The pair tables of all columns, as infinitely many rows would show them."""
+    d, n = len(model.columns), max(column.n_states for column in model.columns)
+    joint = np.zeros((d, d, n, n))
+    for i, j in np.ndindex(d, d):
+        exact = model.joint([i, j]) if i != j else np.diag(model.joint([i]))
+        joint[i, j, : exact.shape[0], : exact.shape[1]] = exact
+    return Pairs(joint, np.full((d, d), np.inf))

@@ -4,6 +4,7 @@ import networkx
 import numpy as np
 from hypothesis import strategies as st
 
+from latree.simulate import random_tree
 from latree.tree import Tree
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
@@ -96,3 +97,56 @@ def contracted(tree, share, seed):
     number = {node: tree.n_observed + i for i, group in enumerate(groups) for node in group}
     edges = [(number.get(u, u), number.get(v, v)) for u, v in tree.edges.tolist() if not merged.has_edge(u, v)]
     return Tree(tree.names, edges)
+
+
+def with_lengths(tree, seed, low=0.1, high=1.0):
+    """The same tree with random lengths."""
+    return Tree(tree.names, tree.edges, np.random.default_rng(seed).uniform(low, high, len(tree.edges)))
+
+
+def bare(tree):
+    """The same tree without numbers."""
+    return Tree(tree.names, tree.edges)
+
+
+def mixed_tree(n_leaves, seed):
+    """A tree with lengths, observed inner nodes, chains of them, and hidden nodes with three neighbours or more."""
+    rng = np.random.default_rng(seed)
+    base = contracted(random_tree(n_leaves, 0.4, rng), 0.4, rng)
+    edges = base.edges.tolist()
+    observed = [*range(n_leaves), *(node for node in range(n_leaves, base.n_nodes) if rng.random() < 0.3)]
+    for new in range(base.n_nodes, base.n_nodes + n_leaves // 2):
+        u, v = edges.pop(int(rng.integers(len(edges))))
+        edges += [[u, new], [new, v]]
+        observed.append(new)
+    order = [*rng.permutation(observed).tolist(), *sorted(set(range(base.n_nodes)) - set(observed))]
+    tree = Tree([f"x{i}" for i in range(len(observed))], np.argsort(order)[np.array(edges)])
+    return with_lengths(tree, rng)
+
+
+def path_distances(tree):
+    """The sum of the lengths between every two observed variables of a tree."""
+    rooted = tree.rooted()
+    distance = np.zeros((tree.n_nodes, tree.n_nodes))
+    for place, node in enumerate(rooted.order.tolist()):
+        before = rooted.order[:place]
+        if place:
+            away = distance[rooted.parent[node], before] + tree.lengths[rooted.up[node]]
+            distance[node, before] = distance[before, node] = away
+    return distance[: tree.n_observed, : tree.n_observed]
+
+
+def noisy_distances(tree, share, seed):
+    """Path lengths of a tree with lengths, each off by about a share of itself."""
+    rng = np.random.default_rng(seed)
+    distance = path_distances(tree)
+    noise = np.triu(rng.normal(size=distance.shape) * share, 1)
+    return distance * (1 + noise + noise.T)
+
+
+def check_valid(tree, names):
+    """Assert that this is one tree over all names, without idle hidden nodes and without negative lengths."""
+    assert tree.names == tuple(names)
+    assert len(tree.edges) == tree.n_nodes - 1
+    assert all(len(near) > 2 for near in tree.neighbors[tree.n_observed :])
+    assert not (tree.lengths < 0).any()

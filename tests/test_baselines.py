@@ -7,7 +7,6 @@ from latree.builders.chow_liu import chow_liu
 from latree.distances import information, pairwise
 from latree.learn import Settings, learn_model
 from latree.simulate import random_model, random_tree
-from latree.tree import Tree
 
 
 def sampled(n_rows=400, seed=0):
@@ -87,19 +86,6 @@ def test_independent_columns_have_the_likelihood_of_their_entropies():
 def test_a_latent_class_model_is_a_star():
     tree = learn_tree(sampled(), method="lcm")
     assert tree.edges.tolist() == [[column, 7] for column in range(7)]
-
-
-@pytest.mark.parametrize("method", ["tensor", "chow-liu", "lcm", "independent"])
-def test_every_method_does_all_that_a_model_does(method):
-    table = holed(sampled())
-    fitted = LatentTree(method, n_states=2, random_state=0).fit(table)
-    posteriors = fitted.transform(table)
-    assert posteriors.shape == (400, 2 * fitted.tree_.n_hidden)
-    np.testing.assert_allclose(posteriors.sum(axis=1), fitted.tree_.n_hidden, rtol=1e-9)
-    assert fitted.impute(table).n_missing.sum() == 0
-    assert np.isfinite(fitted.score(table))
-    assert Tree.from_newick(fitted.tree_.to_newick()).robinson_foulds(fitted.tree_) == 0
-    assert all(name in fitted.tree_.draw() for name in table.names)
 
 
 def test_more_structure_fits_better():

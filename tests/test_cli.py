@@ -137,6 +137,8 @@ def test_fit_writes_four_files_and_prints_a_report_json_or_nothing(fitted):
         ("--bins 3", {"bins": 3}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
         ("--restarts 5 --max-iterations 3", {}, {"restarts": 5, "max_iterations": 3}),
+        ("--method hw", {}, {"method": "hw"}),
+        ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
         ("--representatives random --seed 5", {}, {"representatives": "random", "random_state": 5}),
     ],
 )
@@ -146,6 +148,14 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     learn_model(latree.as_table("more.csv", **reading), Settings(**{"random_state": 0} | settings)).model.save("same")
     learn_model(latree.as_table("more.csv"), Settings(random_state=0)).model.save("other")
     assert Path("run/model.json").read_bytes() == Path("same").read_bytes() != Path("other").read_bytes()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fit_with_every_method(method):
+    printed = succeed("fit", "data.csv", "--out", "run", "--method", method, "--states", 2)
+    assert f", found by {method}" in printed
+    assert json.loads(Path("run/summary.json").read_bytes())["method"] == method
+    assert json.loads(succeed("compare", "run/tree.nwk", "run/model.json", "--json"))["robinson_foulds"] == 0
 
 
 @pytest.mark.parametrize("options", [[], ["--unseen", "missing"]])
@@ -217,9 +227,19 @@ def test_compare_trees_and_models():
     assert json.loads(succeed("compare", "tree.nwk", "model.json", "--json"))["robinson_foulds"] == 0
 
 
-def test_methods_and_version():
-    assert [method["name"] for method in json.loads(succeed("methods", "--json"))] == list(METHODS)
-    assert all(f"{name}\n" in succeed("methods") for name in METHODS)
+def test_methods_are_listed_with_what_they_need():
+    listed = {method.pop("name"): method for method in json.loads(succeed("methods", "--json"))}
+    text = re.findall(r"^(\S+)\n((?:  .*\n)+)", succeed("methods"), re.MULTILINE)
+    assert [name for name, _ in text] == list(listed) == list(METHODS)
+    for name, lines in text:
+        facts = {key: getattr(METHODS[name], key) for key in ("summary", "needs_states", "trees", "reference")}
+        assert listed[name] == facts
+        told = dict(line.split(maxsplit=1) for line in lines.splitlines())
+        needs = "the number of hidden states" if name == "spectral" else "a table, nothing else"
+        assert told == {"how": facts["summary"], "needs": needs, "returns": facts["trees"], "see": facts["reference"]}
+
+
+def test_version():
     assert succeed("--version").split()[-1] == latree.__version__
 
 
@@ -259,6 +279,7 @@ GZIPPED = gzip.compress(table().encode())
 SCORE = "score model.json bad.csv"
 WEIGHTS = "fit bad.csv --weights w --out run"
 USED = "sample bad.json"
+SPECTRAL = "fit data.csv --method spectral --states 4 --out run"
 BAD = [
     bad("no such file", ..., "no such file"),
     bad("a folder", None, "folder"),
@@ -284,6 +305,8 @@ BAD = [
     bad("unknown weight column", table(), "'w'", args=WEIGHTS),
     bad("unknown drop column", table(), "'id'", args="fit bad.csv --drop id --out run"),
     bad("unknown method", ..., "'oracle'", "tensor", args="fit data.csv --method oracle --out run"),
+    bad("states not told", ..., "'spectral'", "--states", args="fit data.csv --method spectral --out run"),
+    bad("too many states", ..., "'spectral'", "4 hidden", "'a'", "3 states", args=SPECTRAL),
     bad("unseen category", with_cell("colour", "pink"), "'colour'", "'pink'", args=SCORE),
     bad("unseen category to fill", with_cell("colour", "pink"), "'colour'", "'pink'", args="impute model.json bad.csv"),
     bad("column absent", columns("a", "b", "c", "size"), "'colour'", args=SCORE),

@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latree.em import ConvergenceMonitor, fit_model, random_start
+from latree.em import ConvergenceMonitor, fit_model, random_start, start_from
 from latree.errors import InputError
 from latree.messages import expected_counts
+from latree.model import LatentTreeModel
 from latree.simulate import random_model, random_tree
 from latree.tree import Tree
 from models import MISSING_SHARE, model_on, naive_joint, small_models, table_of
@@ -253,3 +254,104 @@ def test_a_start_must_fit(states):
         fit_model(model.sample(10, 0), model.tree, states, start=model)
     with pytest.raises(InputError, match="another tree"):
         fit_model(model.sample(10, 0), model.tree, [2, 3, 2], start=other)
+
+
+def test_the_start_is_the_first_of_the_restarts_and_the_others_are_random():
+    model = small_models()[0]
+    table = model.sample(300, 0)
+    options = {"smoothing": 0, "random_state": 3}
+    fit = fit_model(table, model.tree, [2, 3, 2], restarts=3, start=model, **options)
+    started = fit_model(table, model.tree, [2, 3, 2], start=model, **options)
+    at_random = fit_model(table, model.tree, [2, 3, 2], restarts=2, **options)
+    assert fit.objectives == (*started.objectives, *at_random.objectives)
+    assert len(set(fit.objectives)) == 3
+    assert fit.objective == max(fit.objectives)
+    assert started.monitor.history[0] == pytest.approx(model.log_likelihood(table), rel=1e-12)
+
+
+@pytest.mark.parametrize("good", [True, False])
+def test_the_best_is_kept_whether_it_is_the_start_or_not(good):
+    model = small_models()[0]
+    table = model.sample(300, 0)
+    flat = LatentTreeModel(model.tree, model.columns, tuple(np.full(t.shape, 1 / len(t)) for t in model.tables))
+    states = [2, 3, 2]
+    found = fit_model(table, model.tree, states, restarts=6, random_state=1).model
+    watch = ConvergenceMonitor(max_iterations=3)
+    fit = fit_model(table, model.tree, states, restarts=3, start=found if good else flat, monitor=watch, random_state=0)
+    assert int(np.argmax(fit.objectives)) == 0 if good else fit.objectives[0] == min(fit.objectives)
+    assert fit.objective == fit.monitor.history[-1] == max(fit.objectives)
+
+
+def edge_tables_of(model):
+    """The exact joint distributions of the two ends of every edge."""
+    return tuple(model.joint(edge) for edge in model.tree.edges.tolist())
+
+
+def counted(table):
+    """The frequencies of each column, half a row more of each state."""
+    counts = [np.bincount(c[c >= 0], minlength=n) + 0.5 for c, n in zip(table.codes().T, table.n_states, strict=True)]
+    return [(count / count.sum())[:, None] for count in counts]
+
+
+def expected_start(model, table):
+    """The model itself, but for columns that are roots: they get the frequencies of the table."""
+    parent = model.tree.rooted().parent
+    roots = [node for node in range(model.tree.n_observed) if parent[node] < 0]
+    tables = [counted(table)[node] if node in roots else own for node, own in enumerate(model.tables)]
+    return LatentTreeModel(model.tree, model.columns, tuple(tables))
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_a_start_from_edge_tables_is_the_model_that_they_come_from(index, monkeypatch):
+    monkeypatch.setattr("latree.em._FLOOR", 0)
+    model = small_models()[index]
+    table = table_of(model, holes(model.sample(100, 0).codes(), 1))
+    start = start_from(table, model.tree, edge_tables_of(model))
+    expected = expected_start(model, table)
+    for ours, wanted in zip(start.tables, expected.tables, strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-9)
+    assert start.log_likelihood(table) == pytest.approx(expected.log_likelihood(table), rel=1e-12)
+    assert start.columns == table.columns
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_it_does_not_matter_which_end_of_an_edge_comes_first(index):
+    model = small_models()[index]
+    table = model.sample(100, 0)
+    turned = Tree(model.tree.names, model.tree.edges[:, ::-1])
+    one, other = (
+        start_from(table, tree, edge_tables)
+        for tree, edge_tables in (
+            (model.tree, edge_tables_of(model)),
+            (turned, [joint.T for joint in edge_tables_of(model)]),
+        )
+    )
+    for ours, theirs in zip(one.tables, other.tables, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_a_start_from_edge_tables_is_near_them_and_nowhere_zero(index):
+    model = small_models()[index]
+    table = model.sample(100, 0)
+    sure = LatentTreeModel(model.tree, model.columns, tuple((t == t.max(axis=0)).astype(float) for t in model.tables))
+    near = start_from(table, model.tree, edge_tables_of(model))
+    for ours, wanted in zip(near.tables, expected_start(model, table).tables, strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=0, atol=5e-3)
+    start = start_from(table, model.tree, edge_tables_of(sure))
+    parent = model.tree.rooted().parent
+    marginals = list(sure.marginals().values())
+    for node, (ours, wanted) in enumerate(zip(start.tables, expected_start(sure, table).tables, strict=True)):
+        assert ours.min() > 1e-4
+        met = marginals[parent[node]] > 0 if parent[node] >= 0 else np.array([True])
+        np.testing.assert_allclose(ours[:, met], wanted[:, met], rtol=0, atol=5e-3)
+        np.testing.assert_allclose(ours[:, ~met], 1 / len(ours), rtol=1e-9)  # of a state that never occurs, nothing
+
+
+def test_columns_without_neighbours_start_from_their_frequencies(monkeypatch):
+    monkeypatch.setattr("latree.em._FLOOR", 0)
+    model = model_on(Tree("abc", []), [2, 3, 4], 0)
+    table = table_of(model, holes(model.sample(50, 0).codes(), 1))
+    start = start_from(table, model.tree, ())
+    for ours, wanted in zip(start.tables, counted(table), strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12)

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree
+from latree.em import start_from
 from latree.learn import Settings, learn_model
 from latree.simulate import random_model, random_tree
 from latree.table import as_table
@@ -279,6 +280,49 @@ def test_the_estimator_passes_every_setting_on():
     posteriors = fitted.model_.posteriors(codes)
     assert fitted.get_feature_names_out().tolist() == [f"{h}={x}" for h in posteriors for x in range(3)]
     np.testing.assert_array_equal(fitted.transform(codes), np.hstack(list(posteriors.values())))
+
+
+def uneven_codes(n_rows=1000):
+    """Three columns that follow a hidden variable of four states, and three that follow its parity."""
+    rng = np.random.default_rng(0)
+    hidden = np.repeat(rng.integers(0, 4, (n_rows, 1)), 6, axis=1)
+    codes = np.where(rng.random(hidden.shape) < 0.85, hidden, rng.integers(0, 4, hidden.shape))
+    codes[:, 3:] %= 2
+    return codes
+
+
+def test_hidden_variables_have_4_states_or_what_the_learner_finds_or_what_it_is_told():
+    found = LatentTree("hw", random_state=0).fit(uneven_codes())
+    structure = learn_model(as_table(uneven_codes()), Settings("hw", random_state=0)).structure
+    assert found.summary_["n_states"] == list(structure.n_states) == found.model_.n_states[6:].tolist()
+    assert set(structure.n_states) == {2, 4}
+    for method, told, states in (("tensor", None, 4), ("hw", 3, 3), ("tensor", 2, 2)):
+        fitted = LatentTree(method, n_states=told, random_state=0).fit(uneven_codes())
+        assert fitted.summary_["n_states"] == states
+        assert fitted.model_.n_states[6:].tolist() == [states] * fitted.tree_.n_hidden
+        assert fitted.tree_.n_hidden == 4
+    alike = LatentTree("hw", random_state=0).fit(uneven_codes()[:, 3:])
+    assert alike.summary_["n_states"] == 2
+
+
+@pytest.mark.parametrize("told", [None, 2])
+def test_em_starts_from_what_the_learner_found_unless_the_number_of_states_is_told(told):
+    table = as_table(uneven_codes()[:, 3:])
+    learned = learn_model(table, Settings("hw", n_states=told, smoothing=0, random_state=0))
+    start = start_from(table, learned.model.tree, learned.structure.edge_tables)
+    first = learned.fit.monitor.history[0]
+    assert learned.structure.n_states == (2,)
+    assert (first == pytest.approx(start.log_likelihood(table), rel=1e-12)) == (told is None)
+
+
+def test_the_report_tells_the_numbers_of_states():
+    for columns, told, words in (
+        (slice(6), None, "4 hidden variables of 2 to 4 states, found by hw"),
+        (slice(3, 6), None, "1 hidden variable of 2 states, found by hw"),
+        (slice(6), 1, "4 hidden variables of 1 state, found by hw"),
+    ):
+        learned = learn_model(as_table(uneven_codes()[:, columns]), Settings("hw", n_states=told, random_state=0))
+        assert learned.report().splitlines()[1] == words
 
 
 def test_missing_words_reach_the_table():

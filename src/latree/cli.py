@@ -9,34 +9,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from latree import __version__
+from latree import cli_common as common
+from latree import cli_research as research
 from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.learn import Learned
-    from latree.model import LatentTreeModel
     from latree.tree import Tree
 
 MIN_COLUMNS = 4  # three leaves have only one tree
 
 
-def _refuse_existing(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
-    """Look before the work starts whether its result can be written."""
-    from latree.files import refuse_existing
-
-    if out is not None:
-        refuse_existing(out)
-    return out
-
-
-_file = click.Path(path_type=Path)
-_out_file = click.option(
-    "--out", type=_file, callback=_refuse_existing, help="New CSV (or .tsv) file; by default the rows are printed."
-)
-_seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
-)
-_quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 _unseen = click.option(
     "--unseen",
     type=click.Choice(["error", "missing"]),
@@ -59,11 +42,11 @@ def commands(context: click.Context) -> None:
 
 
 @commands.command()
-@click.argument("data", type=_file)
+@click.argument("data", type=common.file)
 @click.option(
     "--out",
-    type=_file,
-    callback=_refuse_existing,
+    type=common.file,
+    callback=common.refuse_existing_out,
     required=True,
     help="New folder for tree.nwk, model.json, summary.json, report.txt.",
 )
@@ -106,9 +89,9 @@ def commands(context: click.Context) -> None:
     show_default=True,
     help="EM stops when an iteration gains less, in nats per cell.",
 )
-@_seed
-@_quiet
-@_json
+@common.seed
+@common.quiet
+@common.as_json
 def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     """Learn a tree and fit a model on it.
 
@@ -128,11 +111,11 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
 
 
 @commands.command()
-@click.argument("model", type=_file)
-@click.argument("data", type=_file)
+@click.argument("model", type=common.file)
+@click.argument("data", type=common.file)
 @_unseen
-@_quiet
-@_json
+@common.quiet
+@common.as_json
 def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
     """Print the log-likelihood of new rows.
 
@@ -140,7 +123,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
     """
     from latree.files import to_json
 
-    loaded = _load(model)
+    loaded = common.load_model(model)
     table = loaded.encode(data, unseen=unseen)
     if table.n_rows == 0:
         raise InputError(f"{data}: no rows, only column names")
@@ -159,10 +142,10 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 
 
 @commands.command()
-@click.argument("model", type=_file)
+@click.argument("model", type=common.file)
 @click.option("--rows", type=click.IntRange(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
-@_out_file
-@_seed
+@common.out_file
+@common.seed
 def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
     """Draw new rows from a model, as CSV.
 
@@ -170,15 +153,15 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
     """
     from latree.table.factors import label_of
 
-    decoded = _load(model).sample(rows, seed).decode()
+    decoded = common.load_model(model).sample(rows, seed).decode()
     cells = zip(*decoded.values(), strict=True)
     _deliver(list(decoded), [[label_of(value) for value in row] for row in cells], out)
 
 
 @commands.command()
-@click.argument("model", type=_file)
-@click.argument("data", type=_file)
-@_out_file
+@click.argument("model", type=common.file)
+@click.argument("data", type=common.file)
+@common.out_file
 @_unseen
 def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
     """Fill missing cells with probable values.
@@ -191,7 +174,7 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
     from latree.table.factors import label_of
     from latree.table.textfile import read_cells
 
-    loaded = _load(model)
+    loaded = common.load_model(model)
     table = loaded.encode(data, unseen=unseen)
     header, cells = read_cells(data)
     missing = table.codes() < 0
@@ -205,10 +188,10 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
 
 
 @commands.command()
-@click.argument("first", type=_file)
-@click.argument("second", type=_file)
-@_quiet
-@_json
+@click.argument("first", type=common.file)
+@click.argument("second", type=common.file)
+@common.quiet
+@common.as_json
 def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     """Print the distance of two trees.
 
@@ -229,7 +212,7 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
 
 
 @commands.command()
-@_json
+@common.as_json
 def methods(as_json: bool) -> None:
     """List the learners of trees.
 
@@ -253,13 +236,13 @@ def methods(as_json: bool) -> None:
 @commands.command()
 @click.option(
     "--out",
-    type=_file,
-    callback=_refuse_existing,
+    type=common.file,
+    callback=common.refuse_existing_out,
     help="New folder for tree.nwk, model.json, summary.json and report.txt.",
 )
-@_seed
-@_quiet
-@_json
+@common.seed
+@common.quiet
+@common.as_json
 def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     """Learn a tree from data that come along.
 
@@ -274,6 +257,10 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     if out is not None:
         _write_run(learned, out)
     _print_run(learned, out, as_json, quiet)
+
+
+for command in (research.reproduce, research.theory, research.power):
+    commands.add_command(command)
 
 
 def _learn(table: Any, source: str, quiet: bool, *, seed: int, **settings: Any) -> "Learned":
@@ -312,18 +299,12 @@ def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool)
             click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json")
 
 
-def _load(path: Path) -> "LatentTreeModel":
-    from latree.model import LatentTreeModel
-
-    return LatentTreeModel.load(path)
-
-
 def _load_tree(path: Path) -> "Tree":
     from latree.files import read_text
     from latree.tree import Tree
 
     if path.suffix == ".json":
-        return _load(path).tree
+        return common.load_model(path).tree
     text = read_text(path)
     try:
         return Tree.from_newick(text)

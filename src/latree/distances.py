@@ -16,6 +16,7 @@ from latree.tables import column_tables
 from latree.tensor import nuclear_norms, singular_values
 
 _CELLS_AT_ONCE = 2**22  # pair tables are made and measured so many cells at a time
+_MOST_SINGULAR = 1e-6  # what a singular value of zero counts as at most, however few rows there are
 ROUNDING = 1e-14  # what independent columns may seem to depend on each other by
 
 
@@ -60,18 +61,19 @@ def log_det(pairs: Pairs) -> FloatArray:
     The determinants are those of ``diag(p_i)^-½ P_ij diag(p_j)^-½``, whose singular values are at most one; their
     product is also defined where the columns have different numbers of states (the smaller number of singular values is
     taken) and where a state does not occur (it is left out). Where the table is singular, the paper has no answer. Here
-    a singular value counts as at least 1/m, the least that m rows can show, so that a singular table makes a large but
-    finite distance. It is infinite only where a column is constant or two columns are never present together.
+    a singular value counts as at least 1/m², less than m rows of two states can show (and at most 1e-6), so that a
+    singular table makes a large but finite distance. It is infinite only where a column is constant or two columns are
+    never present together.
     """
     joint = pairs.joint
     first, second = joint.sum(axis=-1), joint.sum(axis=-2)
     scale = np.sqrt(first[..., :, None] * second[..., None, :])
     values = singular_values(np.divide(joint, scale, out=np.zeros_like(joint), where=joint > 0))
     size = np.minimum((first > 0).sum(axis=-1), (second > 0).sum(axis=-1))[..., None]
-    least = np.maximum(1 / np.maximum(pairs.total, 1), ROUNDING)[..., None]
+    least = np.clip(1 / np.maximum(pairs.total, 1) ** 2, ROUNDING, _MOST_SINGULAR)[..., None]
     counted = np.arange(values.shape[-1]) < size
     distance = -np.log(np.clip(values, least, 1), out=np.zeros_like(values), where=counted).sum(axis=-1)
-    return np.where(size[..., 0] > 1, distance, np.inf)
+    return np.where(size[..., 0] > 1, distance, np.inf) + 0.0  # no zero with a sign
 
 
 def pairwise(table: Table, measure: Measure) -> FloatArray:
@@ -103,9 +105,10 @@ def as_pairs(counts: NDArray[np.int64] | FloatArray) -> Pairs:
 
 
 def finite(distance: FloatArray) -> FloatArray:
-    """Replace infinite distances by one that is farther than all others, by as much as those differ."""
+    """Replace infinite distances by one that is farther than all others: by as much as those are from zero, or 1."""
     others = distance[np.isfinite(distance) & ~np.eye(len(distance), dtype=bool)]
-    if not others.size:
-        return np.where(np.eye(len(distance), dtype=bool), 0.0, 1.0)
-    beyond = 2 * others.max() - min(others.min(), 0.0)
-    return np.where(np.isfinite(distance), distance, beyond)
+    farthest = float(others.max(initial=0.0))
+    extent = farthest - float(others.min(initial=0.0))
+    known = np.where(np.isfinite(distance), distance, farthest + (extent or 1.0))
+    np.fill_diagonal(known, np.where(np.isfinite(np.diag(distance)), np.diag(distance), 0.0))
+    return known

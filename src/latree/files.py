@@ -39,12 +39,17 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file by way of a temporary one beside it, so that no reader ever sees half of it."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except BaseException:

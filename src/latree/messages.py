@@ -1,10 +1,10 @@
 """Exact inference in a tree of discrete variables: one pass up, one pass down, for a block of rows at once.
 
 Every array of messages has one row a state and one column a row of data. Up the tree, what the cells below a node say
-of its state is kept as ``likelihood * exp(scale)`` with the largest likelihood of each row equal to one; products over
-children are sums of logarithms, so thousands of columns neither underflow nor lose a state that a later child favours.
-A missing cell is a message of ones. A root is treated as the child of a variable with a single state, so that priors
-and conditional tables need no telling apart.
+of its state is kept as ``likelihood * exp(scale)`` with the largest likelihood of each row equal to one. A few children
+are multiplied as they are; many are added as logarithms, so that thousands of columns neither underflow nor lose a
+state that a later child favours. A missing cell is a message of ones. A root is treated as the child of a variable with
+a single state, so that priors and conditional tables need no telling apart.
 """
 
 from collections.abc import Iterator
@@ -14,6 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from latree.arrays import CodeArray, FloatArray, IntArray
+
+_TINY = 1e-290  # stands for zero as a divisor; a weight over it is still finite
+_FEW = 8  # so many children are multiplied without logarithms, which cost most of the time
 
 
 @dataclass(frozen=True)
@@ -71,29 +74,44 @@ def upward(network: Network, codes: CodeArray) -> Upward:
             if network.is_plain_leaf(node):
                 continue
             table = network.tables[node]
-            log_message = np.zeros((len(table), rows))
-            if node < network.n_observed:
-                log_message += _gather(np.log(np.eye(len(table))), codes[:, node])
+            factors = []
             for child in network.children[node]:
-                message = to_parent[child]
-                if message is None:
-                    log_message += _gather(np.log(network.tables[child]).T, codes[:, child])
-                else:
-                    log_message += np.log(message)
-            largest = log_message.max(axis=0)
-            scale += largest
-            largest[np.isneginf(largest)] = 0.0
-            likelihood[node] = message = np.exp(log_message - largest, out=log_message)
+                below = to_parent[child]
+                factors.append(_gather(network.tables[child].T, codes[:, child]) if below is None else below)
+            if node < network.n_observed:
+                factors.append(_gather(np.eye(len(table)), codes[:, node]))
+            message = _product(factors, (len(table), rows), scale)
+            likelihood[node] = message
             to_parent[node] = table.T @ message
             if network.parent[node] < 0:
                 scale += np.log(to_parent[node][0])
     return Upward(likelihood, to_parent, scale)
 
 
-def _gather(log_table: FloatArray, codes: CodeArray) -> FloatArray:
-    """Give each row the column of its code; zeros (the logarithm of one) where the cell is missing."""
-    padded = np.concatenate([log_table, np.zeros((len(log_table), 1))], axis=1)
-    return padded.take(np.minimum(codes, log_table.shape[1]), axis=1)
+def _product(factors: list[FloatArray], shape: tuple[int, int], scale: FloatArray) -> FloatArray:
+    """Multiply messages; divide each row's by its largest, whose logarithm goes to the scale."""
+    if len(factors) <= _FEW:
+        message = np.ones(shape) if len(factors) < 2 else factors[0] * factors[1]
+        for factor in factors[2:] if len(factors) > 1 else factors:
+            message *= factor
+        largest = message.max(axis=0)
+        scale += np.log(largest)
+        largest[largest == 0] = 1.0
+        message /= largest
+        return message
+    logarithms = np.zeros(shape)
+    for factor in factors:
+        logarithms += np.log(factor)
+    largest = logarithms.max(axis=0)
+    scale += largest
+    largest[np.isneginf(largest)] = 0.0
+    return np.asarray(np.exp(logarithms - largest, out=logarithms))
+
+
+def _gather(table: FloatArray, codes: CodeArray) -> FloatArray:
+    """Give each row the column of its code; ones where the cell is missing."""
+    padded = np.concatenate([table, np.ones((len(table), 1))], axis=1)
+    return padded.take(np.minimum(codes, table.shape[1]), axis=1)
 
 
 def downward(
@@ -122,7 +140,7 @@ def downward(
         if likelihood is None or to_parent is None:
             yield node, above, None
             continue
-        outside = np.divide(above, to_parent, out=np.zeros_like(to_parent), where=to_parent > 0)
+        outside = above / np.maximum(to_parent, _TINY)  # where a message is zero, so is what is above it
         posteriors[node] = posterior = likelihood * (table @ outside)
         yield node, outside, posterior
 

@@ -17,7 +17,7 @@ from latree.builders.independent import independent
 from latree.builders.latent_class import latent_class
 from latree.builders.neighbor_joining import join, neighbor_joining
 from latree.builders.recursive_grouping import group, recursive_grouping
-from latree.builders.spectral_grouping import spectral_grouping
+from latree.builders.spectral_grouping import check_size, spectral_grouping
 from latree.builders.spectral_joining import spectral_joining
 from latree.distances import as_pairs, information, log_det, nuclear, pairwise
 from latree.errors import InputError
@@ -95,6 +95,7 @@ def _spectral(table: Table, options: Options) -> Structure:
             f"method 'spectral' cannot tell {options.n_states} hidden states apart: column "
             f"{table.names[narrowest]!r} has only {table.n_states[narrowest]} states"
         )
+    check_size(table.n_columns)
     products = spectral_products(as_pairs(pair_tables(table)), options.n_states)
     return spectral_grouping(table.names, spectral_test(products), products.last, options.progress)
 
@@ -134,8 +135,8 @@ def _reach(table: Table) -> float:
 
 
 def _shortest(table: Table) -> float:
-    """How short an edge can be and still be told from none: the noise of a correlation, m^-½."""
-    return 1 / float(np.sqrt(max(table.total_weight, 1.0)))
+    """How short an edge can be and still be told from none: above the noise of a correlation, m^-½, for many rows."""
+    return float(max(table.total_weight, 1.0) ** -0.4)
 
 
 METHODS = {

@@ -22,8 +22,18 @@ Result = TypeVar("Result")
 _THREAD_NAME = "latree"
 
 
+_wanted: list[int] = []  # at most one number: how many threads this process was told to use
+
+
+def use_threads(number: int) -> None:
+    """Use so many threads in this process, instead of one a core; before any work has begun."""
+    _wanted[:] = [number]
+
+
 def n_threads() -> int:
-    """Count the cores this process may use."""
+    """Count the threads to use: what this process was told, or the cores it may use."""
+    if _wanted:
+        return _wanted[0]
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

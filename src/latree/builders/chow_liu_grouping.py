@@ -29,8 +29,8 @@ def chow_liu_grouping(
 ) -> Structure:
     """Build a tree from distances that add up along paths.
 
-    Inner nodes of the spanning tree are visited by falling number of neighbours, as in the authors' program; the paper
-    leaves the order open.
+    Inner nodes of the spanning tree are visited by falling number of neighbours, as in the authors' program, and of
+    equally many, by how near those are; the paper leaves the order open.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ def chow_liu_grouping(
     for u, v in chow_liu(names, -distance).tree.edges.tolist():
         connect(u, v, float(distance[u, v]))
     surrogate = {node: (node, 0.0) for node in range(d)}  # the column that stands for a node, and how far that is
-    inner = sorted((node for node in range(d) if len(near[node]) > 1), key=lambda node: -len(near[node]))
+    inner = [node for node in range(d) if len(near[node]) > 1]
+    inner.sort(key=lambda node: (-len(near[node]), sum(near[node].values())))
     for count, center in enumerate(inner, start=1):
         standing: dict[int, int] = {center: center}  # column: the node that it stands for
         for node in near[center]:

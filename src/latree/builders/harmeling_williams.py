@@ -29,10 +29,11 @@ def harmeling_williams(
 ) -> Structure:
     """Build a binary tree, or a forest, and find the number of states of every hidden variable.
 
-    Where the paper leaves a choice or this differs from it: two groups that BIC would rather leave independent are not
-    joined, and the next best pair is tried, so that a forest is left in the end; the local model is fitted to the joint
-    table of x and z, which EM estimates from the rows, and not to the rows themselves; a top with only two neighbours
-    is replaced by an edge between them, which can say the same and more.
+    Where the paper leaves a choice or this differs from it: two groups are not joined if BIC prefers independence of
+    their tops to the local model and also to their full joint table, and the next best pair is tried, so that a forest
+    is left in the end; the local model is fitted to the joint table of x and z, which EM estimates from the rows, and
+    not to the rows themselves; a top with only two neighbours is replaced by an edge between them, which can say the
+    same and more.
 
     Parameters
     ----------
@@ -60,8 +61,7 @@ def harmeling_williams(
     while open_pairs.any():
         one, other = np.unravel_index(np.argmax(np.where(open_pairs, link, -np.inf)), link.shape)
         i, j = int(one), int(other)
-        joint = _joint_table(table, forest, i, j)
-        model = _local_model(joint, table.total_weight, rng)
+        model = _local_model(_Pair(table, forest, i, j), rng)
         open_pairs[i, j] = False
         if model is None:
             continue
@@ -123,63 +123,76 @@ class _Forest:
         )
 
 
-def _joint_table(table: Table, forest: _Forest, i: int, j: int) -> FloatArray:
-    """Estimate the joint distribution of two tops from the rows by EM; for two columns that is one step of counting."""
-    network = forest.network([i, j])
-    joint = np.full((len(forest.tables[i]), len(forest.tables[j])), 1.0)
-    joint /= joint.size
-    before = -np.inf
-    for _ in range(_ITERATIONS):
+@dataclass(frozen=True)
+class _Pair:
+    """What the rows say of two tops together."""
 
-        def statistic(block: Block, joint: FloatArray = joint) -> tuple[FloatArray, FloatArray]:
+    table: Table
+    forest: _Forest
+    i: int
+    j: int
+
+    def expected(self, joint: FloatArray) -> tuple[FloatArray, float, float]:
+        """Give the expected joint counts, the rows' log-likelihood, and the weight of the rows that say anything."""
+        network = self.forest.network([self.i, self.j])
+
+        def statistic(block: Block) -> tuple[FloatArray, FloatArray]:
             up = upward(network, block.codes)
-            x, z = up.likelihood[i], up.likelihood[j]
+            x, z = up.likelihood[self.i], up.likelihood[self.j]
             assert x is not None
             assert z is not None
             row = (x * (joint @ z)).sum(axis=0)
             weight = np.ones(len(row)) if block.weights is None else block.weights
             share = np.divide(weight, row, out=np.zeros_like(row), where=row > 0)
-            with np.errstate(divide="ignore"):
-                gained = np.sum(np.log(row, out=np.zeros_like(row), where=row > 0) * weight, keepdims=True)
-            return joint * ((x * share) @ z.T), gained
+            gained = np.log(row, out=np.zeros_like(row), where=row > 0) @ weight
+            seen = weight @ ((x.min(axis=0) < 1) & (z.min(axis=0) < 1))
+            return joint * ((x * share) @ z.T), np.array([gained, seen])
 
-        counts, log_likelihood = table.sum(statistic)
-        joint = counts / counts.sum()
-        if log_likelihood[0] - before < _TOLERANCE * table.total_weight:
-            break
-        before = float(log_likelihood[0])
-    return joint
+        counts, (log_likelihood, seen) = self.table.sum(statistic)
+        return counts, float(log_likelihood), float(seen)
+
+    def joint_table(self) -> FloatArray:
+        """Estimate the joint distribution by EM; for two columns without missing cells that is one step of counting."""
+        shape = len(self.forest.tables[self.i]), len(self.forest.tables[self.j])
+        joint = np.full(shape, 1 / (shape[0] * shape[1]))
+        before = -np.inf
+        for _ in range(_ITERATIONS):
+            counts, log_likelihood, _ = self.expected(joint)
+            joint = counts / counts.sum()
+            if log_likelihood - before < _TOLERANCE * self.table.total_weight:
+                break
+            before = log_likelihood
+        return joint
+
+    def bic(self, joint: FloatArray, n_parameters: int) -> float:
+        """Give the BIC of a joint distribution, by the rows that say something of both tops."""
+        _, log_likelihood, seen = self.expected(joint)
+        return n_parameters * float(np.log(max(seen, 1.0))) - 2 * log_likelihood
 
 
-def _local_model(
-    joint: FloatArray, total: float, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Find P(y), P(x|y) and P(z|y) with as many states as BIC wants; None if it wants no y at all.
+def _local_model(pair: _Pair, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Find P(y), P(x|y) and P(z|y) with as many states as BIC wants; None if it wants x and z to be independent.
 
     As in the authors' program, the number of states is doubled as long as that helps, then searched for by bisection
     between the last that helped and the first that did not.
     """
+    joint = pair.joint_table()
     rows, columns = joint.shape
-    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    best = _bic(joint, product, rows - 1 + columns - 1, total)
-    found = None
+    independent = pair.bic(np.outer(joint.sum(axis=1), joint.sum(axis=0)), rows - 1 + columns - 1)
+    best, found = np.inf, None
     good, bad = 1, min(rows, columns) + 1  # more states than the smaller table side can say nothing new
     doubling = True
     while bad - good > 1:
         k = min(2 * good, bad - 1) if doubling else (good + bad) // 2
         left, right = _factors(joint, k, rng)
-        bic = _bic(joint, left @ right, k - 1 + k * (rows - 1 + columns - 1), total)
+        bic = pair.bic(left @ right, k - 1 + k * (rows - 1 + columns - 1))
         if bic < best:
             prior = left.sum(axis=0)
-            good, best, found = k, bic, (prior, left / prior, right.T)
+            good, best, found = k, bic, (prior, left / np.maximum(prior, np.finfo(float).tiny), right.T)
         else:
             bad, doubling = k, False
-    return found
-
-
-def _bic(joint: FloatArray, fitted: FloatArray, n_parameters: int, total: float) -> float:
-    seen = joint > 0
-    return n_parameters * float(np.log(total)) - 2 * total * float((joint[seen] * np.log(fitted[seen])).sum())
+    dependent = min(best, pair.bic(joint, rows * columns - 1))
+    return found if dependent < independent else None
 
 
 def _factors(joint: FloatArray, k: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -191,7 +204,7 @@ def _factors(joint: FloatArray, k: int, rng: np.random.Generator) -> tuple[Float
     for _ in range(_ITERATIONS):
         fitted = left @ right
         ratio = np.divide(joint, fitted, out=np.zeros_like(fitted), where=fitted > 0)
-        fit = (joint * np.log(fitted, out=np.zeros_like(fitted), where=joint > 0)).sum(axis=(1, 2))
+        fit = (joint * np.log(np.maximum(fitted, np.finfo(float).tiny))).sum(axis=(1, 2))
         if (fit - before < _TOLERANCE).all():
             break
         before = fit

@@ -137,7 +137,7 @@ def _differences(distance: FloatArray, reach: float) -> tuple[FloatArray, FloatA
     spread[itself] = 0
     mean[itself] = 0
     far = (distance > reach) & ~itself
-    spread[far] = 2 * spread.max()
+    spread[far] = spread.max() * (1 + distance[far] / distance.max())  # more than all others, the more the farther
     return spread, mean
 
 

@@ -2,8 +2,8 @@
 
 Subtrees are joined from the leaves up. Two of them may be joined if no decided quartet, of one leaf from each and
 leaves of two other subtrees, parts them; of all such pairs the one is joined whose leaves depend on each other most.
-One becomes the child of the other's root if no decided quartet parts it from any child of that root; otherwise they get
-a new parent.
+Their roots become one if no decided quartet parts their children from each other; one becomes the child of the other if
+no decided quartet parts it from any child of that root; otherwise they get a new parent.
 """
 
 from collections.abc import Sequence
@@ -49,17 +49,22 @@ def spectral_grouping(
         where the test declined.
     """
     d = len(names)
-    if d > MAX_COLUMNS:
-        raise InputError(f"spectral grouping asks every quartet: at most {MAX_COLUMNS} columns, not {d}")
+    check_size(d)
     if d < 4:
         return Structure(latent_class(names).tree, {"quartet_tests": 0, "quartets_decided": 0})
     grouping = _Grouping(d, *_decided(d, test))
     while len(grouping.roots) > 2:
-        first, second = grouping.next_pair(dependence)
-        grouping.join(first, second)
+        grouping.join(*grouping.next_pair(dependence))
         progress(d - len(grouping.roots), d)
+    grouping.join_last()
     facts = {"quartet_tests": grouping.n_tests, "quartets_decided": grouping.n_decided}
     return Structure(Tree(names, grouping.edges()), facts)
+
+
+def check_size(n_columns: int) -> None:
+    """Raise if there are too many columns to ask every quartet of them."""
+    if n_columns > MAX_COLUMNS:
+        raise InputError(f"spectral grouping asks every quartet: at most {MAX_COLUMNS} columns, not {n_columns}")
 
 
 def _decided(d: int, test: QuartetTest) -> tuple[IntArray, int]:
@@ -82,6 +87,7 @@ class _Grouping:
         self.d = d
         self.quartets = quartets  # those that can still tell something
         self.n_tests, self.n_decided = n_tests, len(quartets)
+        self.n_nodes = d
         self.roots = list(range(d))
         self.children: dict[int, list[int]] = {}
         self.leaves: dict[int, list[int]] = {leaf: [leaf] for leaf in range(d)}
@@ -100,17 +106,37 @@ class _Grouping:
         return self.roots[i], self.roots[j]
 
     def join(self, first: int, second: int) -> None:
-        """Make one root the child of the other, or both children of a new one."""
+        """Make two roots one, or one the child of the other, or both children of a new one."""
+        if self._may_be_one(first, second):
+            self.children[first] += self.children.pop(second)
+            self.leaves[first] = self.leaves[first] + self.leaves[second]
+            self.roots.remove(second)
+            return
         for parent, child in ((first, second), (second, first)):
             if self._may_be_parent(parent, child):
                 self.children[parent].append(child)
                 self.leaves[parent] = self.leaves[parent] + self.leaves[child]
                 self.roots.remove(child)
                 return
-        new = self.d + len(self.children)
+        new = self.n_nodes
+        self.n_nodes += 1
         self.children[new] = [first, second]
         self.leaves[new] = self.leaves[first] + self.leaves[second]
         self.roots = [root for root in self.roots if root not in (first, second)] + [new]
+
+    def join_last(self) -> None:
+        """Make the last two roots one, if nothing parts them; otherwise they stay neighbours."""
+        if len(self.roots) == 2 and self._may_be_one(*self.roots):
+            self.join(*self.roots)
+
+    def _may_be_one(self, first: int, second: int) -> bool:
+        """Tell whether no quartet parts any child of a hidden root from any child of another."""
+        if min(first, second) < self.d:
+            return False
+        one, other = self.children[first], self.children[second]
+        others = [root for root in self.roots if root not in (first, second)]
+        parted = self._parted([*one, *other, *others])
+        return not parted[: len(one), len(one) : len(one) + len(other)].any()
 
     def _may_be_parent(self, parent: int, child: int) -> bool:
         """Tell whether no quartet parts a root from any child of another root, if those stood for themselves."""
@@ -143,9 +169,11 @@ class _Grouping:
         return label
 
     def edges(self) -> list[tuple[int, int]]:
-        """Give all edges; the last two roots are neighbours."""
-        inner = [(parent, child) for parent, children in self.children.items() for child in children]
-        return [*inner, (self.roots[0], self.roots[1])]
+        """Give all edges, hidden nodes numbered from d on; if two roots are left, they are neighbours."""
+        edges = [(parent, child) for parent, children in self.children.items() for child in children]
+        edges += [(self.roots[0], root) for root in self.roots[1:]]
+        number = {hidden: self.d + place for place, hidden in enumerate(self.children)}
+        return [(number.get(u, u), number.get(v, v)) for u, v in edges]
 
 
 def _distinct(labels: IntArray) -> NDArray[np.bool_]:

@@ -1,0 +1,38 @@
+"""Tables of docs/peers.md: each benchmark prints its own and, with --write, puts it into the page."""
+
+import argparse
+from pathlib import Path
+
+from latree.methods import METHODS
+
+PAGE = Path(__file__).parent.parent / "docs" / "peers.md"
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Make a parser with the options that all of these benchmarks have."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    made.add_argument("--write", action="store_true", help="put the table into docs/peers.md")
+    return made
+
+
+class Section:
+    """A table that grows line by line on the terminal and ends up in the page."""
+
+    def __init__(self, name: str, write: bool) -> None:
+        self.name, self.write = name, write
+        self.lines: list[str] = []
+
+    def add(self, line: str) -> None:
+        """Print one more line."""
+        print(line, flush=True)
+        self.lines.append(line.rstrip())
+
+    def publish(self) -> None:
+        """Replace the section of the page between its two marks, if asked to."""
+        if self.write:
+            begin, end = f"<!-- begin {self.name} -->\n", f"<!-- end {self.name} -->"
+            before, rest = PAGE.read_text(encoding="utf-8").split(begin)
+            after = rest.split(end)[1]
+            block = "```text\n" + "\n".join(self.lines) + "\n```\n"
+            PAGE.write_text(before + begin + block + end + after, encoding="utf-8")

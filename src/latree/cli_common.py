@@ -1,0 +1,36 @@
+"""What the commands share: options, and reading models."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from latree.model import LatentTreeModel
+
+
+def refuse_existing_out(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
+    """Look before the work starts whether its result can be written."""
+    from latree.files import refuse_existing
+
+    if out is not None:
+        refuse_existing(out)
+    return out
+
+
+file = click.Path(path_type=Path)
+out_file = click.option(
+    "--out", type=file, callback=refuse_existing_out, help="New CSV (or .tsv) file; by default the rows are printed."
+)
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
+)
+quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def load_model(path: Path) -> "LatentTreeModel":
+    """Read a model.json."""
+    from latree.model import LatentTreeModel
+
+    return LatentTreeModel.load(path)

@@ -1,0 +1,270 @@
+"""The commands about the paper itself: its experiments, its theory, and how many rows a tree takes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from latree import cli_common as common
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree.experiments.power import Power
+    from latree.model import LatentTreeModel
+    from latree.theory import TreeFacts
+
+EXPERIMENTS = ("quartets", "trees", "stocks")
+
+
+@click.command()
+@click.argument("what", type=click.Choice([*EXPERIMENTS, "all"]))
+@click.option(
+    "--out", type=common.file, required=True, help="Folder for the results; an interrupted run goes on there."
+)
+@click.option("--quick", is_flag=True, help="A minute's version with few repeats.")
+@click.option("--prices", type=common.file, help="For stocks: CSV file of a date, then one column of prices a ticker.")
+@click.option("--sectors", type=common.file, help="For stocks: CSV file whose first two columns are ticker and sector.")
+@click.option("--workers", type=click.IntRange(min=0), default=0, show_default="one a core", help="Processes at once.")
+@common.seed
+@common.quiet
+def reproduce(
+    what: str, out: Path, quick: bool, prices: Path | None, sectors: Path | None, workers: int, seed: int, quiet: bool
+) -> None:
+    """Run the paper's experiments again.
+
+    WHAT is `quartets` (Figure a-f), `trees` (Figure g-l), `stocks` (Table 1 and the tree of stocks) or `all`. Numbers
+    are written as CSV, figures as SVG and PNG. Finished parts are kept, so that an interrupted run can be started again
+    with the same command. Without `--prices`, stocks takes skfolio's 20 stocks, if that is installed.
+    """
+    from latree.experiments import reproduce as experiments
+    from latree.experiments.cells import Run
+    from latree.experiments.figures import new_figure
+    from latree.experiments.stocks import read_changes, read_sectors
+    from latree.terminal import progress_bars
+
+    new_figure(size=(1, 1))  # complains before the work starts if there is nothing to draw with
+    run = Run(out, seed, quick, workers)
+    wanted = EXPERIMENTS if what == "all" else (what,)
+    if "stocks" in wanted:
+        table = read_changes(prices, quick)
+        if sectors is not None:
+            read_sectors(sectors, table.names)
+    run.prepare()
+    files = []
+    with progress_bars(not quiet) as stages:
+        if "quartets" in wanted:
+            files += experiments.reproduce_quartets(run, stages("Quartets"))
+        if "trees" in wanted:
+            files += experiments.reproduce_trees(run, stages("Trees"))
+        if "stocks" in wanted:
+            files += experiments.reproduce_stocks(run, stages("Stocks"), prices, sectors)
+    if not quiet:
+        click.echo("Written:")
+        for path in files:
+            click.echo(f"  {path}")
+
+
+@click.command()
+@click.argument("model", type=common.file)
+@click.option(
+    "--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="Rows to give guarantees for."
+)
+@click.option(
+    "--target",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Probability to give the needed rows for.",
+)
+@click.option("--quartet", nargs=4, metavar="A B C D", help="Four columns: print the numbers of their quartet alone.")
+@common.as_json
+def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | None, as_json: bool) -> None:
+    """Compute what the paper's theory says of a model.
+
+    MODEL is a model.json. Prints the paper's θ, α, γ, δ, its assumptions A1 to A4 with the numbers behind them, and
+    what its theorems guarantee for a number of rows. The guarantees are loose: `latree power` gives a practical answer.
+    """
+    from latree.files import to_json
+    from latree.theory import tree_facts
+
+    loaded = common.load_model(model)
+    if quartet:
+        _print_quartet(loaded, quartet, rows, target, as_json)
+        return
+    facts = tree_facts(loaded)
+    if as_json:
+        click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
+        return
+    satisfied = sum(quartet.satisfied for quartet in facts.quartets)
+    right = sum(quartet.alpha > 0 for quartet in facts.quartets)
+    n = len(facts.quartets)
+    which = f"all {n} quartets" if n == facts.n_quartets else f"{n} random ones of {facts.n_quartets} quartets"
+    click.echo(f"{facts.n_leaves} columns; {which} looked at\n")
+    for condition in facts.conditions:
+        click.echo(f"{condition.name}  {'holds' if condition.holds else 'FAILS':6} {condition.text}")
+        click.echo(f"           {condition.numbers}")
+    click.echo(f"\nδ      {facts.delta:<12.4g} largest ‖Δ‖_F of an edge between hidden variables")
+    click.echo(f"θ_min  {facts.theta_min:<12.4g} smallest excessive dependence of a quartet")
+    click.echo(f"γ_min  {facts.gamma_min:<12.4g} smallest probability of a hidden state")
+    click.echo(
+        f"α_min  {facts.alpha_min:<12.4g} smallest gap of nuclear norms; not positive where Algorithm 1 is wrong"
+    )
+    click.echo(
+        f"\nLemma on Δ: its condition holds for {satisfied} of {n} quartets; Algorithm 1 is right on {right} of them"
+    )
+    verdict = "finds the tree" if facts.guaranteed else "is not guaranteed to find the tree"
+    click.echo(f"Theorem on trees: Algorithm 2 {verdict} on the exact distribution")
+    click.echo(f"With {rows} rows: probability of the right tree at least {facts.success(rows):.4g}")
+    needed = facts.rows_needed(target)
+    words = f"{needed:.3g} rows" if needed < float("inf") else "no number of rows: α_min is not positive"
+    click.echo(f"For a probability of {target:g}: {words}")
+
+
+def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int, target: float, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    import numpy as np
+
+    from latree.files import to_json
+    from latree.theory import dependence, quartet_facts, rows_needed, success
+
+    unknown = [name for name in columns if name not in model.tree.names]
+    if unknown or len(set(columns)) < 4:
+        raise InputError(f"a quartet is four different columns of the model, unlike {(unknown or columns)[0]!r}")
+    found = quartet_facts(model, np.array([[model.tree.names.index(name) for name in columns]]))
+    if not found:
+        raise InputError(f"the tree of {', '.join(columns)} is a star: no two of them belong together")
+    facts = found[0]
+    names = model.tree.node_names
+    delta = dependence(model, facts.h, facts.g)
+    needed = rows_needed(facts.alpha, target)
+    if as_json:
+        numbers = {key: value for key, value in asdict(facts).items() if key not in ("leaves", "h", "g")}
+        ends = {"pairing": [names[leaf] for leaf in facts.leaves], "h": names[facts.h], "g": names[facts.g]}
+        joint = {"p_hg": model.joint([facts.h, facts.g]).tolist(), "perturbation": delta.tolist()}
+        reach = {"probability_at_least": success(facts.alpha, rows)}
+        wanted = {"rows_needed": needed if needed < float("inf") else None}
+        click.echo(to_json({**ends, **numbers, "satisfied": facts.satisfied, **joint, **reach, **wanted}), nl=False)
+        return
+    one, two, three, four = (names[leaf] for leaf in facts.leaves)
+    click.echo(f"{{{one}, {two} | {three}, {four}}}, parted at H = {names[facts.h]} and G = {names[facts.g]}")
+    with np.printoptions(precision=4, suppress=True):
+        click.echo(f"P_HG\n{model.joint([facts.h, facts.g])}\nΔ = P_HG - P_H P_Gᵀ\n{delta}")
+    click.echo(
+        f"‖Δ‖_F  {facts.delta:.4g}; the lemma allows {facts.allowed:.4g}: {'holds' if facts.satisfied else 'FAILS'}"
+    )
+    click.echo(f"θ      {facts.theta:.4g}")
+    click.echo(f"α      {facts.alpha:.4g}; Algorithm 1 is {'right' if facts.alpha > 0 else 'WRONG'} on exact tables")
+    click.echo(f"With {rows} rows: right with probability at least {success(facts.alpha, rows):.4g}")
+    click.echo(f"For a probability of {target:g}: {needed:.3g} rows")
+
+
+def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, Any]:
+    needed = facts.rows_needed(target)
+    return {
+        "n_columns": facts.n_leaves,
+        "n_quartets": facts.n_quartets,
+        "quartets_looked_at": len(facts.quartets),
+        "delta": facts.delta,
+        "theta_min": facts.theta_min,
+        "gamma_min": facts.gamma_min,
+        "alpha_min": facts.alpha_min,
+        "conditions": {c.name: {"holds": c.holds, "text": c.text, "numbers": c.numbers} for c in facts.conditions},
+        "quartets_satisfying_the_lemma": sum(quartet.satisfied for quartet in facts.quartets),
+        "quartets_right": sum(quartet.alpha > 0 for quartet in facts.quartets),
+        "guaranteed": facts.guaranteed,
+        "rows": rows,
+        "probability_at_least": facts.success(rows),
+        "target": target,
+        "rows_needed": needed if needed < float("inf") else None,
+    }
+
+
+@click.command()
+@click.argument("model", type=common.file)
+@click.option(
+    "--target",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Share of simulations in which the tree must be found.",
+)
+@click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
+@click.option(
+    "--states", type=click.IntRange(1, 1000), default=None, help="Hidden states, for methods that must be told."
+)
+@click.option("--repeats", type=click.IntRange(min=1), default=40, show_default=True, help="Simulated tables a size.")
+@click.option(
+    "--max-rows", type=click.IntRange(min=50), default=100_000, show_default=True, help="Give up beyond this."
+)
+@click.option(
+    "--out",
+    type=common.file,
+    callback=common.refuse_existing_out,
+    help="New folder for power.csv, power.svg, power.png.",
+)
+@common.seed
+@common.quiet
+@common.as_json
+def power(
+    model: Path,
+    target: float,
+    method: str,
+    states: int | None,
+    repeats: int,
+    max_rows: int,
+    out: Path | None,
+    seed: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Simulate how many rows it takes to find a model's tree.
+
+    MODEL is a model.json. Tables of ever more rows are drawn from it until the learned tree is the model's own often
+    enough.
+    """
+    from latree.experiments.power import recovery_power
+    from latree.files import to_json
+    from latree.terminal import progress_bars
+
+    loaded = common.load_model(model)
+    if loaded.tree.n_observed < 4:
+        raise InputError(f"{model}: {loaded.tree.n_observed} columns have only one tree: it takes no rows to find it")
+    with progress_bars(not quiet) as stages:
+        found = recovery_power(
+            loaded,
+            target=target,
+            method=method,
+            n_states=states,
+            repeats=repeats,
+            max_rows=max_rows,
+            random_state=seed,
+            progress=stages("Simulating"),
+        )
+    if out is not None:
+        _write_power(found, method, out)
+    if as_json:
+        summary = {"method": method, "target": target, "rows_needed": found.rows_needed, "curve": found.rows()}
+        click.echo(to_json(summary), nl=False)
+    elif not quiet:
+        click.echo(f"{'rows':>8}{'found':>8}   95 % interval")
+        for point in found.points:
+            low, high = point.interval
+            click.echo(f"{point.rows:8}{point.share:8.0%}   {low:.0%} to {high:.0%}")
+        if found.rows_needed is None:
+            click.echo(f"{target:.0%} was not reached with {found.points[-1].rows} rows")
+        else:
+            click.echo(f"{target:.0%} is reached with {found.rows_needed} rows")
+        if out is not None:
+            click.echo(f"Written to {out}: power.csv, power.svg, power.png")
+
+
+def _write_power(found: "Power", method: str, out: Path) -> None:
+    from latree.experiments.cells import to_csv
+    from latree.experiments.figures import save
+    from latree.experiments.power import power_figure
+    from latree.files import new_folder, write_text
+
+    with new_folder(out) as folder:
+        write_text(folder / "power.csv", to_csv(found.rows()))
+        save(power_figure(found, method), folder / "power")

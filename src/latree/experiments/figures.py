@@ -1,0 +1,182 @@
+"""Figures with one look: a light grid, colours that colour-blind people can tell apart, a marker for each line."""
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from latree.errors import InputError
+from latree.files import write_bytes
+from latree.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, then the same again with other line styles.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+MARKERS = "osD^vPX*<>hd"
+STYLES = ("-", "--")
+
+_FONT: Any = {"font.family": "sans-serif", "font.size": 9, "svg.hashsalt": "latree", "svg.fonttype": "none"}
+
+
+def new_figure(**options: Any) -> tuple["Figure", Any]:
+    """Make a figure and its axes; see :func:`matplotlib.pyplot.subplots`, whose window system is not used."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("figures need matplotlib: pip install 'latree[plot]'") from None
+    rows, columns, size = options.pop("rows", 1), options.pop("columns", 1), options.pop("size")
+    with mpl.rc_context(_FONT):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots(rows, columns, squeeze=False, **options)
+    return figure, axes
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure as SVG and PNG beside each other; the same figure gives the same bytes."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_FONT):
+        for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
+            picture = io.BytesIO()
+            figure.savefig(picture, format=kind, dpi=150, metadata=metadata)
+            write_bytes(path.with_suffix(f".{kind}"), picture.getvalue())
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Give the look of the n-th line of a figure."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "linestyle": STYLES[number // len(COLOURS) % len(STYLES)],
+        "linewidth": 1.4,
+        "markersize": 4,
+        "capsize": 2,
+        "elinewidth": 0.8,
+    }
+
+
+def panels(
+    rows: Sequence[dict[str, Any]],
+    *,
+    split: Callable[[dict[str, Any]], tuple[int, int, str]],
+    value: str,
+    label: str,
+    limits: tuple[float, float],
+) -> "Figure":
+    """Draw lines over the number of rows, one a method, in panels.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        With ``rows``, ``method``, the value and ``standard_error``.
+    split : callable
+        From a row to its panel's row, column and title.
+    value, label : str
+        The key of the value, and what to call it.
+    limits : tuple
+        Of the values' axis.
+    """
+    places = {split(row) for row in rows}
+    height, width = 1 + max(i for i, _, _ in places), 1 + max(j for _, j, _ in places)
+    figure, axes = new_figure(
+        rows=height, columns=width, size=(3.1 * width, 2.4 * height + 0.8), sharex=True, sharey=True
+    )
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    for i, j, title in sorted(places):
+        panel = axes[i, j]
+        start_panel(panel, (50, 100, 200, 500, 1000, 2000), limits)
+        panel.set_title(title, fontsize=10)
+        for number, method in enumerate(methods):
+            mine = [row for row in rows if split(row)[:2] == (i, j) and row["method"] == method]
+            panel.errorbar(
+                [row["rows"] for row in mine],
+                [row[value] for row in mine],
+                [row["standard_error"] for row in mine],
+                label=method,
+                **line_style(number),
+            )
+        if i == height - 1:
+            panel.set_xlabel("number of rows")
+        if j == 0:
+            panel.set_ylabel(label)
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=min(7, len(methods)), frameon=False)
+    return figure
+
+
+def start_panel(panel: "Axes", sizes: Sequence[int], limits: tuple[float, float]) -> None:
+    """Give a panel a logarithmic axis of numbers of rows, a grid, and no frame on top and on the right."""
+    panel.set_xscale("log")
+    panel.set_xticks(sizes, [str(size) for size in sizes])
+    panel.minorticks_off()
+    panel.set_ylim(*limits)
+    panel.grid(color="#dddddd", linewidth=0.6)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+def radial_tree(tree: Tree, groups: Sequence[str]) -> "Figure":
+    """Draw a tree with its leaves on a circle, coloured by group ("" for none)."""
+    names = sorted(set(groups) - {""})
+    figure, axes = new_figure(size=(8.6, 7.4))
+    panel = axes[0, 0]
+    x, y = _radial_layout(tree)
+    for u, v in tree.edges.tolist():
+        panel.plot([x[u], x[v]], [y[u], y[v]], color="#888888", linewidth=0.9, zorder=1)
+    for leaf, (name, group) in enumerate(zip(tree.names, groups, strict=True)):
+        number = names.index(group) if group else -1
+        colour = COLOURS[number % len(COLOURS)] if group else "#444444"
+        marker = MARKERS[number] if group else "."
+        panel.scatter(x[leaf], y[leaf], s=26, color=colour, marker=marker, zorder=3)
+        angle = float(np.degrees(np.arctan2(y[leaf], x[leaf])))
+        flipped = abs(angle) > 90
+        panel.annotate(
+            name,
+            (x[leaf], y[leaf]),
+            xytext=(6 * np.cos(np.radians(angle)), 6 * np.sin(np.radians(angle))),
+            textcoords="offset points",
+            rotation=angle + 180 if flipped else angle,
+            rotation_mode="anchor",
+            ha="right" if flipped else "left",
+            va="center",
+            color=colour,
+            fontsize=8,
+        )
+    for number, name in enumerate(names):
+        look = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number]}
+        panel.scatter([], [], s=26, label=name, **look)
+    panel.set_aspect("equal")
+    panel.margins(0.12)
+    panel.axis("off")
+    if names:
+        figure.legend(loc="outside right center", frameon=False, fontsize=8)
+    return figure
+
+
+def _radial_layout(tree: Tree) -> tuple[Any, Any]:
+    """Place every node: leaves evenly on a circle in the order of the tree, inner nodes nearer to the middle."""
+    rooted = tree.rooted()
+    children: dict[int, list[int]] = {}
+    depth = np.zeros(tree.n_nodes)
+    for node in rooted.order.tolist():
+        if rooted.parent[node] >= 0:
+            children.setdefault(int(rooted.parent[node]), []).append(node)
+            depth[node] = depth[rooted.parent[node]] + 1
+    ends = [node for node in rooted.order.tolist() if node not in children]
+    angle, reach = np.zeros(tree.n_nodes), np.ones(tree.n_nodes)
+    angle[ends] = 2 * np.pi * np.arange(len(ends)) / len(ends)
+    height = np.zeros(tree.n_nodes)  # of what hangs below a node
+    for node in rooted.order[::-1].tolist():
+        if node in children:
+            angle[node] = np.mean(angle[children[node]])
+            height[node] = 1 + max(height[child] for child in children[node])
+            reach[node] = depth[node] / (depth[node] + height[node])
+    return reach * np.cos(angle), reach * np.sin(angle)

@@ -1,0 +1,140 @@
+"""How many rows it takes to find a known model's tree: by simulation, the practical answer beside the theory's."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from latree.arrays import RandomState, generator
+from latree.builders import Progress, no_progress
+from latree.errors import InputError
+from latree.experiments.cells import Row
+from latree.experiments.figures import COLOURS, new_figure, start_panel
+from latree.methods import Options, find_method
+from latree.model import LatentTreeModel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIRST_SIZE = 50
+_STEPS = 3  # of bisection between the last size that is too small and the first that is large enough
+_Z = 1.96  # for intervals of 95 %
+
+
+@dataclass(frozen=True)
+class Point:
+    """How often the tree was found from so many rows."""
+
+    rows: int
+    repeats: int
+    found: int
+
+    @property
+    def share(self) -> float:
+        """The share of the repeats in which the tree was found."""
+        return self.found / self.repeats
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of 95 % for the probability behind the share."""
+        n, p = self.repeats, self.share
+        middle = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+        half = _Z * sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
+        return middle - half, middle + half
+
+
+@dataclass(frozen=True)
+class Power:
+    """A curve of points by rising number of rows, and the fewest rows that reach the target (None: none of them)."""
+
+    points: tuple[Point, ...]
+    target: float
+    rows_needed: int | None
+
+    def rows(self) -> list[Row]:
+        """Give the curve as a table."""
+        keys = ("rows", "repeats", "found", "share", "low", "high")
+        return [dict(zip(keys, (p.rows, p.repeats, p.found, p.share, *p.interval), strict=True)) for p in self.points]
+
+
+def recovery_power(
+    model: LatentTreeModel,
+    *,
+    target: float = 0.95,
+    method: str = "tensor",
+    n_states: int | None = None,
+    repeats: int = 40,
+    max_rows: int = 100_000,
+    random_state: RandomState = None,
+    progress: Progress = no_progress,
+) -> Power:
+    """Simulate how often a method finds a model's tree, with ever more rows until the target is reached.
+
+    The number of rows is doubled until the share of found trees reaches the target, then searched for by bisection.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    target : float
+        Share of repeats in which the learned tree must equal the model's.
+    method : str
+        See ``latree methods``.
+    n_states : int, optional
+        For methods that must be told.
+    repeats : int
+        Simulated tables of each size.
+    max_rows : int
+        Give up beyond this size.
+    random_state : int, Generator or None
+    progress : callable
+        Told the number of sizes tried, and the most there can be.
+    """
+    if not 0 < target <= 1:
+        raise InputError(f"the target must be more than 0 and at most 1, not {target!r}")
+    rng = generator(random_state)
+    learner = find_method(method)
+    sizes = [FIRST_SIZE]
+    while sizes[-1] * 2 <= max_rows:
+        sizes.append(sizes[-1] * 2)
+    points: dict[int, Point] = {}
+
+    def reaches(size: int) -> bool:
+        found = 0
+        for _ in range(repeats):
+            learned = learner.learn(model.sample(size, rng), Options(n_states, random_state=rng))
+            found += learned.tree.robinson_foulds(model.tree) == 0
+        points[size] = Point(size, repeats, found)
+        progress(len(points), len(sizes) + _STEPS)
+        return points[size].share >= target
+
+    enough = next((size for size in sizes if reaches(size)), None)
+    if enough is not None and enough > FIRST_SIZE:
+        low, high = enough // 2, enough
+        for _ in range(_STEPS):
+            middle = (low + high) // 2
+            low, high = (low, middle) if reaches(middle) else (middle, high)
+        enough = high
+    return Power(tuple(points[size] for size in sorted(points)), target, enough)
+
+
+def power_figure(power: Power, method: str) -> "Figure":
+    """Draw the curve with its intervals and the target."""
+    figure, axes = new_figure(size=(5.4, 3.6))
+    panel = axes[0, 0]
+    sizes, shares = [p.rows for p in power.points], [100 * p.share for p in power.points]
+    low, high = zip(*(point.interval for point in power.points), strict=True)
+    bars = [
+        [share - 100 * end for share, end in zip(shares, low, strict=True)],
+        [100 * end - share for share, end in zip(shares, high, strict=True)],
+    ]
+    start_panel(panel, [size for size in sizes if (size // FIRST_SIZE).bit_count() == 1], (-3, 103))
+    panel.axhline(100 * power.target, color="#888888", linestyle=":", linewidth=1.2)
+    below = {"xytext": (0, -11), "textcoords": "offset points", "fontsize": 8}
+    panel.annotate(f"target {power.target:.0%}", (sizes[0], 100 * power.target), **below)
+    panel.errorbar(sizes, shares, bars, color=COLOURS[0], marker="o", markersize=4, linewidth=1.4, capsize=2)
+    if power.rows_needed is not None:
+        panel.axvline(power.rows_needed, color=COLOURS[1], linestyle="--", linewidth=1.2)
+        beside = {"xytext": (-4, 0), "ha": "right", "textcoords": "offset points", "fontsize": 8}
+        panel.annotate(f"{power.rows_needed} rows", (power.rows_needed, 2), **beside)
+    panel.set_xlabel("number of rows")
+    panel.set_ylabel(f"trees found by {method} (%)")
+    return figure

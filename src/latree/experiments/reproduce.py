@@ -1,0 +1,75 @@
+"""From a run's cells to its files: one CSV and one or two figures an experiment."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latree.builders import Progress
+from latree.experiments import quartets, stocks, trees
+from latree.experiments.cells import Run, to_csv
+from latree.experiments.figures import panels, radial_tree, save
+from latree.files import to_json, write_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def reproduce_quartets(run: Run, progress: Progress) -> list[Path]:
+    """Make Figure (a)-(f)."""
+    rows = run.rows("quartets", quartets.cells(run.quick), progress)
+    figure = panels(
+        rows,
+        split=lambda row: (
+            quartets.PERTURBATIONS.index(row["mu"]),
+            quartets.HIDDEN.index((row["k_H"], row["k_G"])),
+            f"k = {{{row['k_H']}, {row['k_G']}}}, μ = {row['mu']:g}",
+        ),
+        value="right_percent",
+        label="right pairings (%)",
+        limits=(25, 102),
+    )
+    return _written(run, "quartets", to_csv(rows), figure)
+
+
+def reproduce_trees(run: Run, progress: Progress) -> list[Path]:
+    """Make Figure (g)-(l), for both readings of the paper."""
+    rows = trees.summary(run.rows("trees", trees.cells(run.quick), progress))
+    files = []
+    for start in trees.STARTS:
+        mine = [row for row in rows if row["start"] == start]
+        figure = panels(
+            mine,
+            split=lambda row: (
+                trees.BALANCES.index(row["beta"]),
+                trees.PERTURBATIONS.index(row["mu"]),
+                f"μ = {row['mu']:g}, β = {row['beta']:g}",
+            ),
+            value="robinson_foulds",
+            label="Robinson-Foulds distance",
+            limits=(0, 27),
+        )
+        files += _written(run, f"trees-{start}", to_csv(mine), figure)
+    return files
+
+
+def reproduce_stocks(run: Run, progress: Progress, prices: Path | None, sectors: Path | None) -> list[Path]:
+    """Make Table 1, and the stocks' tree."""
+    table = stocks.read_changes(prices, run.quick)
+    groups = stocks.read_sectors(sectors, table.names) if sectors is not None else [""] * table.n_columns
+    rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed), progress))
+    tree = stocks.full_tree(prices, run.quick, run.seed)
+    files = _written(run, "stocks", to_csv(rows), radial_tree(tree, groups))
+    write_text(run.out / "stocks.nwk", tree.to_newick())
+    files.append(run.out / "stocks.nwk")
+    if sectors is not None:
+        found = stocks.purity(tree, groups, random_state=run.seed)
+        facts = {"score": found.score, "p_value": found.p_value, "best_f1": found.groups}
+        write_text(run.out / "stocks-purity.json", to_json(facts))
+        files.append(run.out / "stocks-purity.json")
+    return files
+
+
+def _written(run: Run, name: str, csv: str, figure: "Figure") -> list[Path]:
+    path = run.out / name
+    write_text(path.with_suffix(".csv"), csv)
+    save(figure, path)
+    return [path.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]

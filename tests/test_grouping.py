@@ -1,0 +1,729 @@
+import itertools
+from functools import partial
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from latree import InputError, LatentTree, learn_tree
+from latree.builders.chow_liu_grouping import chow_liu_grouping
+from latree.builders.divide_conquer import divide_and_conquer
+from latree.builders.neighbor_joining import join
+from latree.builders.recursive_grouping import _differences, _families, contracted, group, recursive_grouping
+from latree.builders.spectral_grouping import spectral_grouping
+from latree.distances import Pairs, as_pairs, log_det
+from latree.quartets import Pairings
+from latree.quartets.four_point import four_point_test
+from latree.quartets.spectral import spectral_products, spectral_test
+from latree.simulate import random_model, random_tree
+from latree.tables import pair_tables
+from latree.tree import Tree
+from models import exact_pairs, model_on, table_of
+from strategies import (
+    bare,
+    check_valid,
+    mixed_tree,
+    noisy_distances,
+    path_distances,
+    same_graph,
+    with_lengths,
+)
+from strategies import contracted as with_fewer_edges
+
+checked = settings(deadline=None, derandomize=True, max_examples=40)
+
+
+def clrg(names, distance, *, reach=np.inf, shortest=1e-6, **options):
+    learn = partial(group, reach=reach, shortest=shortest)
+    return chow_liu_grouping(names, distance, learn, shortest=shortest, **options)
+
+
+def clnj(names, distance, **options):
+    return chow_liu_grouping(names, distance, join, **options)
+
+
+BUILDERS = [recursive_grouping, clrg, clnj]
+on_distances = pytest.mark.parametrize("build", BUILDERS, ids=["rg", "clrg", "clnj"])
+
+
+def names_of(d):
+    return [f"x{i}" for i in range(d)]
+
+
+def assert_comes_back(build, tree):
+    """The very same graph, with the same lengths."""
+    learned = build(tree.names, path_distances(tree)).tree
+    assert same_graph(bare(learned), bare(tree))
+    np.testing.assert_allclose(path_distances(learned), path_distances(tree), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(np.sort(learned.lengths), np.sort(tree.lengths), rtol=1e-7)
+
+
+# Recursive grouping, and Chow-Liu grouping, of distances
+
+
+@on_distances
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("balance", [0.5, 0.2])
+@pytest.mark.parametrize("n_leaves", [8, 16, 32])
+def test_exact_tables_give_the_tree_back(n_leaves, balance, n, build):
+    tree = random_tree(n_leaves, balance, 1)
+    model = random_model(tree, n_states=n, hidden_states=n, start="identity", perturbation=0.2, random_state=1)
+    learned = build(tree.names, log_det(exact_pairs(model))).tree
+    assert same_graph(bare(learned), bare(tree))
+
+
+@on_distances
+@checked
+@given(n_leaves=st.integers(3, 14), seed=st.integers(0, 10**6))
+def test_any_tree_without_idle_hidden_nodes_comes_back(build, n_leaves, seed):
+    assert_comes_back(build, mixed_tree(n_leaves, seed))
+
+
+@on_distances
+@pytest.mark.parametrize("seed", range(5))
+def test_large_trees_come_back(seed, build):
+    tree = mixed_tree(40, seed)
+    assert max(map(len, tree.neighbors[tree.n_observed :])) > 3
+    assert_comes_back(build, tree)
+
+
+@on_distances
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_ties_do_no_harm(share, build):
+    """All edges of the same length: every minimum spanning tree will do."""
+    for seed in range(4):
+        tree = with_fewer_edges(random_tree(16, 0.4, seed), share, seed)
+        assert_comes_back(build, Tree(tree.names, tree.edges, np.ones(len(tree.edges))))
+
+
+SHAPES = {
+    "chain": (7, [(i, i + 1) for i in range(6)]),
+    "observed star": (6, [(2, i) for i in (0, 1, 3, 4, 5)]),
+    "star": (6, [(i, 6) for i in range(6)]),
+    "three leaves": (3, [(i, 3) for i in range(3)]),
+    "three in a chain": (3, [(0, 1), (1, 2)]),
+    "two stars": (8, [*((i, 8) for i in range(4)), *((i, 9) for i in range(4, 8)), (8, 9)]),
+    "two stars and a column between": (
+        9,
+        [*((i, 9) for i in range(4)), *((i, 10) for i in range(4, 8)), (9, 8), (8, 10)],
+    ),
+    "star of chains": (9, [(0, 9), (0, 1), (1, 2), (3, 9), (3, 4), (4, 5), (6, 9), (6, 7), (7, 8)]),
+    "leaves on a chain": (8, [(0, 1), (1, 2), (2, 3), (0, 4), (1, 5), (2, 6), (3, 7)]),
+}
+
+
+@on_distances
+@pytest.mark.parametrize("shape", SHAPES)
+def test_chains_and_stars_come_back(shape, build):
+    d, edges = SHAPES[shape]
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(d)
+        number = np.concatenate([order, [d, d + 1]])
+        assert_comes_back(build, with_lengths(Tree(names_of(d), number[np.array(edges)]), seed))
+
+
+@on_distances
+def test_lengths_may_differ_much(build):
+    for seed in range(10):
+        tree = mixed_tree(8, seed)
+        lengths = np.exp(np.random.default_rng(seed).uniform(-5, 2, len(tree.edges)))
+        assert_comes_back(build, Tree(tree.names, tree.edges, lengths))
+
+
+def noisy(d, seed, share=0.1):
+    return noisy_distances(with_lengths(random_tree(d, 0.3, seed), seed), share, seed)
+
+
+def assert_permuting_permutes(build, distance, order):
+    names = names_of(len(distance))
+    tree = build(names, distance).tree
+    other = build([names[i] for i in order], distance[np.ix_(order, order)]).tree.reordered(names)
+    assert same_graph(bare(other), bare(tree))
+    np.testing.assert_allclose(path_distances(other), path_distances(tree), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("d", [4, 5, 9, 16])
+def test_permuting_the_columns_permutes_the_result(d):
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(d)
+        assert_permuting_permutes(recursive_grouping, noisy(d, seed), order)
+
+
+def test_permuting_the_columns_permutes_the_result_within_reach():
+    for seed in range(40):
+        order = np.random.default_rng(seed).permutation(5)
+        build = partial(recursive_grouping, reach=0.9, shortest=0.05)
+        assert_permuting_permutes(build, noisy(5, seed, 0.15), order)
+
+
+@pytest.mark.parametrize("build", [clrg, clnj])
+def test_permuting_the_columns_permutes_the_result_of_chow_liu_grouping(build):
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(16)
+        assert_permuting_permutes(build, noisy(16, seed), order)
+
+
+@on_distances
+def test_scaling_everything_scales_the_tree(build):
+    for seed in range(5):
+        distance = noisy(12, seed)
+        tree = build(names_of(12), distance, shortest=0.02).tree
+        scaled = build(names_of(12), 8 * distance, shortest=8 * 0.02).tree
+        np.testing.assert_array_equal(scaled.edges, tree.edges)
+        np.testing.assert_allclose(scaled.lengths, 8 * tree.lengths, rtol=1e-12)
+
+
+@on_distances
+@pytest.mark.parametrize("shortest", [1e-6, 0.2])
+def test_whatever_the_distances_a_valid_tree_comes_out(shortest, build):
+    for d in (3, 4, 6, 13):
+        for seed in range(12):
+            rng = np.random.default_rng([d, seed])
+            random = rng.random((d, d)) if seed % 2 else rng.integers(0, 3, (d, d)) / 2
+            random[rng.random((d, d)) < (0, 0.1, 0.5, 1)[seed % 4]] = np.inf
+            distance = np.triu(random, 1)
+            check_valid(build(names_of(d), distance + distance.T, shortest=shortest).tree, names_of(d))
+
+
+@on_distances
+def test_a_reach_however_small_gives_a_valid_tree(build):
+    for reach in (0.0, 0.3, 0.8):
+        for seed in range(5):
+            options = {} if build is clnj else {"reach": reach}
+            check_valid(build(names_of(14), noisy(14, seed, 0.3), **options).tree, names_of(14))
+
+
+@on_distances
+@pytest.mark.parametrize("d", [2, 3])
+def test_few_columns(d, build):
+    tree = build(names_of(d), 1 - np.eye(d)).tree
+    assert sorted(tree.edges.tolist()) == [[i, d] for i in range(d)]
+
+
+@on_distances
+def test_progress_is_told_up_to_the_end(build):
+    seen = []
+    build(names_of(14), noisy(14, 0), progress=lambda *told: seen.append(told))
+    done = [number for number, _ in seen]
+    assert done == sorted(done)
+    assert done[-1] == seen[-1][1]
+    assert len(seen) > 2
+    if build is recursive_grouping:
+        assert seen[-1] == (14, 14)
+
+
+@on_distances
+def test_short_edges_are_contracted(build):
+    """Half of the edges between hidden nodes, and that of a leaf, which becomes an inner node."""
+    for seed in range(8):
+        tree = with_lengths(random_tree(16, 0.4, seed), seed)
+        rng = np.random.default_rng(seed)
+        short = (rng.random(len(tree.edges)) < 0.5) & (tree.edges.min(axis=1) >= 16) | (tree.edges.min(axis=1) == 3)
+        lengths = np.where(short, rng.uniform(1e-5, 1e-4, len(short)), tree.lengths)
+        learned = build(tree.names, path_distances(Tree(tree.names, tree.edges, lengths)), shortest=0.001).tree
+        expected = Tree(tree.names, *contracted(tree.edges, lengths, 16, 0.001))
+        assert expected.n_hidden == tree.n_hidden - short.sum() < tree.n_hidden - 1
+        assert same_graph(bare(learned), bare(expected))
+
+
+@pytest.mark.parametrize(
+    ("edges", "lengths", "kept"),
+    [
+        ([(0, 1), (1, 2)], [0.0, 0.0], {(0, 1): 0.0, (1, 2): 0.0}),  # between observed nodes
+        ([(0, 3), (1, 3), (2, 3)], [0.1, 2.0, 3.0], {(0, 1): 2.0, (0, 2): 3.0}),  # into an observed node
+        ([(0, 3), (1, 3), (2, 3)], [0.2, 0.1, 3.0], {(0, 1): 0.2, (1, 2): 3.0}),  # into the nearest one
+        ([(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)], [1, 2, 0.1, 3, 4], {(0, 4): 1, (1, 4): 2, (2, 4): 3, (3, 4): 4}),
+        ([(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)], [1, 2, 0.5, 3, 4], None),  # not shorter than 0.5
+        ([(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)], [0.1, 2, 1, 3, 4], {(0, 1): 2, (0, 4): 1, (2, 4): 3, (3, 4): 4}),
+    ],
+)
+def test_contraction(edges, lengths, kept):
+    n_observed = 4 if len(edges) == 5 else 3
+    got, numbers = contracted(np.array(edges), np.array(lengths, dtype=float), n_observed, 0.5)
+    if kept is None:
+        kept = dict(zip(edges, lengths, strict=True))
+    found = {tuple(sorted(edge)): number for edge, number in zip(got.tolist(), numbers.tolist(), strict=True)}
+    assert found == kept
+
+
+def naive_differences(distance, reach, witnesses=5):
+    r = len(distance)
+    spread, mean = np.zeros((r, r)), np.zeros((r, r))
+    for i, j in np.ndindex(r, r):
+        if i != j:
+            others = sorted((k for k in range(r) if k not in (i, j)), key=lambda k: max(distance[i, k], distance[j, k]))
+            asked = [k for k in others if max(distance[i, k], distance[j, k]) <= reach]
+            asked = max(asked, others[:witnesses], key=len)
+            phi = [distance[i, k] - distance[j, k] for k in asked]
+            spread[i, j], mean[i, j] = max(phi) - min(phi), np.mean(phi)
+    widest = spread.max()
+    for i, j in np.ndindex(r, r):
+        if i != j and distance[i, j] > reach:
+            spread[i, j] = widest * (1 + distance[i, j] / distance.max())
+    return spread, mean
+
+
+@pytest.mark.parametrize("reach", [0.0, 0.9, 1.5, np.inf])
+@pytest.mark.parametrize("d", [3, 4, 7, 8, 15])
+def test_differences_equal_a_naive_twin(d, reach):
+    for seed in range(3):
+        distance = noisy(d, seed)
+        for measured, naive in zip(_differences(distance, reach), naive_differences(distance, reach), strict=True):
+            np.testing.assert_allclose(measured, naive, rtol=1e-9, atol=1e-12)
+
+
+def naive_families(spread):
+    """Of all clusterings by complete linkage, the one with the best mean silhouette."""
+    r = len(spread)
+    tree = linkage(squareform(spread), "complete")
+    best = None
+    for count in range(r - 1, 1, -1):
+        label = fcluster(tree, count, "maxclust")
+        clusters = [np.flatnonzero(label == number) for number in np.unique(label)]
+        widest = max(spread[i, j] for cluster in clusters for i in cluster for j in cluster)
+        silhouettes = []
+        for i in range(r):
+            own = next(cluster for cluster in clusters if i in cluster)
+            within = sum(spread[i, j] for j in own) / (len(own) - 1) if len(own) > 1 else widest
+            nearest = min(spread[i, other].mean() for other in clusters if other is not own)
+            silhouettes.append((nearest - within) / max(nearest, within))
+        if best is None or np.mean(silhouettes) > best[0] + 1e-12:
+            best = np.mean(silhouettes), {frozenset(cluster.tolist()) for cluster in clusters}
+    return best[1]
+
+
+@pytest.mark.parametrize("d", [4, 5, 8, 13, 20])
+def test_families_equal_a_naive_twin(d):
+    sizes = set()
+    for seed in range(8):
+        upper = np.triu(np.random.default_rng([d, seed]).random((d, d)), 1)
+        spread = upper + upper.T
+        if seed % 2:
+            spread, _ = _differences(noisy(d, seed, 0.03), np.inf)
+        families = {frozenset(family.tolist()) for family in _families(spread, 1e-6)}
+        assert families == naive_families((spread + spread.T) / 2)
+        sizes |= set(map(len, families))
+    assert len(sizes) > 1
+
+
+def test_nodes_that_cannot_be_told_apart_are_one_family():
+    spread = np.full((5, 5), 0.2) - 0.2 * np.eye(5)
+    spread[0, 1] = spread[1, 0] = 0.01
+    assert [family.tolist() for family in _families(spread, 0.1)] == [[0, 1, 2, 3, 4]]
+    assert len(_families(spread, 0.09)) > 1
+
+
+def test_far_distances_do_less_harm_if_they_are_not_looked_at():
+    errors = {}
+    for seed in range(8):
+        tree = with_lengths(random_tree(24, 0.3, seed), seed, high=0.3)
+        distance = path_distances(tree)
+        reach = np.quantile(distance, 0.8)
+        upper = np.triu(np.random.default_rng(seed).uniform(1, 1.5, distance.shape), 1)
+        off = np.where(distance > reach, distance * (upper + upper.T), distance)
+        for look in (reach, np.inf):
+            learned = recursive_grouping(tree.names, off, reach=look).tree
+            errors[look < np.inf] = errors.get(look < np.inf, 0) + learned.robinson_foulds(tree)
+    assert errors[True] < 0.6 * errors[False]
+
+
+def with_columns_inside():
+    """Two hidden variables with a column between them, and a chain of columns."""
+    return Tree(names_of(9), [(0, 9), (1, 9), (2, 9), (9, 3), (3, 10), (4, 10), (5, 10), (5, 6), (6, 7), (3, 8)])
+
+
+@pytest.mark.parametrize("seed", [2, 4, 5])
+@pytest.mark.parametrize("method", ["rg", "clrg"])
+def test_samples_of_a_tree_with_observed_inner_nodes_give_it_back(method, seed):
+    tree = with_columns_inside()
+    model = random_model(tree, n_states=3, hidden_states=3, start="identity", perturbation=0.15, random_state=seed)
+    assert same_graph(bare(learn_tree(model.sample(50_000, 1), method=method)), tree)
+
+
+def test_many_rows_make_no_short_edges():
+    tree = with_columns_inside()
+    for seed in range(4):
+        model = random_model(tree, n_states=3, hidden_states=3, start="identity", perturbation=0.15, random_state=seed)
+        assert same_graph(bare(learn_tree(model.sample(200_000, 1), method="rg")), tree)
+
+
+# The spectral quartet test
+
+
+def naive_off(joint, n_rows, confidence):
+    """How far singular values may be off, by the matrix Bernstein inequality."""
+    p, q = joint.sum(axis=1), joint.sum(axis=0)
+    t = np.log(((p > 0).sum() + (q > 0).sum()) / (1 - confidence))
+    return np.sqrt(2 * max(p.max(), q.max()) * t / n_rows) + 2 * t / (3 * n_rows)
+
+
+def naive_products(pairs, k, confidence):
+    """The products of k singular values of each pair of columns: as they are, lowered and raised."""
+    d = len(pairs.joint)
+    found = np.zeros((3, d, d))
+    for i, j in np.ndindex(d, d):
+        values = np.linalg.svd(pairs.joint[i, j], compute_uv=False)[:k]
+        off = naive_off(pairs.joint[i, j], pairs.total[i, j], confidence) if confidence else 0
+        found[:, i, j] = [np.prod(values), np.prod(np.maximum(values - off, 0)), np.prod(values + off)]
+    return found
+
+
+def sampled_pairs(n_rows, seed, d=7, n=4, k=2, perturbation=0.2):
+    tree = random_tree(d, 0.4, seed)
+    model = random_model(
+        tree, n_states=n, hidden_states=k, start="identity", perturbation=perturbation, random_state=seed
+    )
+    return as_pairs(pair_tables(model.sample(n_rows, seed)))
+
+
+def all_quartets(d):
+    return np.array(list(combinations(range(d), 4)))
+
+
+@pytest.mark.parametrize("confidence", [0.0, 0.1, 0.9])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_products_equal_naive_ones(k, confidence):
+    pairs = sampled_pairs(300, k)
+    products = spectral_products(pairs, k, confidence)
+    naive = naive_products(pairs, k, confidence)
+    for logs, plain in zip(products[:3], naive, strict=True):
+        np.testing.assert_allclose(np.exp(logs), plain, rtol=1e-9, atol=0)
+    last = [[np.linalg.svd(joint, compute_uv=False)[k - 1] for joint in row] for row in pairs.joint]
+    np.testing.assert_allclose(products.last, last, rtol=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("n_rows", [100, 3000, 100_000])
+def test_a_quartet_is_decided_if_and_only_if_the_bounds_say_so(n_rows, confidence):
+    n_decided = 0
+    for seed in range(3):
+        pairs = sampled_pairs(n_rows, seed)
+        estimate, lower, upper = naive_products(pairs, 2, confidence)
+        quartets = all_quartets(7)
+        answers = spectral_test(spectral_products(pairs, 2, confidence))(quartets)
+        for (a, b, c, d), pairing, decided in zip(quartets.tolist(), *answers[::2], strict=True):
+            pairings = [((a, b), (c, d)), ((a, c), (b, d)), ((a, d), (b, c))]
+            best = max(range(3), key=lambda i: estimate[pairings[i][0]] * estimate[pairings[i][1]])
+            assert pairing == best
+            one, other = pairings[best]
+            rivals = [upper[one] * upper[other] for i, (one, other) in enumerate(pairings) if i != best]
+            assert decided == (lower[one] * lower[other] > max(rivals))
+            n_decided += decided
+    assert n_decided > 0 or n_rows < 100_000
+    assert (n_decided == 105) == (confidence == 0)
+
+
+def test_more_confidence_decides_no_more_quartets():
+    decided = []
+    for confidence in (0.0, 1e-9, 0.1, 0.5, 0.9, 0.999999):
+        test = spectral_test(spectral_products(sampled_pairs(20_000, 0), 2, confidence))
+        decided.append(test(all_quartets(7)).decided)
+        assert not (decided[-1] & ~decided[0]).any()
+        assert len(decided) == 1 or not (decided[-1] & ~decided[-2]).any()
+    counts = [int(some.sum()) for some in decided]
+    assert counts[0] == 35 > counts[2] > counts[-1]
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.0, 1.5, np.nan])
+def test_a_confidence_is_a_probability(confidence):
+    with pytest.raises(InputError, match="confidence must be at least 0 and less than 1"):
+        spectral_products(sampled_pairs(10, 0), 2, confidence)
+
+
+def test_singular_values_lie_in_their_intervals():
+    model = random_model(random_tree(4, 0.5, 0), n_states=3, hidden_states=2, start="identity", random_state=0)
+    truth = spectral_products(exact_pairs(model), 2).estimate
+    inside = []
+    for seed in range(40):
+        products = spectral_products(as_pairs(pair_tables(model.sample(60, seed))), 2, 0.5)
+        inside.append((products.lower <= truth) & (truth <= products.upper))
+    assert np.mean(inside) > 0.5
+
+
+def test_exact_tables_of_a_star_are_declined():
+    star = Tree(names_of(5), [(i, 5) for i in range(5)])
+    pairs = exact_pairs(random_model(star, n_states=3, hidden_states=3, start="identity", random_state=0))
+    answers = spectral_test(spectral_products(pairs, 3))(all_quartets(5))
+    assert not answers.decided.any()
+    np.testing.assert_allclose(answers.margin, 0, rtol=0, atol=1e-9)
+
+
+def test_columns_that_say_nothing_are_declined():
+    pairs = as_pairs(np.zeros((4, 4, 2, 2)))
+    for confidence in (0.0, 0.5):
+        answers = spectral_test(spectral_products(pairs, 2, confidence))(all_quartets(4))
+        assert answers.decided.tolist() == [False]
+        assert answers.margin.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (6, 3)])
+@pytest.mark.parametrize("balance", [0.5, 0.2])
+@pytest.mark.parametrize("n_leaves", [8, 16, 32])
+def test_exact_tables_give_the_tree_back_by_the_spectral_test(n_leaves, balance, n, k):
+    tree = random_tree(n_leaves, balance, 2)
+    model = random_model(tree, n_states=n, hidden_states=k, start="identity", perturbation=0.2, random_state=2)
+    products = spectral_products(exact_pairs(model), k)
+    test = spectral_test(products)
+    quartets = all_quartets(n_leaves)
+    answers, truth = test(quartets), four_point_test(tree.path_lengths())(quartets)
+    assert answers.decided.all()
+    np.testing.assert_array_equal(answers.pairing, truth.pairing)
+    grouped = spectral_grouping(tree.names, test, products.last)
+    assert grouped.tree.robinson_foulds(tree) == 0
+    assert grouped.facts == {"quartet_tests": len(quartets), "quartets_decided": len(quartets)}
+    for distance in (None, -products.estimate):
+        built = divide_and_conquer(tree.names, test, distance=distance, random_state=0)
+        assert built.tree.robinson_foulds(tree) == 0
+
+
+def test_there_are_no_more_singular_values_than_hidden_states():
+    tree = random_tree(8, 0.5, 2)
+    model = random_model(tree, n_states=6, hidden_states=3, start="identity", perturbation=0.2, random_state=2)
+    pairs, apart = exact_pairs(model), ~np.eye(8, dtype=bool)
+    assert spectral_products(pairs, 3).last[apart].min() > 1e-4
+    assert spectral_products(pairs, 4).last[apart].max() < 1e-14
+
+
+# Spectral grouping
+
+
+def multiplied(distance):
+    """Dependence that multiplies along paths."""
+    return np.exp(-distance)
+
+
+def declines(quartets):
+    return Pairings(np.zeros(len(quartets), dtype=int), np.zeros(len(quartets)), np.zeros(len(quartets), dtype=bool))
+
+
+def cautious(test):
+    """The same test, which declines to answer where pairings are equally good."""
+
+    def cautiously(quartets):
+        answers = test(quartets)
+        return answers._replace(decided=answers.margin > 1e-9)
+
+    return cautiously
+
+
+def at_random(seed, share_decided):
+    """A test whose answers have nothing to do with a tree, the same at every call."""
+
+    def answer(quartets):
+        rng = np.random.default_rng(seed)
+        q = len(quartets)
+        return Pairings(rng.integers(0, 3, q), rng.random(q), rng.random(q) < share_decided)
+
+    return answer
+
+
+def random_dependence(d, seed):
+    upper = np.triu(np.random.default_rng([d, seed]).random((d, d)), 1)
+    return upper + upper.T
+
+
+@pytest.mark.parametrize("balance", [0.5, 0.2, 0.05])
+@pytest.mark.parametrize("n_leaves", [4, 5, 8, 16])
+def test_an_oracle_gives_the_true_tree_whatever_the_dependence(n_leaves, balance):
+    for seed in range(3):
+        tree = random_tree(n_leaves, balance, seed)
+        oracle = four_point_test(tree.path_lengths())
+        for dependence in (
+            multiplied(tree.path_lengths()),
+            random_dependence(n_leaves, seed),
+            np.ones((n_leaves,) * 2),
+        ):
+            grouped = spectral_grouping(tree.names, oracle, dependence)
+            assert grouped.tree.robinson_foulds(tree) == 0
+            assert grouped.tree.n_hidden == n_leaves - 2
+            assert grouped.facts == dict.fromkeys(("quartet_tests", "quartets_decided"), comb(n_leaves, 4))
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 1.0])
+@pytest.mark.parametrize("n_leaves", [4, 5, 8, 13, 20])
+def test_an_oracle_that_declines_ties_gives_trees_with_many_neighbours_back(n_leaves, share):
+    for seed in range(4):
+        tree = with_lengths(with_fewer_edges(random_tree(n_leaves, 0.4, seed), share, seed), seed)
+        distance = path_distances(tree)
+        grouped = spectral_grouping(tree.names, cautious(four_point_test(distance)), multiplied(distance))
+        assert same_graph(bare(grouped.tree), bare(tree))
+        assert grouped.facts["quartet_tests"] == comb(n_leaves, 4)
+        assert grouped.facts["quartets_decided"] == sum(
+            any(sum(split.side >> leaf & 1 for leaf in quartet) == 2 for split in tree.splits)
+            for quartet in combinations(range(n_leaves), 4)
+        )
+
+
+def test_a_test_that_declines_everything_gives_a_star():
+    for d in (2, 3, 4, 5, 9, 20):
+        strength = np.random.default_rng(d).uniform(0.2, 0.9, d)
+        grouped = spectral_grouping(names_of(d), declines, np.outer(strength, strength))
+        assert same_graph(grouped.tree, Tree(names_of(d), [(i, d) for i in range(d)]))
+        assert grouped.facts == {"quartet_tests": comb(d, 4), "quartets_decided": 0}
+
+
+@pytest.mark.parametrize("dependence", [np.ones((8, 8)), random_dependence(8, 0)], ids=["ties", "random"])
+def test_no_edge_without_a_quartet_that_speaks_for_it(dependence):
+    assert not spectral_grouping(names_of(8), declines, dependence).tree.splits
+
+
+def test_a_star_of_equal_leaves_comes_back():
+    tree = Tree(names_of(4), [(i, 4) for i in range(4)])
+    lengths = tree.path_lengths()
+    assert not spectral_grouping(tree.names, cautious(four_point_test(lengths)), multiplied(lengths)).tree.splits
+
+
+def naive_spectral_grouping(names, test, dependence):
+    """The algorithm by loops over all quartets, none of them ever forgotten."""
+    d = len(names)
+    quartets = all_quartets(d)
+    answers = test(quartets)
+    order = ((0, 1, 2, 3), (0, 2, 1, 3), (0, 3, 1, 2))
+    decided = [
+        [quartet[i] for i in order[pairing]]
+        for quartet, pairing, sure in zip(quartets.tolist(), *answers[::2], strict=True)
+        if sure
+    ]
+    below = {leaf: [leaf] for leaf in range(d)}
+    children = {}
+    roots = list(range(d))
+    fresh = itertools.count(d)
+
+    def parted(subtrees, one, other):
+        home = {leaf: subtree for subtree in subtrees for leaf in below[subtree]}
+        found = 0
+        for quartet in decided:
+            a, b, c, e = (home[leaf] for leaf in quartet)
+            if len({a, b, c, e}) == 4:
+                found += (one in (a, b) and other in (c, e)) or (one in (c, e) and other in (a, b))
+        return found
+
+    def one_node(older, newer, rest):
+        if older not in children or newer not in children:
+            return False
+        apart = [*children[older], *children[newer], *rest]
+        return not any(parted(apart, u, v) for u in children[older] for v in children[newer])
+
+    while len(roots) > 2 or (len(roots) == 2 and one_node(*roots, [])):
+        older, newer = min(
+            combinations(roots, 2),
+            key=lambda pair: (parted(roots, *pair), -dependence[np.ix_(below[pair[0]], below[pair[1]])].max()),
+        )
+        rest = [root for root in roots if root not in (older, newer)]
+        if one_node(older, newer, rest):
+            children[newer] += children.pop(older)
+            below[newer] = below[newer] + below[older]
+            roots.remove(older)
+            continue
+        for parent, child in ((newer, older), (older, newer)):
+            siblings = children.get(parent, [])
+            if siblings and not any(parted([*siblings, child, *rest], child, sibling) for sibling in siblings):
+                siblings.append(child)
+                below[parent] = below[parent] + below[child]
+                roots.remove(child)
+                break
+        else:
+            new = next(fresh)
+            children[new] = [older, newer]
+            below[new] = below[older] + below[newer]
+            roots = [*rest, new]
+    edges = [(parent, child) for parent, some in children.items() for child in some]
+    number = {node: d + i for i, node in enumerate(children)}
+    edges += [tuple(roots)] if len(roots) == 2 else []
+    return Tree(names, [(number.get(u, u), number.get(v, v)) for u, v in edges])
+
+
+@pytest.mark.parametrize("quartets_at_once", [2, 2**20])
+@pytest.mark.parametrize("share_decided", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("d", [4, 5, 7, 9])
+def test_spectral_grouping_equals_a_naive_twin_on_random_answers(d, share_decided, quartets_at_once, monkeypatch):
+    for seed in range(4):
+        answers = at_random(seed, share_decided)
+        known = answers(all_quartets(d))
+
+        def look_up(quartets, known=known):
+            place = {tuple(quartet): i for i, quartet in enumerate(all_quartets(d).tolist())}
+            some = [place[tuple(quartet)] for quartet in quartets.tolist()]
+            return Pairings(*(field[some] for field in known))
+
+        dependence = random_dependence(d, seed)
+        expected = naive_spectral_grouping(names_of(d), look_up, dependence)
+        with monkeypatch.context() as patched:
+            patched.setattr("latree.builders.spectral_grouping._QUARTETS_AT_ONCE", quartets_at_once)
+            grouped = spectral_grouping(names_of(d), look_up, dependence)
+        assert same_graph(grouped.tree, expected)
+        check_valid(grouped.tree, names_of(d))
+        assert grouped.facts["quartets_decided"] == known.decided.sum()
+
+
+def test_random_answers_give_a_valid_tree():
+    for d in (4, 11, 20):
+        for seed in range(4):
+            tree = spectral_grouping(names_of(d), at_random(seed, 0.8), random_dependence(d, seed)).tree
+            check_valid(tree, names_of(d))
+
+
+def test_permuting_the_columns_permutes_spectral_grouping():
+    for seed in range(6):
+        pairs, d = sampled_pairs(300, seed, d=9, perturbation=0.4), 9
+        names, order = names_of(d), np.random.default_rng(seed).permutation(d)
+        other = Pairs(pairs.joint[np.ix_(order, order)], pairs.total[np.ix_(order, order)])
+        found = []
+        for some, labels in ((pairs, names), (other, [names[i] for i in order])):
+            products = spectral_products(some, 2, 0.01)
+            found.append(spectral_grouping(labels, spectral_test(products), products.last))
+        assert same_graph(found[1].tree.reordered(names), found[0].tree)
+        assert found[0].facts == found[1].facts
+
+
+def test_spectral_grouping_tells_its_progress():
+    tree = random_tree(9, 0.5, 0)
+    seen = []
+    spectral_grouping(
+        tree.names, four_point_test(tree.path_lengths()), np.ones((9, 9)), lambda *told: seen.append(told)
+    )
+    assert [done for done, _ in seen] == list(range(1, 8))
+    assert {total for _, total in seen} == {9}
+
+
+def small_table(d=5, sizes=None, n_rows=50):
+    tree = random_tree(d, 0.5, 0)
+    return model_on(tree, [*(sizes or [3] * d), *[2] * tree.n_hidden], 0).sample(n_rows, 0)
+
+
+def test_the_spectral_method_must_be_told_the_number_of_states():
+    with pytest.raises(InputError, match=r"method 'spectral' must be told the number of states.*n_states.*--states"):
+        learn_tree(small_table(), method="spectral")
+    with pytest.raises(InputError, match="must be told the number of states"):
+        LatentTree("spectral").fit(small_table())
+
+
+def test_no_more_hidden_states_than_the_narrowest_column_has():
+    table = small_table(sizes=[4, 5, 3, 4, 4])
+    with pytest.raises(InputError, match="cannot tell 4 hidden states apart: column 'x2' has only 3 states"):
+        learn_tree(table, method="spectral", n_states=4)
+    check_valid(learn_tree(table, method="spectral", n_states=3), table.names)
+
+
+def many_columns(d):
+    return table_of(model_on(random_tree(d, 0.5, 0), [2] * (2 * d - 2), 0), np.arange(2 * d).reshape(2, d) % 2)
+
+
+def test_spectral_grouping_takes_at_most_128_columns(monkeypatch):
+    with pytest.raises(InputError, match="at most 128 columns, not 129"):
+        learn_tree(many_columns(129), method="spectral", n_states=2)
+    with pytest.raises(InputError, match="at most 128 columns, not 129"):
+        spectral_grouping(names_of(129), pytest.fail, np.ones((129, 129)))
+    monkeypatch.setattr("latree.builders.spectral_grouping.MAX_COLUMNS", 9)
+    check_valid(spectral_grouping(names_of(9), declines, random_dependence(9, 0)).tree, names_of(9))
+
+
+def test_too_many_columns_are_refused_before_the_work(monkeypatch):
+    monkeypatch.setattr("latree.methods.pair_tables", pytest.fail)
+    with pytest.raises(InputError, match="at most 128 columns"):
+        learn_tree(many_columns(129), method="spectral", n_states=2)
