@@ -190,6 +190,18 @@ def test_whatever_the_distances_a_valid_tree_comes_out(shortest, build):
             check_valid(build(names_of(d), distance + distance.T, shortest=shortest).tree, names_of(d))
 
 
+def test_no_length_is_negative_though_the_formulas_make_them_so():
+    zeros = 0
+    for d in (3, 4, 6, 13):
+        for seed in range(20):
+            upper = np.triu(np.random.default_rng([d, seed]).random((d, d)) ** 4, 1)
+            edges, lengths = group(upper + upper.T, np.inf, 1e-6)
+            assert lengths.min() >= 0
+            assert len(edges) == len(lengths)
+            zeros += (lengths == 0).sum()
+    assert zeros
+
+
 @on_distances
 def test_a_reach_however_small_gives_a_valid_tree(build):
     for reach in (0.0, 0.3, 0.8):

@@ -346,7 +346,10 @@ def test_the_local_model_has_no_more_states_than_the_smaller_side(rows, columns)
     assert (found is None) if rows == 1 else (len(found[0]) == min(rows, columns))
 
 
-@pytest.mark.parametrize(("joint", "extra"), [(planted(2, 2, 2, noise=2), 1), (planted(3, 4, 2, noise=2), 6)])
+@pytest.mark.parametrize(
+    ("joint", "extra"),
+    [(planted(2, 2, 2, noise=2), 1), (planted(3, 4, 2, noise=2), 6), (planted(6, 6, 2, noise=2), 11)],
+)
 def test_bic_decides_whether_there_is_a_hidden_variable(joint, extra):
     """Dependence takes extra free parameters, those of y or of the full table, and gains the mutual information."""
     gain = divergence(joint, np.outer(joint.sum(axis=1), joint.sum(axis=0)))

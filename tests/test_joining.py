@@ -175,6 +175,22 @@ def test_weights_may_sum_to_one(method):
     assert learn_tree(codes, method=method, weights=np.full(5000, 1 / 5000)).robinson_foulds(tree) == 0
 
 
+def test_rows_are_counted_pair_by_pair():
+    pairs = as_pairs(np.stack([np.full((3, 3), 1), np.full((3, 3), 10_000)]))
+    assert pairs.total.tolist() == [9, 90_000]
+    np.testing.assert_allclose(pairs.joint, 1 / 9, rtol=1e-12)
+    near, far = log_det(pairs)
+    assert far > near + 1
+
+
+def test_no_column_is_nearer_to_another_than_its_copy():
+    """Singular values of one may come out as a little more."""
+    copies = np.random.default_rng(0).integers(1, 1000, (500, 4))[:, None] * np.eye(4, dtype=int)
+    measured = log_det(as_pairs(copies))
+    assert measured.min() >= 0
+    assert measured.max() < 1e-12
+
+
 def test_zero_has_no_sign():
     assert not np.signbit(log_det(as_pairs(np.array([[5, 0], [0, 5]]))))
 
@@ -199,7 +215,9 @@ def test_distances_may_be_infinite_on_the_diagonal_and_negative():
     np.testing.assert_array_equal(finite(np.full((3, 3), np.inf)), 1 - np.eye(3))
     found = finite(np.array([[0, -2, np.inf], [-2, 0, 1], [np.inf, 1, 0]]))
     assert found[0, 2] == 4  # 1, and 3 more: as much as 1 is more than -2
-    assert not np.isinf(finite(np.array([[np.inf, 1], [1, np.inf]]))).any()
+    np.testing.assert_array_equal(finite(np.array([[np.inf, 1], [1, np.inf]])), 1 - np.eye(2))
+    assert finite(np.array([[9, 1, np.inf], [1, 9, 1], [np.inf, 1, 9]]))[0, 2] == 2  # the diagonal tells nothing
+    np.testing.assert_array_equal(finite(np.where(np.eye(3), 0, np.inf)), 1 - np.eye(3))
 
 
 def test_infinite_distances_are_larger_than_zero():
