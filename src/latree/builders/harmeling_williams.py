@@ -17,6 +17,8 @@ from latree.tree import Tree
 
 _STARTS = 4  # of the local model
 _ITERATIONS = 200
+_ROUNDING = 1e-9
+_EQUAL = 1e-5  # starts whose fits differ by less, in nats a row, found the same
 _TOLERANCE = 1e-6  # in nats a row: an iteration that gains less is the last
 
 
@@ -29,11 +31,11 @@ def harmeling_williams(
 ) -> Structure:
     """Build a binary tree, or a forest, and find the number of states of every hidden variable.
 
-    Where the paper leaves a choice or this differs from it: two groups are not joined if BIC prefers independence of
-    their tops to the local model and also to their full joint table, and the next best pair is tried, so that a forest
-    is left in the end; the local model is fitted to the joint table of x and z, which EM estimates from the rows, and
-    not to the rows themselves; a top with only two neighbours is replaced by an edge between them, which can say the
-    same and more.
+    Where the paper leaves a choice or this differs from it: two groups that BIC would rather leave independent are not
+    joined, and the next best pair is tried, so that a forest is left in the end; the local model is fitted to the joint
+    table of x and z, which EM estimates from the rows, as if that many rows had shown x and z, and not to the rows
+    themselves (which finds better trees, but joins groups a little too easily where columns say little of their top); a
+    top with only two neighbours is replaced by an edge between them, which can say the same and more.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ def harmeling_williams(
     while open_pairs.any():
         one, other = np.unravel_index(np.argmax(np.where(open_pairs, link, -np.inf)), link.shape)
         i, j = int(one), int(other)
-        model = _local_model(_Pair(table, forest, i, j), rng)
+        model = _local_model(*_Pair(table, forest, i, j).joint_table(), rng)
         open_pairs[i, j] = False
         if model is None:
             continue
@@ -145,54 +147,57 @@ class _Pair:
             weight = np.ones(len(row)) if block.weights is None else block.weights
             share = np.divide(weight, row, out=np.zeros_like(row), where=row > 0)
             gained = np.log(row, out=np.zeros_like(row), where=row > 0) @ weight
-            seen = weight @ ((x.min(axis=0) < 1) & (z.min(axis=0) < 1))
+            seen = weight @ (np.maximum(x.min(axis=0), z.min(axis=0)) < 1 - _ROUNDING)
             return joint * ((x * share) @ z.T), np.array([gained, seen])
 
         counts, (log_likelihood, seen) = self.table.sum(statistic)
         return counts, float(log_likelihood), float(seen)
 
-    def joint_table(self) -> FloatArray:
-        """Estimate the joint distribution by EM; for two columns without missing cells that is one step of counting."""
+    def joint_table(self) -> tuple[FloatArray, float]:
+        """Estimate the joint distribution by EM, and give the weight of the rows that say something of both tops."""
         shape = len(self.forest.tables[self.i]), len(self.forest.tables[self.j])
         joint = np.full(shape, 1 / (shape[0] * shape[1]))
         before = -np.inf
         for _ in range(_ITERATIONS):
-            counts, log_likelihood, _ = self.expected(joint)
+            counts, log_likelihood, seen = self.expected(joint)
             joint = counts / counts.sum()
             if log_likelihood - before < _TOLERANCE * self.table.total_weight:
                 break
             before = log_likelihood
-        return joint
-
-    def bic(self, joint: FloatArray, n_parameters: int) -> float:
-        """Give the BIC of a joint distribution, by the rows that say something of both tops."""
-        _, log_likelihood, seen = self.expected(joint)
-        return n_parameters * float(np.log(max(seen, 1.0))) - 2 * log_likelihood
+        return joint, seen
 
 
-def _local_model(pair: _Pair, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+def _local_model(
+    joint: FloatArray, total: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Find P(y), P(x|y) and P(z|y) with as many states as BIC wants; None if it wants x and z to be independent.
 
     As in the authors' program, the number of states is doubled as long as that helps, then searched for by bisection
-    between the last that helped and the first that did not.
+    between the last that helped and the first that did not. It may so end with one or two states more than BIC likes
+    best.
     """
-    joint = pair.joint_table()
     rows, columns = joint.shape
-    independent = pair.bic(np.outer(joint.sum(axis=1), joint.sum(axis=0)), rows - 1 + columns - 1)
-    best, found = np.inf, None
+    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    best = _bic(joint, product, rows - 1 + columns - 1, total)
+    found = None
     good, bad = 1, min(rows, columns) + 1  # more states than the smaller table side can say nothing new
     doubling = True
     while bad - good > 1:
         k = min(2 * good, bad - 1) if doubling else (good + bad) // 2
         left, right = _factors(joint, k, rng)
-        bic = pair.bic(left @ right, k - 1 + k * (rows - 1 + columns - 1))
+        bic = _bic(joint, left @ right, k - 1 + k * (rows - 1 + columns - 1), total)
         if bic < best:
             prior = left.sum(axis=0)
             good, best, found = k, bic, (prior, left / np.maximum(prior, np.finfo(float).tiny), right.T)
         else:
             bad, doubling = k, False
-    dependent = min(best, pair.bic(joint, rows * columns - 1))
-    return found if dependent < independent else None
+    return found
+
+
+def _bic(joint: FloatArray, fitted: FloatArray, n_parameters: int, total: float) -> float:
+    """Give the BIC of a fitted distribution for so many rows that are distributed like ``joint``."""
+    logarithms = np.log(np.maximum(fitted, np.finfo(float).tiny))
+    return n_parameters * float(np.log(max(total, 2.0))) - 2 * total * float((joint * logarithms).sum())
 
 
 def _factors(joint: FloatArray, k: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -212,5 +217,5 @@ def _factors(joint: FloatArray, k: int, rng: np.random.Generator) -> tuple[Float
         right = right * (left.transpose(0, 2, 1) @ ratio)
         right /= np.maximum(right.sum(axis=2, keepdims=True), np.finfo(float).tiny)
         left = new_left
-    best = int(np.argmax(fit))
+    best = int(np.argmax(fit >= fit.max() - _EQUAL))  # the first of equals, whatever rounding says
     return left[best], right[best]

@@ -7,7 +7,8 @@ no decided quartet parts it from any child of that root; otherwise they get a ne
 """
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain, combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +53,10 @@ def spectral_grouping(
     check_size(d)
     if d < 4:
         return Structure(latent_class(names).tree, {"quartet_tests": 0, "quartets_decided": 0})
-    grouping = _Grouping(d, *_decided(d, test))
+    quartets, n_tests = _decided(d, test)
+    grouping = _Grouping(d, quartets, dependence, n_tests)
     while len(grouping.roots) > 2:
-        grouping.join(*grouping.next_pair(dependence))
+        grouping.join(*grouping.next_pair())
         progress(d - len(grouping.roots), d)
     grouping.join_last()
     facts = {"quartet_tests": grouping.n_tests, "quartets_decided": grouping.n_decided}
@@ -67,14 +69,15 @@ def check_size(n_columns: int) -> None:
         raise InputError(f"spectral grouping asks every quartet: at most {MAX_COLUMNS} columns, not {n_columns}")
 
 
-def _decided(d: int, test: QuartetTest) -> tuple[IntArray, int]:
+def _decided(d: int, test: QuartetTest) -> tuple[NDArray[np.uint8], int]:
     """Ask about all quadruples; give the decided ones as rows (a, b, c, d) for {ab|cd}, and how many were asked."""
-    quartets = np.array(list(combinations(range(d), 4)), dtype=np.intp)
+    number = comb(d, 4)
+    quartets = np.fromiter(chain.from_iterable(combinations(range(d), 4)), np.uint8, 4 * number).reshape(number, 4)
     order = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2]])
     kept = []
     for start in range(0, len(quartets), _QUARTETS_AT_ONCE):
         some = quartets[start : start + _QUARTETS_AT_ONCE]
-        answers = test(some)
+        answers = test(some.astype(np.intp))
         sure = answers.decided
         kept.append(np.take_along_axis(some[sure], order[answers.pairing[sure]], axis=1))
     return np.concatenate(kept), len(quartets)
@@ -83,89 +86,94 @@ def _decided(d: int, test: QuartetTest) -> tuple[IntArray, int]:
 class _Grouping:
     """A forest that becomes a tree: roots of subtrees, with what the quartets say of them."""
 
-    def __init__(self, d: int, quartets: IntArray, n_tests: int) -> None:
-        self.d = d
-        self.quartets = quartets  # those that can still tell something
+    def __init__(self, d: int, quartets: NDArray[np.uint8], dependence: FloatArray, n_tests: int) -> None:
+        self.d = self.n_nodes = d
+        self.quartets = quartets
         self.n_tests, self.n_decided = n_tests, len(quartets)
-        self.n_nodes = d
         self.roots = list(range(d))
         self.children: dict[int, list[int]] = {}
         self.leaves: dict[int, list[int]] = {leaf: [leaf] for leaf in range(d)}
+        # For every two roots: how many quartets of leaves of four different subtrees part them, and how much the most
+        # dependent of their leaves depend on each other.
+        self.parted = _parted(quartets, np.arange(d), 2 * d)
+        self.dependence = np.full((2 * d, 2 * d), -np.inf)
+        self.dependence[:d, :d] = dependence
 
-    def next_pair(self, dependence: FloatArray) -> tuple[int, int]:
+    def next_pair(self) -> tuple[int, int]:
         """Choose the pair of roots to join: parted by the fewest quartets (none, as a rule), then most dependent."""
-        self._forget()
-        parted = self._parted(self.roots)
-        closeness = np.empty(parted.shape)
-        for i, root in enumerate(self.roots):
-            for j, other in enumerate(self.roots):
-                closeness[i, j] = dependence[np.ix_(self.leaves[root], self.leaves[other])].max()
-        rank = np.where(np.tri(len(parted), k=-1, dtype=bool), parted, np.iinfo(np.intp).max)
+        roots = np.array(self.roots)
+        inside = np.ix_(roots, roots)
+        below = np.tri(len(roots), k=-1, dtype=bool)
+        rank = np.where(below, self.parted[inside], np.iinfo(np.int64).max)
         fewest = np.argwhere(rank == rank.min())
-        i, j = fewest[np.argmax(closeness[fewest[:, 0], fewest[:, 1]])]
+        closeness = self.dependence[inside][fewest[:, 0], fewest[:, 1]]
+        i, j = fewest[np.argmax(closeness)]
         return self.roots[i], self.roots[j]
 
     def join(self, first: int, second: int) -> None:
         """Make two roots one, or one the child of the other, or both children of a new one."""
-        if self._may_be_one(first, second):
+        between = self._between(first, second)
+        if self._may_be_one(between, first, second):
+            self._unite(first, [first, second], between)
             self.children[first] += self.children.pop(second)
-            self.leaves[first] = self.leaves[first] + self.leaves[second]
-            self.roots.remove(second)
             return
         for parent, child in ((first, second), (second, first)):
-            if self._may_be_parent(parent, child):
+            if self._may_be_parent(between, parent, child):
+                self._unite(parent, [parent, child], between)
                 self.children[parent].append(child)
-                self.leaves[parent] = self.leaves[parent] + self.leaves[child]
-                self.roots.remove(child)
                 return
-        new = self.n_nodes
-        self.n_nodes += 1
+        new, self.n_nodes = self.n_nodes, self.n_nodes + 1
+        self._unite(new, [first, second], between)
         self.children[new] = [first, second]
-        self.leaves[new] = self.leaves[first] + self.leaves[second]
-        self.roots = [root for root in self.roots if root not in (first, second)] + [new]
 
     def join_last(self) -> None:
         """Make the last two roots one, if nothing parts them; otherwise they stay neighbours."""
-        if len(self.roots) == 2 and self._may_be_one(*self.roots):
+        if len(self.roots) == 2 and self._may_be_one(self._between(*self.roots), *self.roots):
             self.join(*self.roots)
 
-    def _may_be_one(self, first: int, second: int) -> bool:
+    def _between(self, first: int, second: int) -> NDArray[np.uint8]:
+        """Give the quartets that have a leaf below each of two roots."""
+        side = np.zeros(self.d, dtype=np.uint8)
+        side[self.leaves[first]], side[self.leaves[second]] = 1, 2
+        both = np.bitwise_or.reduce(side[self.quartets], axis=1) == 3
+        return np.asarray(self.quartets[both])
+
+    def _unite(self, root: int, old: list[int], between: NDArray[np.uint8]) -> None:
+        """Let one root stand for two; quartets with a leaf of each have no longer four different subtrees."""
+        lost = _parted(between, self._labels(self.roots, self.roots), len(self.parted))
+        self.parted -= lost
+        self.roots = [other for other in self.roots if other not in old] + [root]
+        for matrix, merge in ((self.parted, np.add), (self.dependence, np.maximum)):
+            row = merge(matrix[old[0]], matrix[old[1]])
+            matrix[root], matrix[:, root] = row, row
+        self.leaves[root] = self.leaves[old[0]] + self.leaves[old[1]]
+
+    def _may_be_one(self, between: NDArray[np.uint8], first: int, second: int) -> bool:
         """Tell whether no quartet parts any child of a hidden root from any child of another."""
         if min(first, second) < self.d:
             return False
         one, other = self.children[first], self.children[second]
-        others = [root for root in self.roots if root not in (first, second)]
-        parted = self._parted([*one, *other, *others])
+        parted = self._parted_apart(between, [first, second], [*one, *other])
         return not parted[: len(one), len(one) : len(one) + len(other)].any()
 
-    def _may_be_parent(self, parent: int, child: int) -> bool:
+    def _may_be_parent(self, between: NDArray[np.uint8], parent: int, child: int) -> bool:
         """Tell whether no quartet parts a root from any child of another root, if those stood for themselves."""
         if parent < self.d:
             return False
         siblings = self.children[parent]
-        others = [root for root in self.roots if root not in (parent, child)]
-        parted = self._parted([*siblings, child, *others])
+        parted = self._parted_apart(between, [parent, child], [*siblings, child])
         return not parted[len(siblings), : len(siblings)].any()
 
-    def _forget(self) -> None:
-        """Drop the quartets with two leaves below the same child of a root, which can tell nothing any more."""
-        below = self._labels([child for root in self.roots for child in self.children.get(root, [root])])
-        self.quartets = self.quartets[_distinct(below[self.quartets])]
+    def _parted_apart(self, between: NDArray[np.uint8], taken: list[int], subtrees: list[int]) -> NDArray[np.int64]:
+        """Count what quartets say of some subtrees, which stand in the place of two roots."""
+        shown = [*subtrees, *(root for root in self.roots if root not in taken)]
+        return _parted(between, self._labels(shown, range(len(shown))), len(shown))
 
-    def _parted(self, subtrees: list[int]) -> NDArray[np.int64]:
-        """Count the quartets that part every two subtrees."""
-        found = self._labels(subtrees)[self.quartets]
-        a, b, c, d = found[_distinct(found)].T
-        r = len(subtrees)
-        pairs = np.concatenate([a * r + c, a * r + d, b * r + c, b * r + d])
-        counts = np.bincount(pairs, minlength=r * r).reshape(r, r)
-        return counts + counts.T
-
-    def _labels(self, subtrees: list[int]) -> IntArray:
-        """Give each leaf the place of its subtree."""
+    def _labels(self, subtrees: Sequence[int], numbers: Sequence[int]) -> IntArray:
+        """Give each leaf the number of its subtree."""
         label = np.empty(self.d, dtype=np.intp)
-        for place, subtree in enumerate(subtrees):
-            label[self.leaves[subtree]] = place
+        for subtree, number in zip(subtrees, numbers, strict=True):
+            label[self.leaves[subtree]] = number
         return label
 
     def edges(self) -> list[tuple[int, int]]:
@@ -176,7 +184,18 @@ class _Grouping:
         return [(number.get(u, u), number.get(v, v)) for u, v in edges]
 
 
+def _parted(quartets: NDArray[np.uint8], label: IntArray, size: int) -> NDArray[np.int64]:
+    """Count for every two labels the quartets of four different labels that part them."""
+    counts = np.zeros((size, size), dtype=np.int64)
+    for start in range(0, len(quartets), _QUARTETS_AT_ONCE):
+        found = label[quartets[start : start + _QUARTETS_AT_ONCE]]
+        a, b, c, d = found[_distinct(found)].T
+        pairs = np.concatenate([a * size + c, a * size + d, b * size + c, b * size + d])
+        counts += np.bincount(pairs, minlength=size * size).reshape(size, size)
+    return counts + counts.T
+
+
 def _distinct(labels: IntArray) -> NDArray[np.bool_]:
     """Tell which rows have four different labels."""
-    ordered = np.sort(labels, axis=1)
-    return np.asarray((ordered[:, 1:] != ordered[:, :-1]).all(axis=1))
+    a, b, c, d = labels.T
+    return np.asarray((a != b) & (a != c) & (a != d) & (b != c) & (b != d) & (c != d))
