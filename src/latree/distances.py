@@ -58,12 +58,12 @@ def log_det(pairs: Pairs) -> FloatArray:
 
     It adds up along the paths of a tree whose hidden variables have as many states as the columns (k = n).
 
-    The determinants are those of ``diag(p_i)^-½ P_ij diag(p_j)^-½``, whose singular values are at most one; their
-    product is also defined where the columns have different numbers of states (the smaller number of singular values is
-    taken) and where a state does not occur (it is left out). Where the table is singular, the paper has no answer. Here
-    a singular value counts as at least 1/m², less than m rows of two states can show (and at most 1e-6), so that a
-    singular table makes a large but finite distance. It is infinite only where a column is constant or two columns are
-    never present together.
+    It is computed as ``-Σ log σ_s`` of ``diag(p_i)^-½ P_ij diag(p_j)^-½``, whose singular values are at most one, the
+    first of them always one. Where the paper has no answer: a singular value of zero, or below min(1/m², 1e-6) for m
+    rows, counts as that, so that a singular table makes a large but finite distance. If columns have different numbers
+    of states, or a state does not occur, a table has only r < n singular values; their mean logarithm stands for all,
+    ``-(n-1)/(r-1) Σ log σ_s``, so that distances stay comparable. The distance is infinite only where a column is
+    constant or two columns are never present together.
     """
     joint = pairs.joint
     first, second = joint.sum(axis=-1), joint.sum(axis=-2)
@@ -72,8 +72,10 @@ def log_det(pairs: Pairs) -> FloatArray:
     size = np.minimum((first > 0).sum(axis=-1), (second > 0).sum(axis=-1))[..., None]
     least = np.clip(1 / np.maximum(pairs.total, 1) ** 2, ROUNDING, _MOST_SINGULAR)[..., None]
     counted = np.arange(values.shape[-1]) < size
-    distance = -np.log(np.clip(values, least, 1), out=np.zeros_like(values), where=counted).sum(axis=-1)
-    return np.where(size[..., 0] > 1, distance, np.inf) + 0.0  # no zero with a sign
+    total = -np.log(np.clip(values, least, 1), out=np.zeros_like(values), where=counted).sum(axis=-1)
+    others = size[..., 0] - 1
+    distance = total * (joint.shape[-1] - 1) / np.maximum(others, 1)
+    return np.where(others > 0, distance, np.inf) + 0.0  # no zero with a sign
 
 
 def pairwise(table: Table, measure: Measure) -> FloatArray:

@@ -116,6 +116,10 @@ class _Medians:
     def meeting(self, u: int, v: int) -> int:
         """Give the lowest node above two nodes."""
         while u != v:
+            if u < 0 or v < 0:
+                raise InputError(
+                    "the theory is about columns of one tree, and these are in different parts of a forest"
+                )
             if self.depth[u] < self.depth[v]:
                 u, v = v, u
             u = int(self.parent[u])
