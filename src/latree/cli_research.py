@@ -1,5 +1,6 @@
 """The commands about the paper itself: its experiments, its theory, and how many rows a tree takes."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,13 +52,17 @@ def reproduce(
             read_sectors(sectors, table.names)
     run.prepare()
     files = []
-    with progress_bars(not quiet) as stages:
-        if "quartets" in wanted:
-            files += experiments.reproduce_quartets(run, stages("Quartets"))
-        if "trees" in wanted:
-            files += experiments.reproduce_trees(run, stages("Trees"))
-        if "stocks" in wanted:
-            files += experiments.reproduce_stocks(run, stages("Stocks"), prices, sectors)
+    try:
+        with progress_bars(not quiet) as stages:
+            if "quartets" in wanted:
+                files += experiments.reproduce_quartets(run, stages("Quartets"))
+            if "trees" in wanted:
+                files += experiments.reproduce_trees(run, stages("Trees"))
+            if "stocks" in wanted:
+                files += experiments.reproduce_stocks(run, stages("Stocks"), prices, sectors)
+    except KeyboardInterrupt:
+        click.echo(f"latree: interrupted; {out} keeps what is finished, and the same command goes on there", err=True)
+        sys.exit(130)
     if not quiet:
         click.echo("Written:")
         for path in files:
