@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from latree.learn import Settings, learn_model
+from latree.methods import METHODS, Representatives
 from latree.table import Table, as_table
 from page import Section, parser
 
@@ -44,13 +45,14 @@ def main() -> None:
     section.add(f"{table.n_rows} days, {table.n_columns} stocks, {arguments.halves} random halves")
     section.add(f"{'method':12}{'k':>4}{'nats a cell':>20}{'paper unit':>12}{'seconds':>9}")
     for method in arguments.methods:
+        kind: Representatives = arguments.representatives if METHODS[method].has_representatives else "nearest"
         for n_states in [None] if method in WITHOUT_STATES else arguments.states:
             started = time.perf_counter()
             scores = []
             for half in range(arguments.halves):
                 order = np.random.default_rng(half).permutation(table.n_rows)
                 train, test = np.split(order, [table.n_rows // 2])
-                settings = Settings(method, n_states, arguments.representatives, random_state=half)
+                settings = Settings(method, n_states, kind, random_state=half)
                 model = learn_model(Table.from_codes(table.columns, codes[train]), settings).model
                 rows = model.log_likelihood_rows(Table.from_codes(table.columns, codes[test]))
                 scores.append(-rows.mean() / table.n_columns)

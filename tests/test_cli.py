@@ -223,7 +223,16 @@ def test_compare_trees_and_models():
     Path("one.nwk").write_text("((a,b),c,(colour,size));\n")
     Path("two.nwk").write_text("((size,colour),b,(c,a));\n")
     assert json.loads(succeed("compare", "one.nwk", "two.nwk", "--json")) == {"robinson_foulds": 2, "max": 4}
-    assert succeed("compare", "one.nwk", "two.nwk") == "Robinson-Foulds 2 of at most 4\n"
+    Path("parts.nwk").write_text("(a,b);\n(c,colour,size);\n")
+    assert succeed("compare", "one.nwk", "two.nwk").splitlines() == [
+        "Robinson-Foulds 2 of at most 4",
+        "one.nwk: 2 partitions, 1 shared, 1 only here",
+        "two.nwk: 2 partitions, 1 shared, 1 only here",
+    ]
+    assert succeed("compare", "one.nwk", "parts.nwk").splitlines()[1:] == [
+        "one.nwk: 2 partitions, 1 shared, 1 only here",  # {a, b} parts none of the parts
+        "parts.nwk: 0 partitions, 0 shared, 0 only here",
+    ]
     assert json.loads(succeed("compare", "tree.nwk", "model.json", "--json"))["robinson_foulds"] == 0
 
 
@@ -306,6 +315,13 @@ BAD = [
     bad("unknown drop column", table(), "'id'", args="fit bad.csv --drop id --out run"),
     bad("unknown method", ..., "'oracle'", "tensor", args="fit data.csv --method oracle --out run"),
     bad("states not told", ..., "'spectral'", "--states", args="fit data.csv --method spectral --out run"),
+    bad(
+        "no representatives",
+        ...,
+        "'nj'",
+        "'random'",
+        args="fit data.csv --method nj --representatives random --out run",
+    ),
     bad("too many states", ..., "'spectral'", "4 hidden", "'a'", "3 states", args=SPECTRAL),
     bad("unseen category", with_cell("colour", "pink"), "'colour'", "'pink'", args=SCORE),
     bad("unseen category to fill", with_cell("colour", "pink"), "'colour'", "'pink'", args="impute model.json bad.csv"),

@@ -1,21 +1,31 @@
+import contextlib
 import csv
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from latree.cli import commands
 from latree.errors import InputError
-from latree.experiments import quartets, stocks, trees
+from latree.experiments import figures, quartets, stocks, trees
 from latree.experiments.cells import Cell, Run, mean_and_error, to_csv
 from latree.experiments.power import Point, recovery_power
 from latree.methods import METHODS
 from latree.simulate import random_model, random_tree
+from latree.theory import most_tests, rows_needed, tree_facts
 from latree.tree import Tree
+from models import model_on
 
 
 def draw(rng, count):
@@ -70,8 +80,12 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path):
 def test_a_folder_of_another_run_is_refused(tmp_path):
     fresh(tmp_path / "run")
     for other in (Run(tmp_path / "run", seed=1), Run(tmp_path / "run", quick=True)):
-        with pytest.raises(InputError, match="another seed"):
+        with pytest.raises(InputError, match=r"another (seed|quick)"):
             other.prepare()
+    Run(tmp_path / "run").prepare(prices="those")
+    Run(tmp_path / "run").prepare()
+    with pytest.raises(InputError, match="another prices"):
+        Run(tmp_path / "run").prepare(prices="these")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("mine")
     with pytest.raises(InputError, match="something else"):
@@ -244,6 +258,143 @@ def test_all_learners_of_the_stocks_see_the_same_halves(tmp_path):
     assert {cell.arguments["half"] for cell in full} == set(range(10))
 
 
+def test_a_run_never_mixes_two_files_of_prices(tmp_path):
+    out = tmp_path / "run"
+    command = ("reproduce", "stocks", "--quick", "--workers", 1, "--out", out, "--prices")
+    assert invoke(*command, prices(tmp_path)).exit_code == 0
+    assert invoke(*command, prices(tmp_path)).exit_code == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    result = invoke(*command, prices(tmp_path, "other.csv", days=120))
+    assert isinstance(result.exception, InputError)
+    assert "another prices" in str(result.exception)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def fake_yfinance(monkeypatch, download):
+    monkeypatch.setitem(sys.modules, "skfolio.datasets", None)
+    monkeypatch.setitem(sys.modules, "yfinance", SimpleNamespace(download=download))
+
+
+def test_prices_are_downloaded_once_where_none_are_at_hand(tmp_path, monkeypatch):
+    asked = []
+
+    def download(tickers, start, end, **options):
+        asked.append((tickers.split(), start, end))
+        days = pd.date_range("2000-01-03", periods=90, name="Date")
+        values = 100 * np.cumprod(1 + np.random.default_rng(0).normal(0, 0.02, (90, 60)), axis=0)
+        values[:, 2], values[:40, 3] = np.nan, np.nan  # one that is no longer known, one that came later
+        return pd.concat({"Close": pd.DataFrame(values, days, tickers.split())}, axis="columns")
+
+    fake_yfinance(monkeypatch, download)
+    command = ("reproduce", "stocks", "--quick", "--workers", 1, "--out", tmp_path / "run")
+    result = invoke(*command)
+    assert result.exit_code == 0, result.exception
+    ((tickers, *period),) = asked
+    assert len(set(tickers)) == 60
+    assert {"CVX", "MRK", "IBM", "WMT", "DUK", "JPM"} < set(tickers)
+    assert period == ["1984-01-01", "2011-01-01"]
+    header = (tmp_path / "run" / "stocks-prices.csv").read_text().splitlines()[0].split(",")
+    assert header == ["date", *tickers[:2], *tickers[3:]]
+    again = invoke(*command)
+    assert again.exit_code == 0
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (OSError("no route to host"), "could not download prices .*no route to host.*--prices"),
+        (pd.DataFrame({("Close", "AA"): []}), "found no prices.*--prices"),
+        (pd.DataFrame(), "could not download prices.*--prices"),
+    ],
+)
+def test_a_failed_download_is_told_in_one_line(tmp_path, monkeypatch, answer, message):
+    fake_yfinance(monkeypatch, mock.Mock(side_effect=[answer]))
+    result = invoke("reproduce", "stocks", "--quick", "--out", tmp_path / "run")
+    assert isinstance(result.exception, InputError)
+    assert re.fullmatch(f"[^\n]*{message}[^\n]*", str(result.exception))
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_prices_both_ways_to_get_some_are_named(tmp_path, monkeypatch):
+    for module in ("skfolio.datasets", "yfinance"):
+        monkeypatch.setitem(sys.modules, module, None)
+    result = invoke("reproduce", "stocks", "--quick", "--out", tmp_path / "run")
+    assert isinstance(result.exception, InputError)
+    assert all(way in str(result.exception) for way in ("--prices", "skfolio", "yfinance"))
+
+
+def test_without_matplotlib_the_numbers_are_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    path, out = prices(tmp_path), tmp_path / "run"
+    command = ("reproduce", "stocks", "--quick", "--workers", 1, "--out", out, "--prices", path)
+    result = invoke(*command, "--sectors", tmp_path / "sectors.csv")
+    assert result.exit_code == 0, result.exception
+    assert {path.name for path in out.glob("stocks*.*")} == {"stocks.csv", "stocks.nwk", "stocks-purity.json"}
+    assert ".png" not in result.stdout
+    assert result.stderr.count("\n") == 1
+    assert "latree[plot]" in result.stderr
+    easy_model().save(tmp_path / "model.json")
+    arguments = ["power", tmp_path / "model.json", "--repeats", 1, "--target", 0.1]
+    result = invoke(*arguments, "--out", tmp_path / "curve")
+    assert [file.name for file in (tmp_path / "curve").iterdir()] == ["power.csv"]
+    assert "curve: power.csv\n" in result.stdout
+    assert "latree[plot]" in result.stderr
+    assert invoke(*arguments).stderr == ""
+
+
+def test_panels_cut_nothing_off_and_draw_the_first_method_on_top():
+    rows = [
+        {"rows": size, "method": method, "share": share, "standard_error": 3.0}
+        for method, share in (("tensor", 99.0), ("nj", 20.0), ("spectral@2", 60.0))
+        for size in (50, 2000)
+    ]
+    figure = figures.panels(rows, split=lambda row: (0, 0, "all"), value="share", label="share", limits=(25, 102))
+    (panel,) = figure.axes
+    low, high = panel.get_ylim()
+    assert low < 17
+    assert high > 102
+    assert panel.get_xlim()[0] < 50 < 2000 < panel.get_xlim()[1]
+    order = {container.get_label(): container[0].get_zorder() for container in panel.containers}
+    assert max(order, key=order.get) == "tensor"
+    assert min(bar.get_zorder() for bar in panel.containers[0][2]) > order["nj"]
+
+
+def workers_of(leader):
+    """Give the processes of a group that were started as workers."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.getpgid(int(folder.name)) == leader and b"spawn_main" in (folder / "cmdline").read_bytes():
+                found.append(folder.name)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks for processes in /proc")
+def test_ctrl_c_while_workers_start_is_quiet(tmp_path):
+    """As a terminal sends it, to all processes of the group, and while the workers still import modules."""
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from latree.cli import main; main()"
+    )
+    command = [sys.executable, "-c", program, "reproduce", "quartets", "--workers", "2", "--out", str(tmp_path / "run")]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while len(workers_of(process.pid)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.1)  # until the parent listens again
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, out) == (130, "")
+    assert re.fullmatch(r"latree: interrupted; [^\n]*\n", err)
+
+
 def test_wilson_intervals():
     low, high = Point(100, 40, 40).interval
     assert 0.9 < low < 1
@@ -283,9 +434,13 @@ def test_the_power_command_writes_its_curve(tmp_path):
     arguments = ["power", tmp_path / "model.json", "--repeats", 5, "--target", 0.8]
     result = invoke(*arguments, "--out", tmp_path / "curve")
     assert result.exit_code == 0, result.exception
-    assert "80% is reached with" in result.output
-    assert sorted(file.name for file in (tmp_path / "curve").iterdir()) == ["power.csv", "power.png", "power.svg"]
     summary = json.loads(invoke(*arguments, "--json").output)
+    answer = next(point for point in summary["curve"] if point["rows"] == summary["rows_needed"])
+    interval = f"{answer['found']} of 5 trees found, 95 % interval {answer['low']:.0%} to {answer['high']:.0%}"
+    assert f"80% is reached with {answer['rows']} rows: {interval}\n" in result.output
+    assert summary["unsure"]  # five repeats are few
+    assert "Caution: " in result.output
+    assert sorted(file.name for file in (tmp_path / "curve").iterdir()) == ["power.csv", "power.png", "power.svg"]
     with (tmp_path / "curve" / "power.csv").open() as stream:
         assert [int(row["rows"]) for row in csv.DictReader(stream)] == [point["rows"] for point in summary["curve"]]
     assert summary["rows_needed"] in [point["rows"] for point in summary["curve"]]
@@ -296,11 +451,74 @@ def test_the_theory_command_prints_what_the_library_computes(tmp_path):
     model.save(tmp_path / "model.json")
     plain = invoke("theory", tmp_path / "model.json")
     assert plain.exit_code == 0
-    for expected in ("all 15 quartets", "A1  holds", "A4  FAILS", "α_min", "With 2000 rows"):
+    for expected in ("all 15 quartets", "A1  holds", "A4  FAILS", "α_min > 0 over all quartets", "With 2000 rows"):
         assert expected in plain.output
     summary = json.loads(invoke("theory", tmp_path / "model.json", "--json", "--target", "0.5").output)
-    assert summary["rows_needed"] == pytest.approx(32 * np.log(8 * 7 / 0.5) / summary["alpha_min"] ** 2, rel=1e-9)
+    assert summary["rows_needed"] == np.ceil(32 * np.log(8 * 7 / 0.5) / summary["alpha_min"] ** 2)
+    assert isinstance(summary["rows_needed"], int)
+    assert f"For a probability of 0.5: {summary['rows_needed']} rows\n" in (
+        invoke("theory", tmp_path / "model.json", "--target", "0.5").output
+    )
     assert summary["conditions"]["A2"]["holds"] is True
+
+
+def theory_of(tmp_path, tree, *options, seed=0):
+    model_on(tree, [2] * tree.n_nodes, seed).save(tmp_path / "small.json")
+    return invoke("theory", tmp_path / "small.json", *options)
+
+
+def test_the_theory_tells_stars_from_quartets_that_were_not_looked_at(tmp_path):
+    star_like = Tree("abcdef", [(0, 6), (1, 6), (2, 6), (6, 7), (3, 7), (4, 7), (5, 7)])
+    plain = theory_of(tmp_path, star_like).output
+    assert "all 15 quartets, of which 6 are stars" in plain
+    assert "random" not in plain
+    assert "With 2000 rows" not in plain
+    assert "does not apply, as Algorithm 2 returns binary trees only: hidden variable H1 has 4 neighbours" in plain
+    summary = json.loads(theory_of(tmp_path, star_like, "--json").output)
+    assert (summary["quartets_looked_at"], summary["star_quartets"]) == (15, 6)
+    assert summary["probability_at_least"] is summary["rows_needed"] is None
+    random_model(random_tree(18, 0.5, 0), n_states=2, hidden_states=2, random_state=0).save(tmp_path / "large.json")
+    assert "2000 random ones of 3060 quartets\n" in invoke("theory", tmp_path / "large.json").output
+
+
+def test_the_theory_rounds_towards_caution(tmp_path):
+    tree = Tree("abcd", [(0, 4), (1, 4), (2, 5), (3, 5), (4, 5)])
+    model = random_model(tree, n_states=4, hidden_states=2, perturbation=0.05, random_state=0)
+    model.save(tmp_path / "model.json")
+    sure = invoke("theory", tmp_path / "model.json", "--rows", 10**9).output
+    assert "looked at: the only quartet\n" in sure
+    assert "1 of 1 quartet;" in sure
+    assert "probability of more than 0.999\n" in sure
+    rows = rows_needed(tree_facts(model).alpha_min, 0.95, most_tests(4)) - 1
+    assert "at least 0.949\n" in invoke("theory", tmp_path / "model.json", "--rows", rows).output
+    assert "at least 0 (the bound says nothing" in invoke("theory", tmp_path / "model.json", "--rows", 5).output
+    one = invoke("theory", tmp_path / "model.json", "--quartet", *"abcd", "--rows", 10**9).output
+    assert "probability of more than 0.999\n" in one
+
+
+def test_the_theory_of_columns_alone_has_nothing_to_check(tmp_path):
+    result = theory_of(tmp_path, Tree("abcd", [(0, 1), (1, 2), (2, 3)]))
+    assert isinstance(result.exception, InputError)
+    assert "nothing to check" in str(result.exception)
+
+
+def test_power_refuses_trees_that_the_method_never_returns(tmp_path):
+    many = Tree("abcdef", [(0, 6), (1, 6), (2, 6), (6, 7), (3, 7), (4, 7), (5, 7)])
+    inner = Tree("abcde", [(0, 1), (1, 5), (5, 2), (5, 3), (3, 4)])
+    two = Tree("abcd", [(0, 4), (1, 4), (4, 6), (6, 5), (2, 5), (3, 5)])
+    parts = Tree("abcdef", [(0, 6), (1, 6), (2, 6), (3, 7), (4, 7), (5, 7)])
+    words = {many: "H1 has 4 neighbours", inner: "'b' is an inner node", two: "H3 has 2 neighbours", parts: "2 parts"}
+    returned = {many: "spectral rg clrg clnj chow-liu lcm", inner: "rg clrg clnj chow-liu", parts: "hw independent"}
+    for tree, reason in words.items():
+        model_on(tree, [2] * tree.n_nodes, 0).save(tmp_path / "model.json")
+        for method in METHODS:
+            options = ("--method", method, "--max-rows", 50, "--repeats", 1, "--states", 2)
+            result = invoke("power", tmp_path / "model.json", *options)
+            if method in returned.get(tree, "").split():
+                assert result.exit_code == 0, (method, result.exception)
+            else:
+                assert isinstance(result.exception, InputError), (method, reason)
+                assert all(word in str(result.exception) for word in (reason, repr(method)))
 
 
 def test_the_theory_of_one_quartet(tmp_path):

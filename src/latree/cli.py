@@ -56,7 +56,7 @@ def commands(context: click.Context) -> None:
     type=click.IntRange(1, 1000),
     default=None,
     show_default="4, or what the method finds",
-    help="States of every hidden variable.",
+    help="States of every hidden variable; method spectral must be told.",
 )
 @click.option(
     "--representatives",
@@ -196,19 +196,23 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     """Print the distance of two trees.
 
     FIRST and SECOND are Newick files or model.json files; the distance is Robinson and Foulds's: the number of
-    partitions of the columns that only one of the trees implies.
+    partitions of the columns, by removing an edge, that only one of the trees implies. Where a tree falls into parts,
+    an edge of the other counts as shared if what it does to each part that it cuts is implied there.
     """
     from latree.files import to_json
 
     one, other = _load_tree(first), _load_tree(second)
     try:
-        distance = one.robinson_foulds(other)
+        unshared = one.unshared(other)
     except InputError as error:
         raise InputError(f"{first} and {second}: {error}") from None
     if as_json:
-        click.echo(to_json({"robinson_foulds": distance, "max": one.max_robinson_foulds}), nl=False)
+        click.echo(to_json({"robinson_foulds": sum(unshared), "max": one.max_robinson_foulds}), nl=False)
     elif not quiet:
-        click.echo(f"Robinson-Foulds {distance} of at most {one.max_robinson_foulds}")
+        click.echo(f"Robinson-Foulds {sum(unshared)} of at most {one.max_robinson_foulds}")
+        for path, tree, own in zip((first, second), (one, other), unshared, strict=True):
+            n = len(tree.splits)
+            click.echo(f"{path}: {n} partition{'' if n == 1 else 's'}, {n - own} shared, {own} only here")
 
 
 @commands.command()

@@ -1,6 +1,7 @@
 """The commands about the paper itself: its experiments, its theory, and how many rows a tree takes."""
 
 import sys
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from latree import cli_common as common
 from latree.errors import InputError
 
 if TYPE_CHECKING:
-    from latree.experiments.power import Power
+    from latree.experiments.power import Point, Power
     from latree.model import LatentTreeModel
     from latree.theory import TreeFacts
 
@@ -34,23 +35,20 @@ def reproduce(
     """Run the paper's experiments again.
 
     WHAT is `quartets` (Figure a-f), `trees` (Figure g-l), `stocks` (Table 1 and the tree of stocks) or `all`. Numbers
-    are written as CSV, figures as SVG and PNG. Finished parts are kept, so that an interrupted run can be started again
-    with the same command. Without `--prices`, stocks takes skfolio's 20 stocks, if that is installed.
+    are written as CSV, figures as SVG and PNG (if matplotlib is installed). Finished parts are kept, so that an
+    interrupted run can be started again with the same command. Without `--prices`, stocks takes skfolio's 20 stocks, if
+    that is installed, or else downloads 60 stocks from 1984 to 2010 with yfinance, if that is.
     """
     from latree.experiments import reproduce as experiments
     from latree.experiments.cells import Run
-    from latree.experiments.figures import new_figure
-    from latree.experiments.stocks import read_changes, read_sectors
     from latree.terminal import progress_bars
 
-    new_figure(size=(1, 1))  # complains before the work starts if there is nothing to draw with
     run = Run(out, seed, quick, workers)
     wanted = EXPERIMENTS if what == "all" else (what,)
     if "stocks" in wanted:
-        table = read_changes(prices, quick)
-        if sectors is not None:
-            read_sectors(sectors, table.names)
-    run.prepare()
+        prices = experiments.prepare_stocks(run, prices, sectors)
+    else:
+        run.prepare()
     files = []
     try:
         with progress_bars(not quiet) as stages:
@@ -58,7 +56,7 @@ def reproduce(
                 files += experiments.reproduce_quartets(run, stages("Quartets"))
             if "trees" in wanted:
                 files += experiments.reproduce_trees(run, stages("Trees"))
-            if "stocks" in wanted:
+            if prices is not None and "stocks" in wanted:
                 files += experiments.reproduce_stocks(run, stages("Stocks"), prices, sectors)
     except KeyboardInterrupt:
         click.echo(f"latree: interrupted; {out} keeps what is finished, and the same command goes on there", err=True)
@@ -67,6 +65,14 @@ def reproduce(
         click.echo("Written:")
         for path in files:
             click.echo(f"  {path}")
+        _tell_of_figures()
+
+
+def _tell_of_figures() -> None:
+    from latree.experiments.figures import can_draw
+
+    if not can_draw():
+        click.echo("latree: no figures, which need matplotlib: pip install 'latree[plot]'", err=True)
 
 
 @click.command()
@@ -87,7 +93,8 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     """Compute what the paper's theory says of a model.
 
     MODEL is a model.json. Prints the paper's θ, α, γ, δ, its assumptions A1 to A4 with the numbers behind them, and
-    what its theorems guarantee for a number of rows. The guarantees are loose: `latree power` gives a practical answer.
+    what its theorems guarantee for a number of rows; docs/method.md explains them under "The theory, in numbers". The
+    guarantees are loose: `latree power` gives a practical answer.
     """
     from latree.files import to_json
     from latree.theory import tree_facts
@@ -100,11 +107,8 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     if as_json:
         click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
         return
-    satisfied = sum(quartet.satisfied for quartet in facts.quartets)
-    right = sum(quartet.alpha > 0 for quartet in facts.quartets)
     n = len(facts.quartets)
-    which = f"all {n} quartets" if n == facts.n_quartets else f"{n} random ones of {facts.n_quartets} quartets"
-    click.echo(f"{facts.n_leaves} columns; {which} looked at\n")
+    click.echo(f"{facts.n_leaves} columns; looked at: {_looked_at(facts)}\n")
     for condition in facts.conditions:
         click.echo(f"{condition.name}  {'holds' if condition.holds else 'FAILS':6} {condition.text}")
         click.echo(f"           {condition.numbers}")
@@ -114,15 +118,35 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     click.echo(
         f"α_min  {facts.alpha_min:<12.4g} smallest gap of nuclear norms; not positive where Algorithm 1 is wrong"
     )
+    satisfied = sum(quartet.satisfied for quartet in facts.quartets)
     click.echo(
-        f"\nLemma on Δ: its condition holds for {satisfied} of {n} quartets; Algorithm 1 is right on {right} of them"
+        f"\nLemma on Δ: its condition holds for {satisfied} of {n} quartet{'' if n == 1 else 's'}; "
+        f"Algorithm 1 is right on {facts.n_right}"
     )
-    verdict = "finds the tree" if facts.guaranteed else "is not guaranteed to find the tree"
-    click.echo(f"Theorem on trees: Algorithm 2 {verdict} on the exact distribution")
-    click.echo(f"With {rows} rows: probability of the right tree at least {facts.success(rows):.4g}")
-    needed = facts.rows_needed(target)
-    words = f"{needed:.3g} rows" if needed < float("inf") else "no number of rows: α_min is not positive"
-    click.echo(f"For a probability of {target:g}: {words}")
+    click.echo(f"Theorem on trees: {facts.verdict}")
+    probability, needed = facts.success(rows), facts.rows_needed(target)
+    if probability is None or needed is None:
+        click.echo("So it promises the tree for no number of rows")
+        return
+    proviso = "" if facts.complete else ", if no other quartet has a smaller α"
+    click.echo(f"With {rows} rows: the right tree with a probability of {_at_least(probability)}{proviso}")
+    click.echo(f"For a probability of {target:g}: {needed} rows{proviso}")
+
+
+def _looked_at(facts: "TreeFacts") -> str:
+    if facts.n_quartets == 1:
+        return "the only quartet"
+    n_stars = facts.n_asked - len(facts.quartets)
+    which = f"all {facts.n_quartets}" if facts.complete else f"{facts.n_asked} random ones of {facts.n_quartets}"
+    stars = f", of which {n_stars} {'is a star' if n_stars == 1 else 'are stars'} without a pairing" if n_stars else ""
+    return f"{which} quartets{stars}"
+
+
+def _at_least(probability: float) -> str:
+    """Write a lower bound so that rounding never makes it larger, nor certain."""
+    if probability == 0:
+        return "at least 0 (the bound says nothing for so few rows)"
+    return "more than 0.999" if probability > 0.999 else f"at least {floor(1000 * probability) / 1000:g}"
 
 
 def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int, target: float, as_json: bool) -> None:
@@ -148,8 +172,8 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
         ends = {"pairing": [names[leaf] for leaf in facts.leaves], "h": names[facts.h], "g": names[facts.g]}
         joint = {"p_hg": model.joint([facts.h, facts.g]).tolist(), "perturbation": delta.tolist()}
         reach = {"probability_at_least": success(facts.alpha, rows)}
-        wanted = {"rows_needed": needed if needed < float("inf") else None}
-        click.echo(to_json({**ends, **numbers, "satisfied": facts.satisfied, **joint, **reach, **wanted}), nl=False)
+        holds = {"satisfied": facts.satisfied, "right": facts.right}
+        click.echo(to_json({**ends, **numbers, **holds, **joint, **reach, "rows_needed": needed}), nl=False)
         return
     one, two, three, four = (names[leaf] for leaf in facts.leaves)
     click.echo(f"{{{one}, {two} | {three}, {four}}}, parted at H = {names[facts.h]} and G = {names[facts.g]}")
@@ -159,29 +183,34 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
         f"‖Δ‖_F  {facts.delta:.4g}; the lemma allows {facts.allowed:.4g}: {'holds' if facts.satisfied else 'FAILS'}"
     )
     click.echo(f"θ      {facts.theta:.4g}")
-    click.echo(f"α      {facts.alpha:.4g}; Algorithm 1 is {'right' if facts.alpha > 0 else 'WRONG'} on exact tables")
-    click.echo(f"With {rows} rows: right with probability at least {success(facts.alpha, rows):.4g}")
-    click.echo(f"For a probability of {target:g}: {needed:.3g} rows")
+    click.echo(f"α      {facts.alpha:.4g}; Algorithm 1 is {'right' if facts.right else 'WRONG'} on exact tables")
+    if needed is None:
+        click.echo("So it is promised to be right for no number of rows")
+        return
+    click.echo(f"With {rows} rows: right with a probability of {_at_least(success(facts.alpha, rows))}")
+    click.echo(f"For a probability of {target:g}: {needed} rows")
 
 
 def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, Any]:
-    needed = facts.rows_needed(target)
     return {
         "n_columns": facts.n_leaves,
         "n_quartets": facts.n_quartets,
-        "quartets_looked_at": len(facts.quartets),
+        "quartets_looked_at": facts.n_asked,
+        "star_quartets": facts.n_asked - len(facts.quartets),
         "delta": facts.delta,
         "theta_min": facts.theta_min,
         "gamma_min": facts.gamma_min,
         "alpha_min": facts.alpha_min,
         "conditions": {c.name: {"holds": c.holds, "text": c.text, "numbers": c.numbers} for c in facts.conditions},
         "quartets_satisfying_the_lemma": sum(quartet.satisfied for quartet in facts.quartets),
-        "quartets_right": sum(quartet.alpha > 0 for quartet in facts.quartets),
+        "quartets_right": facts.n_right,
         "guaranteed": facts.guaranteed,
+        "found_on_the_exact_distribution": facts.found,
+        "verdict": facts.verdict,
         "rows": rows,
         "probability_at_least": facts.success(rows),
         "target": target,
-        "rows_needed": needed if needed < float("inf") else None,
+        "rows_needed": facts.rows_needed(target),
     }
 
 
@@ -196,7 +225,7 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
 )
 @click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
-    "--states", type=click.IntRange(1, 1000), default=None, help="Hidden states, for methods that must be told."
+    "--states", type=click.IntRange(1, 1000), default=None, help="Hidden states; method spectral must be told."
 )
 @click.option("--repeats", type=click.IntRange(min=1), default=40, show_default=True, help="Simulated tables a size.")
 @click.option(
@@ -206,7 +235,7 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
     "--out",
     type=common.file,
     callback=common.refuse_existing_out,
-    help="New folder for power.csv, power.svg, power.png.",
+    help="New folder for power.csv, and power.svg and power.png.",
 )
 @common.seed
 @common.quiet
@@ -226,7 +255,7 @@ def power(
     """Simulate how many rows it takes to find a model's tree.
 
     MODEL is a model.json. Tables of ever more rows are drawn from it until the learned tree is the model's own often
-    enough.
+    enough. Models with trees that the method can never return are refused.
     """
     from latree.experiments.power import recovery_power
     from latree.files import to_json
@@ -246,25 +275,36 @@ def power(
             random_state=seed,
             progress=stages("Simulating"),
         )
-    if out is not None:
-        _write_power(found, method, out)
+    names = _write_power(found, method, out) if out is not None else []
     if as_json:
-        summary = {"method": method, "target": target, "rows_needed": found.rows_needed, "curve": found.rows()}
-        click.echo(to_json(summary), nl=False)
+        summary = {"method": method, "target": target, "rows_needed": found.rows_needed, "unsure": found.unsure}
+        click.echo(to_json({**summary, "curve": found.rows()}), nl=False)
     elif not quiet:
         click.echo(f"{'rows':>8}{'found':>8}   95 % interval")
         for point in found.points:
-            low, high = point.interval
-            click.echo(f"{point.rows:8}{point.share:8.0%}   {low:.0%} to {high:.0%}")
-        if found.rows_needed is None:
+            click.echo(f"{point.rows:8}{point.share:8.0%}   {_interval(point)}")
+        if found.answer is None:
             click.echo(f"{target:.0%} was not reached with {found.points[-1].rows} rows")
         else:
-            click.echo(f"{target:.0%} is reached with {found.rows_needed} rows")
-        if out is not None:
-            click.echo(f"Written to {out}: power.csv, power.svg, power.png")
+            answer = found.answer
+            share = f"{answer.found} of {repeats} trees found, 95 % interval {_interval(answer)}"
+            click.echo(f"{target:.0%} is reached with {answer.rows} rows: {share}")
+        if found.unsure:
+            click.echo("Caution: that interval reaches well below the target; more --repeats make the answer surer")
+        if names:
+            click.echo(f"Written to {out}: {', '.join(names)}")
+    if names and not quiet:
+        _tell_of_figures()
 
 
-def _write_power(found: "Power", method: str, out: Path) -> None:
+def _interval(point: "Point") -> str:
+    low, high = point.interval
+    return f"{low:.0%} to {high:.0%}"
+
+
+def _write_power(found: "Power", method: str, out: Path) -> list[str]:
+    from functools import partial
+
     from latree.experiments.cells import to_csv
     from latree.experiments.figures import save
     from latree.experiments.power import power_figure
@@ -272,4 +312,4 @@ def _write_power(found: "Power", method: str, out: Path) -> None:
 
     with new_folder(out) as folder:
         write_text(folder / "power.csv", to_csv(found.rows()))
-        save(power_figure(found, method), folder / "power")
+        return ["power.csv", *(path.name for path in save(partial(power_figure, found, method), folder / "power"))]

@@ -25,6 +25,7 @@ from latree.quartets.nuclear import nuclear_test
 from latree.quartets.spectral import spectral_products, spectral_test
 from latree.table import Table
 from latree.tables import pair_tables, quartet_tables
+from latree.tree import Oddity, Tree
 
 Representatives: TypeAlias = Literal["nearest", "random"]
 
@@ -49,9 +50,22 @@ class Method:
     trees: str  # what kind of tree comes out
     reference: str
     builder: Callable[[Table, Options], Structure]
+    may_have: tuple[Oddity, ...] = ()  # what sets trees that come out apart from binary ones
+    has_representatives: bool = False  # whether leaves stand for branches in its tests
+
+    def check_returns(self, tree: Tree) -> None:
+        """Raise if this tree can never come out, whatever the table."""
+        for kind, words in tree.oddities().items():
+            if kind not in self.may_have:
+                raise InputError(f"method {self.name!r} can never return a tree like this, where {words}")
 
     def learn(self, table: Table, options: Options) -> Structure:
         """Learn the structure behind a table."""
+        if options.representatives != Options.representatives and not self.has_representatives:
+            raise InputError(
+                f"method {self.name!r} has no representatives to choose, and was told {options.representatives!r:.60}: "
+                "leave out representatives, or --representatives on the command line"
+            )
         if self.needs_states and options.n_states is None:
             raise InputError(
                 f"method {self.name!r} must be told the number of states of the hidden variables: n_states, or "
@@ -149,6 +163,7 @@ METHODS = {
             trees="binary, columns at the leaves",
             reference="Ishteva, Park & Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors",
             builder=_tensor,
+            has_representatives=True,
         ),
         Method(
             name="nj",
@@ -174,6 +189,7 @@ METHODS = {
             reference="Anandkumar, Chaudhuri, Hsu, Kakade, Song & Zhang (2011), Spectral Methods for Learning "
             "Multivariate Latent Tree Structure",
             builder=_spectral,
+            may_have=("many neighbours",),
         ),
         Method(
             name="rg",
@@ -182,6 +198,7 @@ METHODS = {
             trees="any: also columns as inner nodes and hidden variables with many neighbours, with lengths",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             builder=_rg,
+            may_have=("inner columns", "many neighbours"),
         ),
         Method(
             name="clrg",
@@ -190,6 +207,7 @@ METHODS = {
             trees="any, like rg",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             builder=_clrg,
+            may_have=("inner columns", "many neighbours"),
         ),
         Method(
             name="clnj",
@@ -198,6 +216,7 @@ METHODS = {
             trees="any, like rg, mostly binary",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             builder=_clnj,
+            may_have=("inner columns", "many neighbours"),
         ),
         Method(
             name="hw",
@@ -206,6 +225,7 @@ METHODS = {
             trees="binary, columns at the leaves; a forest where nothing is gained by joining; finds numbers of states",
             reference="Harmeling & Williams (2011), Greedy Learning of Binary Latent Trees",
             builder=_hw,
+            may_have=("parts",),
         ),
         Method(
             name="chow-liu",
@@ -214,6 +234,7 @@ METHODS = {
             trees="over the columns alone, no hidden variables",
             reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
             builder=lambda table, options: chow_liu(table.names, pairwise(table, information)),
+            may_have=("inner columns", "many neighbours"),
         ),
         Method(
             name="lcm",
@@ -222,6 +243,7 @@ METHODS = {
             trees="a star of one hidden variable",
             reference="Lazarsfeld & Henry (1968), Latent Structure Analysis",
             builder=lambda table, options: latent_class(table.names),
+            may_have=("many neighbours",),
         ),
         Method(
             name="independent",
@@ -230,6 +252,7 @@ METHODS = {
             trees="no edges",
             reference="none needed",
             builder=lambda table, options: independent(table.names),
+            may_have=("parts",),
         ),
     )
 }

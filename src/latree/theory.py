@@ -7,7 +7,7 @@ independent, ``α`` by how much the nuclear norms of the wrong pairings really e
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import ceil, log, log2, sqrt
+from math import ceil, comb, log, log2, sqrt
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from latree.tensor import nuclear_norms, unfoldings
 
 MAX_QUARTETS = 2000  # of a larger tree so many are drawn at random
 _RANK_TOLERANCE = 1e-10
+_ROUNDING = 1e-12  # of differences of nuclear norms
 _CELLS_AT_ONCE = 2**22
+_NO_EDGE = "nothing to check: there is no edge between hidden variables"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class QuartetFacts:
     def satisfied(self) -> bool:
         """Whether the condition of `le:deltacondition` holds."""
         return self.delta <= self.allowed
+
+    @property
+    def right(self) -> bool:
+        """Whether Algorithm 1 finds the pairing from exact tables."""
+        return self.alpha > _ROUNDING
 
 
 def quartet_facts(model: LatentTreeModel, quartets: IntArray) -> list[QuartetFacts]:
@@ -157,10 +164,12 @@ class TreeFacts:
     Attributes
     ----------
     n_leaves : int
-    quartets : list of QuartetFacts
-        All of them, or a random choice of a large tree's.
     n_quartets : int
         How many the tree has.
+    n_asked : int
+        How many were looked at: all of them, or a random choice of a large tree's.
+    quartets : list of QuartetFacts
+        Those looked at that have a pairing; the others are stars.
     gamma_min : float
         The smallest probability of a hidden variable's state.
     delta : float
@@ -170,8 +179,9 @@ class TreeFacts:
     """
 
     n_leaves: int
-    quartets: list[QuartetFacts]
     n_quartets: int
+    n_asked: int
+    quartets: list[QuartetFacts]
     gamma_min: float
     delta: float
     conditions: tuple[Condition, ...]
@@ -187,17 +197,56 @@ class TreeFacts:
         return min(quartet.alpha for quartet in self.quartets)
 
     @property
+    def complete(self) -> bool:
+        """Whether all quartets were looked at."""
+        return self.n_asked == self.n_quartets
+
+    @property
+    def n_right(self) -> int:
+        """How many of the quartets Algorithm 1 finds from exact tables."""
+        return sum(quartet.right for quartet in self.quartets)
+
+    @property
     def guaranteed(self) -> bool:
-        """Whether all assumptions of `th:treecondition` hold, so that Algorithm 2 finds the tree."""
-        return all(condition.holds for condition in self.conditions)
+        """Whether all assumptions of `th:treecondition` are known to hold, so that Algorithm 2 finds the tree."""
+        return self.complete and not self._failing
 
-    def success(self, n_rows: float) -> float:
-        """Give the probability with which Algorithm 2 finds the tree from so many rows, at least."""
-        return success(self.alpha_min, n_rows, most_tests(self.n_leaves))
+    @property
+    def bounded(self) -> bool:
+        """Whether the theorem's bound is about this tree: its proof needs a binary tree and quartets with ``α > 0``."""
+        return "A2" not in self._failing and self.n_right == len(self.quartets)
 
-    def rows_needed(self, probability: float) -> float:
-        """Give the number of rows with which Algorithm 2 finds the tree at least with this probability."""
-        return rows_needed(self.alpha_min, probability, most_tests(self.n_leaves))
+    @property
+    def found(self) -> bool | None:
+        """Whether Algorithm 2 surely finds the tree on the exact distribution; None if unseen quartets decide."""
+        return None if self.bounded and not self.complete else self.bounded
+
+    @property
+    def _failing(self) -> dict[str, str]:
+        return {condition.name: condition.numbers for condition in self.conditions if not condition.holds}
+
+    @property
+    def verdict(self) -> str:
+        """What the theorem on trees says, in words."""
+        if "A2" in self._failing:
+            return f"does not apply, as Algorithm 2 returns binary trees only: {self._failing['A2']}"
+        finds = "Algorithm 2 finds the tree on the exact distribution"
+        start = (
+            f"its assumptions do not all hold ({', '.join(self._failing)})" if self._failing else "its assumptions hold"
+        )
+        if not self.bounded:
+            return f"{start}, α_min is not positive, and Algorithm 2 may miss the tree even on the exact distribution"
+        if not self.complete:
+            return f"{start}, and α > 0 for the quartets looked at: if for all others, too, {finds}"
+        return f"{start}, but α_min > 0 over all quartets, so {finds}" if self._failing else f"{start}, so {finds}"
+
+    def success(self, n_rows: float) -> float | None:
+        """Give the least probability with which Algorithm 2 finds the tree from so many rows; None if not bounded."""
+        return success(self.alpha_min, n_rows, most_tests(self.n_leaves)) if self.bounded else None
+
+    def rows_needed(self, probability: float) -> int | None:
+        """Give the rows with which Algorithm 2 finds the tree at least with this probability; None if not bounded."""
+        return rows_needed(self.alpha_min, probability, most_tests(self.n_leaves)) if self.bounded else None
 
 
 def tree_facts(model: LatentTreeModel, *, max_quartets: int = MAX_QUARTETS, random_state: RandomState = 0) -> TreeFacts:
@@ -208,28 +257,34 @@ def tree_facts(model: LatentTreeModel, *, max_quartets: int = MAX_QUARTETS, rand
         raise InputError("the theory is about trees, and this model's falls into several parts")
     if d < 4:
         raise InputError(f"the theory is about quartets, and this model has {d} columns")
-    n_quartets = d * (d - 1) * (d - 2) * (d - 3) // 24
-    if n_quartets <= max_quartets:
-        asked = np.array(list(combinations(range(d), 4)), dtype=np.intp)
-    else:
-        rng = generator(random_state)
-        asked = np.array([rng.choice(d, 4, replace=False) for _ in range(max_quartets)], dtype=np.intp)
+    if not tree.n_hidden:
+        raise InputError("the theory is about hidden variables, and this model has none: there is nothing to check")
+    asked = _asked(d, max_quartets, random_state)
     quartets = quartet_facts(model, asked)
     if not quartets:
         raise InputError("the theory is about quartets that have a pairing, and this model's tree is a star")
     marginals = list(model.marginals().values())[d:]
-    gamma_min = min((float(marginal.min()) for marginal in marginals), default=1.0)
+    gamma_min = min(float(marginal.min()) for marginal in marginals)
     inner = [(int(u), int(v)) for u, v in tree.edges if min(u, v) >= d]
     delta = max((float(np.linalg.norm(dependence(model, u, v))) for u, v in inner), default=0.0)
-    allowed = min(min(quartet.allowed for quartet in quartets), gamma_min)
-    conditions = (_full_rank(model), _three_neighbours(model), _keeps_marginals(model, inner))
-    a4 = Condition(
-        "A4",
-        "‖Δ‖_F ≤ min(θ_min / (k² + k), γ_min) on every edge between hidden variables",
-        delta <= allowed,
-        f"largest ‖Δ‖_F {delta:.4g}, allowed {allowed:.4g}",
+    conditions = (
+        _full_rank(model),
+        _three_neighbours(model),
+        _keeps_marginals(model, inner),
+        _near_independence(delta, min(min(quartet.allowed for quartet in quartets), gamma_min), inner),
     )
-    return TreeFacts(d, quartets, n_quartets, gamma_min, delta, (*conditions, a4))
+    return TreeFacts(d, comb(d, 4), len(asked), quartets, gamma_min, delta, conditions)
+
+
+def _asked(d: int, max_quartets: int, random_state: RandomState) -> IntArray:
+    """Give all quadruples of columns, or as many different random ones as are allowed."""
+    if comb(d, 4) <= max_quartets:
+        return np.array(list(combinations(range(d), 4)), dtype=np.intp)
+    rng = generator(random_state)
+    chosen: set[tuple[int, ...]] = set()
+    while len(chosen) < max_quartets:
+        chosen.add(tuple(sorted(rng.choice(d, 4, replace=False).tolist())))
+    return np.array(sorted(chosen), dtype=np.intp)
 
 
 def _full_rank(model: LatentTreeModel) -> Condition:
@@ -248,19 +303,25 @@ def _full_rank(model: LatentTreeModel) -> Condition:
 
 def _three_neighbours(model: LatentTreeModel) -> Condition:
     """A2: every hidden variable has exactly three neighbours, and columns are leaves."""
-    d = model.tree.n_observed
-    degrees = [len(pairs) for pairs in model.tree.neighbors]
-    odd = sum(degree != 3 for degree in degrees[d:])
-    inner = sum(degree != 1 for degree in degrees[:d])
-    numbers = f"{odd} hidden variables with another number, {inner} columns that are not leaves"
-    return Condition("A2", "every hidden variable has exactly three neighbours", odd == inner == 0, numbers)
+    odd = model.tree.oddities()
+    numbers = ", ".join(odd.values()) or f"{model.tree.n_hidden} hidden variables, and all columns are leaves"
+    return Condition("A2", "every hidden variable has exactly three neighbours", not odd, numbers)
 
 
 def _keeps_marginals(model: LatentTreeModel, inner: list[tuple[int, int]]) -> Condition:
     """A3: the rows and columns of every Δ sum to zero; true of all models, up to rounding."""
     sums = [np.abs(dependence(model, u, v).sum(axis=axis)).max() for u, v in inner for axis in (0, 1)]
     largest = max((float(x) for x in sums), default=0.0)
-    return Condition("A3", "rows and columns of Δ sum to zero", largest < 1e-9, f"largest sum {largest:.1g}")
+    numbers = f"largest sum {largest:.1g}" if inner else _NO_EDGE
+    return Condition("A3", "rows and columns of Δ sum to zero", largest < 1e-9, numbers)
+
+
+def _near_independence(delta: float, allowed: float, inner: list[tuple[int, int]]) -> Condition:
+    """A4: no edge between hidden variables is far from independence."""
+    text = "‖Δ‖_F ≤ min(θ_min / (k² + k), γ_min) on every edge between hidden variables"
+    return Condition(
+        "A4", text, delta <= allowed, f"largest ‖Δ‖_F {delta:.4g}, allowed {allowed:.4g}" if inner else _NO_EDGE
+    )
 
 
 def most_tests(n_leaves: int) -> int:
@@ -273,14 +334,14 @@ def success(alpha: float, n_rows: float, n_tests: int = 1) -> float:
 
     ``1 - 8 N exp(-m α² / 32)``; 0 where that is negative, or where the nuclear norms themselves are wrong.
     """
-    return max(0.0, 1 - 8 * n_tests * float(np.exp(-n_rows * alpha**2 / 32))) if alpha > 0 else 0.0
+    return max(0.0, 1 - 8 * n_tests * float(np.exp(-n_rows * alpha**2 / 32))) if alpha > _ROUNDING else 0.0
 
 
-def rows_needed(alpha: float, probability: float, n_tests: int = 1) -> float:
-    """Give the rows with which :func:`success` reaches a probability; infinite if none do."""
+def rows_needed(alpha: float, probability: float, n_tests: int = 1) -> int | None:
+    """Give the fewest rows with which :func:`success` reaches a probability; None if no number does."""
     if not 0 < probability < 1:
         raise InputError(f"a probability to reach lies between 0 and 1, unlike {probability!r}")
-    return 32 * log(8 * n_tests / (1 - probability)) / alpha**2 if alpha > 0 else float("inf")
+    return ceil(32 * log(8 * n_tests / (1 - probability)) / alpha**2) if alpha > _ROUNDING else None
 
 
 def norm_error(n_rows: float, confidence: float) -> float:

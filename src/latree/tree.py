@@ -9,7 +9,7 @@ and forests are all legal; cycles are not.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from latree.arrays import FloatArray, IntArray
 from latree.drawing import draw
 from latree.errors import InputError
 from latree.newick import read_newick, write_newick
+
+# What a tree may have that a binary tree with its observed variables at the leaves has not.
+Oddity: TypeAlias = Literal["parts", "inner columns", "two neighbours", "many neighbours"]
 
 
 class Rooted(NamedTuple):
@@ -99,6 +102,20 @@ class Tree:
             found[u].append((v, edge))
             found[v].append((u, edge))
         return tuple(tuple(pairs) for pairs in found)
+
+    def oddities(self) -> dict[Oddity, str]:
+        """Say what sets the tree apart from a binary one with observed variables at the leaves, one example each."""
+        found: dict[Oddity, str] = {}
+        if len(self._roots) > 1:
+            found["parts"] = f"the tree falls into {len(self._roots)} parts"
+        for node, pairs in enumerate(self.neighbors):
+            degree, name = len(pairs), self.node_names[node]
+            if node < self.n_observed and degree > 1:
+                found.setdefault("inner columns", f"column {name!r:.60} is an inner node")
+            elif node >= self.n_observed and degree != 3:
+                kind: Oddity = "two neighbours" if degree == 2 else "many neighbours"
+                found.setdefault(kind, f"hidden variable {name} has {degree} neighbours")
+        return found
 
     def rooted(self, root: int | None = None) -> Rooted:
         """Hang the tree from a node, and every other component from its middle.
@@ -206,12 +223,15 @@ class Tree:
         other : Tree
             A tree over the same observed variables, in any order.
         """
+        return sum(self.unshared(other))
+
+    def unshared(self, other: "Tree") -> tuple[int, int]:
+        """Count the partitions that only this tree implies, and those that only the other does: the paper's a and b."""
         other = other.reordered(self.names)
         if self._observed_components == other._observed_components:
-            return len(self.splits ^ other.splits)
-        return sum(not other._implies(split) for split in self.splits) + sum(
-            not self._implies(split) for split in other.splits
-        )
+            return len(self.splits - other.splits), len(other.splits - self.splits)
+        mine = sum(not other._implies(split) for split in self.splits)
+        return mine, sum(not self._implies(split) for split in other.splits)
 
     @cached_property
     def _observed_components(self) -> frozenset[int]:

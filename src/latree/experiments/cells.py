@@ -12,6 +12,7 @@ import signal
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from multiprocessing.pool import Pool
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -54,19 +55,22 @@ class Run:
     quick: bool = False
     workers: int = 0  # 0: one a core
 
-    def prepare(self) -> None:
-        """Make the folder, or go on in one that an equal run left."""
-        settings = {"latree": __version__, "seed": self.seed, "quick": self.quick}
+    def prepare(self, **inputs: str) -> None:
+        """Make the folder, or go on in one that an equal run left; inputs are checksums of what the run reads."""
+        settings = {"latree": __version__, "seed": self.seed, "quick": self.quick, **inputs}
         note = self.out / "settings.json"
         if note.is_file():
-            if json.loads(read_text(note)) != settings:
-                raise InputError(
-                    f"{self.out}: holds results of another seed, version or --quick; choose another folder"
-                )
-            return
-        if self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir())):
+            known = json.loads(read_text(note))  # perhaps of another experiment, without these inputs
+            for name, value in settings.items():
+                if known.setdefault(name, value) != value:
+                    raise InputError(
+                        f"{self.out}: holds results with another {name} ({known[name]!r:.30}, now {value!r:.30}); "
+                        "choose another folder"
+                    )
+            settings = known
+        elif self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir())):
             raise InputError(f"{self.out}: exists and holds something else; choose another folder")
-        if not self.out.parent.is_dir():
+        elif not self.out.parent.is_dir():
             raise InputError(f"{self.out}: the folder {self.out.parent} does not exist")
         self.out.mkdir(exist_ok=True)
         write_text(note, to_json(settings))
@@ -80,8 +84,7 @@ class Run:
         workers = min(self.workers or n_threads(), len(waiting))
         tasks = [(self.seed, experiment, cell, folder) for cell in waiting]
         if workers > 1:
-            # A fresh interpreter each: forked ones would inherit locks that threads of this one hold.
-            with multiprocessing.get_context("spawn").Pool(workers, _start_worker) as pool:
+            with _pool(workers) as pool:
                 for done, _ in enumerate(pool.imap_unordered(_work, tasks), start=1):
                     progress(len(cells) - len(waiting) + done, len(cells))
         else:
@@ -91,9 +94,17 @@ class Run:
         return [row for cell in cells for row in json.loads(read_text(folder / f"{cell.name}.json"))]
 
 
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business, which then ends its workers
-    use_threads(1)
+def _pool(workers: int) -> Pool:
+    """Start processes that leave Ctrl-C to this one, which then ends them.
+
+    They inherit that from the start: a signal while they still import modules would make each print a traceback.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        # A fresh interpreter each: forked ones would inherit locks that threads of this one hold.
+        return multiprocessing.get_context("spawn").Pool(workers, use_threads, (1,))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _work(task: tuple[int, str, Cell, Path]) -> None:

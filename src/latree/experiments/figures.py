@@ -2,12 +2,12 @@
 
 import io
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from latree.errors import InputError
 from latree.files import write_bytes
 from latree.tree import Tree
 
@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 MARKERS = "osD^vPX*<>hd"
 STYLES = ("-", "--")
+_MARGIN = 0.03  # of an axis, beyond the last marker
 
 _FONT: Any = {"font.family": "sans-serif", "font.size": 9, "svg.hashsalt": "latree", "svg.fonttype": "none"}
 
 
+def can_draw() -> bool:
+    """Tell whether there is something to draw with: numbers are written without it, figures are not."""
+    return find_spec("matplotlib") is not None
+
+
 def new_figure(**options: Any) -> tuple["Figure", Any]:
     """Make a figure and its axes; see :func:`matplotlib.pyplot.subplots`, whose window system is not used."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("figures need matplotlib: pip install 'latree[plot]'") from None
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     rows, columns, size = options.pop("rows", 1), options.pop("columns", 1), options.pop("size")
     with mpl.rc_context(_FONT):
         figure = Figure(figsize=size, layout="constrained")
@@ -39,15 +43,23 @@ def new_figure(**options: Any) -> tuple["Figure", Any]:
     return figure, axes
 
 
-def save(figure: "Figure", path: Path) -> None:
-    """Write a figure as SVG and PNG beside each other; the same figure gives the same bytes."""
+def save(draw: Callable[[], "Figure"], path: Path) -> list[Path]:
+    """Draw a figure, if that can be done, as SVG and PNG beside each other; give the files.
+
+    The same figure gives the same bytes.
+    """
+    if not can_draw():
+        return []
     import matplotlib as mpl
 
+    figure, files = draw(), []
     with mpl.rc_context(_FONT):
         for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
             picture = io.BytesIO()
             figure.savefig(picture, format=kind, dpi=150, metadata=metadata)
-            write_bytes(path.with_suffix(f".{kind}"), picture.getvalue())
+            files.append(path.with_suffix(f".{kind}"))
+            write_bytes(files[-1], picture.getvalue())
+    return files
 
 
 def line_style(number: int) -> dict[str, Any]:
@@ -82,8 +94,12 @@ def panels(
     value, label : str
         The key of the value, and what to call it.
     limits : tuple
-        Of the values' axis.
+        Of the values' axis at least; wider where a value or its error would be cut off.
     """
+    low = min(row[value] - row["standard_error"] for row in rows)
+    high = max(row[value] + row["standard_error"] for row in rows)
+    margin = _MARGIN * (max(high, limits[1]) - min(low, limits[0]))
+    limits = min(low - margin, limits[0]), max(high + margin, limits[1])
     places = {split(row) for row in rows}
     height, width = 1 + max(i for i, _, _ in places), 1 + max(j for _, j, _ in places)
     figure, axes = new_figure(
@@ -101,6 +117,7 @@ def panels(
                 [row[value] for row in mine],
                 [row["standard_error"] for row in mine],
                 label=method,
+                zorder=2 + len(methods) - number,  # the first method, the paper's own, on top
                 **line_style(number),
             )
         if i == height - 1:
@@ -113,10 +130,11 @@ def panels(
 
 
 def start_panel(panel: "Axes", sizes: Sequence[int], limits: tuple[float, float]) -> None:
-    """Give a panel a logarithmic axis of numbers of rows, a grid, and no frame on top and on the right."""
+    """Give a panel a logarithmic axis from the first to the last size, a grid, no frame on top and on the right."""
     panel.set_xscale("log")
     panel.set_xticks(sizes, [str(size) for size in sizes])
     panel.minorticks_off()
+    panel.set_xlim(0.85 * sizes[0], sizes[-1] / 0.85)  # a single size makes no axis by itself
     panel.set_ylim(*limits)
     panel.grid(color="#dddddd", linewidth=0.6)
     for side in ("top", "right"):

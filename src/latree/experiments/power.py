@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FIRST_SIZE = 50
 _STEPS = 3  # of bisection between the last size that is too small and the first that is large enough
 _Z = 1.96  # for intervals of 95 %
+_SHORT = 0.05  # by so much a probability misses the target
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,16 @@ class Power:
     points: tuple[Point, ...]
     target: float
     rows_needed: int | None
+
+    @property
+    def answer(self) -> Point | None:
+        """The point at the fewest rows that reach the target."""
+        return next((point for point in self.points if point.rows == self.rows_needed), None)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the probability at the answer may well miss the target, as far as the repeats can tell."""
+        return self.answer is not None and self.answer.interval[0] < self.target - _SHORT
 
     def rows(self) -> list[Row]:
         """Give the curve as a table."""
@@ -92,6 +103,7 @@ def recovery_power(
         raise InputError(f"the target must be more than 0 and at most 1, not {target!r}")
     rng = generator(random_state)
     learner = find_method(method)
+    learner.check_returns(model.tree)
     sizes = [FIRST_SIZE]
     while sizes[-1] * 2 <= max_rows:
         sizes.append(sizes[-1] * 2)
@@ -126,7 +138,8 @@ def power_figure(power: Power, method: str) -> "Figure":
         [share - 100 * end for share, end in zip(shares, low, strict=True)],
         [100 * end - share for share, end in zip(shares, high, strict=True)],
     ]
-    start_panel(panel, [size for size in sizes if (size // FIRST_SIZE).bit_count() == 1], (-3, 103))
+    doubled = [size for size in sizes if size % FIRST_SIZE == 0 and (size // FIRST_SIZE).bit_count() == 1]
+    start_panel(panel, doubled, (-3, 103))
     panel.axhline(100 * power.target, color="#888888", linestyle=":", linewidth=1.2)
     below = {"xytext": (0, -11), "textcoords": "offset points", "fontsize": 8}
     panel.annotate(f"target {power.target:.0%}", (sizes[0], 100 * power.target), **below)

@@ -1,13 +1,17 @@
 """From a run's cells to its files: one CSV and one or two figures an experiment."""
 
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latree.builders import Progress
 from latree.experiments import quartets, stocks, trees
 from latree.experiments.cells import Run, to_csv
 from latree.experiments.figures import panels, radial_tree, save
-from latree.files import to_json, write_text
+from latree.files import to_json, write_bytes, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,7 +20,8 @@ if TYPE_CHECKING:
 def reproduce_quartets(run: Run, progress: Progress) -> list[Path]:
     """Make Figure (a)-(f)."""
     rows = run.rows("quartets", quartets.cells(run.quick), progress)
-    figure = panels(
+    draw = partial(
+        panels,
         rows,
         split=lambda row: (
             quartets.PERTURBATIONS.index(row["mu"]),
@@ -27,7 +32,7 @@ def reproduce_quartets(run: Run, progress: Progress) -> list[Path]:
         label="right pairings (%)",
         limits=(25, 102),
     )
-    return _written(run, "quartets", to_csv(rows), figure)
+    return _written(run, "quartets", to_csv(rows), draw)
 
 
 def reproduce_trees(run: Run, progress: Progress) -> list[Path]:
@@ -36,7 +41,8 @@ def reproduce_trees(run: Run, progress: Progress) -> list[Path]:
     files = []
     for start in trees.STARTS:
         mine = [row for row in rows if row["start"] == start]
-        figure = panels(
+        draw = partial(
+            panels,
             mine,
             split=lambda row: (
                 trees.BALANCES.index(row["beta"]),
@@ -47,17 +53,38 @@ def reproduce_trees(run: Run, progress: Progress) -> list[Path]:
             label="Robinson-Foulds distance",
             limits=(0, 27),
         )
-        files += _written(run, f"trees-{start}", to_csv(mine), figure)
+        files += _written(run, f"trees-{start}", to_csv(mine), draw)
     return files
 
 
-def reproduce_stocks(run: Run, progress: Progress, prices: Path | None, sectors: Path | None) -> list[Path]:
+def prepare_stocks(run: Run, given: Path | None, sectors: Path | None) -> Path:
+    """Find the prices, look whether they and the sectors can be used, and note which they are; give their file.
+
+    Prices that no file was given for are fetched once and kept in the run's folder.
+    """
+    kept = run.out / "stocks-prices.csv"
+    with TemporaryDirectory() as folder:
+        path = given or kept
+        if not path.is_file() and given is None:
+            path = Path(folder) / kept.name
+            write_text(path, stocks.fetch_prices())
+        table = stocks.read_changes(path, run.quick)
+        if sectors is not None:
+            stocks.read_sectors(sectors, table.names)
+        content = path.read_bytes()
+        run.prepare(prices=sha256(content).hexdigest())
+        if given is None:
+            write_bytes(kept, content)
+    return given or kept
+
+
+def reproduce_stocks(run: Run, progress: Progress, prices: Path, sectors: Path | None) -> list[Path]:
     """Make Table 1, and the stocks' tree."""
     table = stocks.read_changes(prices, run.quick)
     groups = stocks.read_sectors(sectors, table.names) if sectors is not None else [""] * table.n_columns
     rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed), progress))
     tree = stocks.full_tree(prices, run.quick, run.seed)
-    files = _written(run, "stocks", to_csv(rows), radial_tree(tree, groups))
+    files = _written(run, "stocks", to_csv(rows), partial(radial_tree, tree, groups))
     write_text(run.out / "stocks.nwk", tree.to_newick())
     files.append(run.out / "stocks.nwk")
     if sectors is not None:
@@ -68,8 +95,7 @@ def reproduce_stocks(run: Run, progress: Progress, prices: Path | None, sectors:
     return files
 
 
-def _written(run: Run, name: str, csv: str, figure: "Figure") -> list[Path]:
+def _written(run: Run, name: str, csv: str, draw: Callable[[], "Figure"]) -> list[Path]:
     path = run.out / name
     write_text(path.with_suffix(".csv"), csv)
-    save(figure, path)
-    return [path.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
+    return [path.with_suffix(".csv"), *save(draw, path)]

@@ -4,9 +4,11 @@ Daily relative changes are cut into 10 bins of equal frequency. Each random half
 half tests it.
 """
 
+import logging
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,13 +36,23 @@ LEARNERS: dict[str, tuple[str, Representatives, bool]] = {
 }
 
 
+# The paper does not list its 59 stocks; those that its text names are among these, which were traded all the time.
+TICKERS = (
+    "AA ABT AET AMD APA APD AXP BA BAX BMY C CAT CLX COP CSX CVX DD DIS DUK ED EIX EK EXC F GE GT HON HPQ HUM IBM JNJ "
+    "JPM KO KR LLY LMT LUV MAS MCD MMM MO MOT MRK NEE NSM NUE PBI PFE PG RSH SLB SUN TGT UNP UTX VZ WHR WMT XOM XRX"
+)
+FIRST_DAY, LAST_DAY = "1984-01-01", "2011-01-01"
+
+_NO_PRICES = "give --prices FILE (a date, then one column a ticker)"
+
+
 @cache
-def read_changes(path: Path | None, quick: bool) -> Table:
+def read_changes(path: Path, quick: bool) -> Table:
     """Read daily relative changes from a wide file of prices: a date, then one column a ticker.
 
-    Without a file, skfolio's prices of 20 stocks are taken. A quick run takes 12 stocks and 600 days.
+    A quick run takes 12 stocks and 600 days.
     """
-    names, prices = _bundled_prices() if path is None else _read_prices(path)
+    names, prices = _read_prices(path)
     changes = prices[1:] / prices[:-1] - 1
     return as_table(changes[:600, :12], names=names[:12]) if quick else as_table(changes, names=names)
 
@@ -59,15 +71,34 @@ def _read_prices(path: Path) -> tuple[list[str], FloatArray]:
     return header[1:], prices
 
 
-def _bundled_prices() -> tuple[list[str], FloatArray]:
+def fetch_prices() -> str:
+    """Give prices as CSV text: those that come with skfolio, or else the paper's, downloaded with yfinance."""
     try:
         from skfolio.datasets import load_sp500_dataset
+
+        frame = load_sp500_dataset()
+    except ImportError:
+        frame = _downloaded()
+    return str(frame.to_csv(index_label="date", lineterminator="\n"))  # floats keep every bit
+
+
+def _downloaded() -> Any:
+    try:
+        import yfinance
     except ImportError:
         raise InputError(
-            "no prices: give --prices FILE (a date, then one column a ticker), or pip install 'latree[examples]'"
+            f"no prices: {_NO_PRICES}, or pip install skfolio, or yfinance (which needs a network)"
         ) from None
-    frame = load_sp500_dataset()
-    return [str(name) for name in frame.columns], frame.to_numpy(dtype=float)
+    logging.getLogger("yfinance").setLevel(logging.CRITICAL)  # it names each stock that is no longer traded
+    try:
+        # Closing prices, as the paper has them: corrected for splits, but not for dividends.
+        answer = yfinance.download(TICKERS, start=FIRST_DAY, end=LAST_DAY, auto_adjust=False, progress=False)
+        frame = answer["Close"].dropna(axis="columns", how="all")
+    except Exception as error:  # of whatever library it talks to the network with
+        raise InputError(f"yfinance could not download prices ({error!r:.120}); {_NO_PRICES}") from None
+    if len(frame) < 4 or len(frame.columns) < 4:
+        raise InputError(f"yfinance found no prices; is there a network? Or {_NO_PRICES}")
+    return frame
 
 
 def read_sectors(path: Path, tickers: tuple[str, ...]) -> list[str]:
@@ -81,7 +112,7 @@ def read_sectors(path: Path, tickers: tuple[str, ...]) -> list[str]:
     return [known.get(ticker, "") for ticker in tickers]
 
 
-def cells(prices: Path | None, quick: bool, seed: int) -> list[Cell]:
+def cells(prices: Path, quick: bool, seed: int) -> list[Cell]:
     """Give the grid: one cell a learner, number of states and half."""
     made = []
     for name, (_, _, chooses) in LEARNERS.items():
@@ -96,7 +127,7 @@ def cells(prices: Path | None, quick: bool, seed: int) -> list[Cell]:
 
 
 def run_cell(
-    rng: np.random.Generator, prices: Path | None, quick: bool, name: str, n_states: int | None, half: int, seed: int
+    rng: np.random.Generator, prices: Path, quick: bool, name: str, n_states: int | None, half: int, seed: int
 ) -> list[Row]:
     """Fit one half, and score the other; all learners see the same halves."""
     table = read_changes(prices, quick)
@@ -128,7 +159,7 @@ def summary(rows: list[Row]) -> list[Row]:
     return result
 
 
-def full_tree(prices: Path | None, quick: bool, seed: int) -> Tree:
+def full_tree(prices: Path, quick: bool, seed: int) -> Tree:
     """Learn the tree of all days with the paper's method."""
     return learn_tree(read_changes(prices, quick), method="tensor", random_state=seed)
 
