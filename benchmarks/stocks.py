@@ -52,7 +52,7 @@ def main() -> None:
             for half in range(arguments.halves):
                 order = np.random.default_rng(half).permutation(table.n_rows)
                 train, test = np.split(order, [table.n_rows // 2])
-                settings = Settings(method, n_states, kind, random_state=half)
+                settings = Settings(method, n_states, representatives=kind, smoothing=0.1, random_state=half)
                 model = learn_model(Table.from_codes(table.columns, codes[train]), settings).model
                 rows = model.log_likelihood_rows(Table.from_codes(table.columns, codes[test]))
                 scores.append(-rows.mean() / table.n_columns)

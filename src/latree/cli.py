@@ -50,13 +50,20 @@ def commands(context: click.Context) -> None:
     required=True,
     help="New folder for tree.nwk, model.json, summary.json, report.txt.",
 )
-@click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
+@click.option("--method", default="auto", show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
     "--states",
-    type=click.IntRange(1, 1000),
-    default=None,
-    show_default="4, or what the method finds",
+    type=common.OrAuto(click.IntRange(1, 1000), "integer"),
+    default="auto",
+    show_default=True,
     help="States of every hidden variable; method spectral must be told.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["held-out", "bic"]),
+    default="held-out",
+    show_default=True,
+    help="What states are chosen for: held-out to predict, bic to explain with few.",
 )
 @click.option(
     "--representatives",
@@ -76,7 +83,11 @@ def commands(context: click.Context) -> None:
 )
 @click.option("--weights", metavar="COLUMN", help="The column that holds the rows' weights.")
 @click.option(
-    "--smoothing", type=click.FloatRange(min=0), default=0.1, show_default=True, help="Pseudo-rows per table cell."
+    "--smoothing",
+    type=common.OrAuto(click.FloatRange(min=0), "number"),
+    default="auto",
+    show_default=True,
+    help="Pseudo-rows per table cell.",
 )
 @click.option("--restarts", type=click.IntRange(min=1), default=1, show_default=True, help="Random starts of EM.")
 @click.option(

@@ -1,7 +1,7 @@
 """What the commands share: options, and reading models."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,3 +34,14 @@ def load_model(path: Path) -> "LatentTreeModel":
     from latree.model import LatentTreeModel
 
     return LatentTreeModel.load(path)
+
+
+class OrAuto(click.ParamType):
+    """A number, or `auto` for one that is found."""
+
+    def __init__(self, number: click.ParamType, name: str) -> None:
+        self.number, self.name = number, f"auto|{name}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Give None for `auto`."""
+        return None if value == "auto" else self.number.convert(value, param, ctx)

@@ -150,7 +150,7 @@ def random_start(table: Table, tree: Tree, n_states: int | Sequence[int], random
     rng = generator(random_state)
     sizes = [*table.n_states.tolist(), *np.broadcast_to(np.asarray(n_states, dtype=np.intp), tree.n_hidden).tolist()]
     tables: list[FloatArray] = []
-    frequency = _frequencies(table)
+    frequency = frequencies(table)
     for node, parent in enumerate(tree.rooted().parent.tolist()):
         shape = (sizes[node], sizes[parent] if parent >= 0 else 1)
         if node < tree.n_observed:
@@ -172,7 +172,7 @@ def start_from(table: Table, tree: Tree, edge_tables: Sequence[FloatArray]) -> L
 
     rooted = tree.rooted()
     tables: list[FloatArray] = []
-    for node, frequency in enumerate([*_frequencies(table), *[None] * tree.n_hidden]):
+    for node, frequency in enumerate([*frequencies(table), *[None] * tree.n_hidden]):
         if rooted.parent[node] >= 0:
             raw = joint(node, int(rooted.up[node]))
         elif frequency is not None:
@@ -184,7 +184,7 @@ def start_from(table: Table, tree: Tree, edge_tables: Sequence[FloatArray]) -> L
     return LatentTreeModel(tree, table.columns, tuple(tables))
 
 
-def _frequencies(table: Table) -> list[FloatArray]:
+def frequencies(table: Table) -> list[FloatArray]:
     """Count each column's states, and half a row more of each, so that none is held for impossible."""
 
     def count(block: Block) -> tuple[FloatArray, ...]:

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree.arrays import FloatArray, RandomState
-from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_SMOOTHING, DEFAULT_TOLERANCE
+from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
 from latree.errors import InputError
-from latree.learn import DEFAULT_METHOD, Settings, learn_model
+from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model
 from latree.methods import Representatives
+from latree.states import Criterion
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
 from latree.table.factors import label_of
 from latree.tree import Tree
@@ -27,7 +28,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     method : str
         How the tree is learned; ``latree methods`` lists the names.
     n_states : int, optional
-        Number of states of every hidden variable. By default 4, or what the learner finds; ``spectral`` must be told.
+        Number of states of every hidden variable; found by default. ``spectral`` must be told.
+    criterion : {"held-out", "bic"}
+        What numbers of states are chosen for: to predict (as many as rows that were not fitted pay for), or to explain
+        (few).
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch stands for it in a quartet test.
     bins : int
@@ -36,8 +40,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Cells that mean missing, beside empty ones and NaN.
     unseen : {"error", "missing"}
         What to do with a category of new data that the fitted data did not have.
-    smoothing : float
-        Pseudo-rows added to every cell of every probability table.
+    smoothing : float, optional
+        Pseudo-rows added to every cell of every probability table; chosen on held-out rows by default.
     restarts : int
         Random starts of EM, of which the best is kept.
     max_iterations : int
@@ -77,11 +81,12 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         method: str = DEFAULT_METHOD,
         *,
         n_states: int | None = None,
+        criterion: Criterion = DEFAULT_CRITERION,
         representatives: Representatives = "nearest",
         bins: int = DEFAULT_BINS,
         missing: Collection[str] = DEFAULT_MISSING,
         unseen: Unseen = "error",
-        smoothing: float = DEFAULT_SMOOTHING,
+        smoothing: float | None = None,
         restarts: int = DEFAULT_RESTARTS,
         max_iterations: int = DEFAULT_MAX_ITERATIONS,
         tolerance: float = DEFAULT_TOLERANCE,
@@ -89,6 +94,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.method = method
         self.n_states = n_states
+        self.criterion = criterion
         self.representatives = representatives
         self.bins = bins
         self.missing = missing
@@ -123,6 +129,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings = Settings(
             method=self.method,
             n_states=self.n_states,
+            criterion=self.criterion,
             representatives=self.representatives,
             smoothing=self.smoothing,
             restarts=self.restarts,

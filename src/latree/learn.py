@@ -1,7 +1,7 @@
 """From a table to a tree, and on to a fitted model: the way that the estimator and the command line share."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -10,11 +10,11 @@ import numpy as np
 
 from latree import __version__
 from latree.arrays import RandomState, generator
+from latree.auto import Chosen
 from latree.builders import Progress, Structure, no_progress
 from latree.em import (
     DEFAULT_MAX_ITERATIONS,
     DEFAULT_RESTARTS,
-    DEFAULT_SMOOTHING,
     DEFAULT_TOLERANCE,
     ConvergenceMonitor,
     Fit,
@@ -24,14 +24,15 @@ from latree.em import (
 from latree.errors import InputError
 from latree.methods import Options, Representatives, find_method
 from latree.model import LatentTreeModel, aic, bic
+from latree.states import CRITERIA, Criterion, choose, held_out
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
 from latree.tables import present_together
 from latree.tree import Tree
 
-DEFAULT_METHOD = "tensor"
-DEFAULT_STATES = 4
+DEFAULT_METHOD = "auto"
+DEFAULT_CRITERION: Criterion = "held-out"
 
-REPORTED_SETTINGS = ("representatives", "smoothing", "restarts", "max_iterations", "tolerance")
+REPORTED_SETTINGS = ("criterion", "representatives", "restarts", "max_iterations", "tolerance")
 
 # From the name of a stage to the callback that it reports to.
 Stages: TypeAlias = Callable[[str], Progress]
@@ -43,8 +44,9 @@ class Settings:
 
     method: str = DEFAULT_METHOD
     n_states: int | None = None
+    criterion: Criterion = DEFAULT_CRITERION
     representatives: Representatives = "nearest"
-    smoothing: float = DEFAULT_SMOOTHING
+    smoothing: float | None = None
     restarts: int = DEFAULT_RESTARTS
     max_iterations: int = DEFAULT_MAX_ITERATIONS
     tolerance: float = DEFAULT_TOLERANCE
@@ -56,14 +58,23 @@ class Settings:
         check_states(self.n_states)
         for name in ("restarts", "max_iterations"):
             _check_whole(name, getattr(self, name))
+        check_criterion(self.criterion)
         for name in ("smoothing", "tolerance"):
             value = getattr(self, name)
+            if name == "smoothing" and value is None:
+                continue
             if not isinstance(value, int | float | np.number) or not 0 <= value < float("inf"):
                 raise InputError(f"{name} must be a number and not negative, and is {value!r}")
 
 
+def check_criterion(criterion: str) -> None:
+    """Raise if there is no such criterion."""
+    if criterion not in CRITERIA:
+        raise InputError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, not {criterion!r:.60}")
+
+
 def check_states(n_states: int | None) -> None:
-    """Raise if a number of states makes no sense; None stands for the learner's own, or the default."""
+    """Raise if a number of states makes no sense; None means that it is to be found."""
     if n_states is not None:
         _check_whole("n_states", n_states)
 
@@ -80,6 +91,7 @@ class Learned:
     table: Table
     settings: Settings
     structure: Structure
+    smoothing: float
     fit: Fit
     seconds: float
     warnings: tuple[str, ...]
@@ -102,6 +114,8 @@ class Learned:
             "n_columns": table.n_columns,
             "n_hidden": model.tree.n_hidden,
             "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
+            "n_states_given": self.settings.n_states is not None,
+            "smoothing": self.smoothing,
             "n_parameters": model.n_parameters,
             "log_likelihood": log_likelihood,
             "aic": aic(log_likelihood, model.n_parameters),
@@ -152,6 +166,7 @@ def learn_tree(
     *,
     method: str = DEFAULT_METHOD,
     n_states: int | None = None,
+    criterion: Criterion = DEFAULT_CRITERION,
     representatives: Representatives = "nearest",
     weights: Any = None,
     bins: int = DEFAULT_BINS,
@@ -167,7 +182,9 @@ def learn_tree(
     method : str
         The learner's name; ``latree methods`` lists them.
     n_states : int, optional
-        For ``spectral``, which needs it: the number of states of the hidden variables.
+        For ``spectral``, which needs it, and ``auto``: the number of states of the hidden variables.
+    criterion : {"held-out", "bic"}
+        For ``auto``: whether the tree is to predict or to explain.
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch stands for it in a quartet test, the one nearest to the new leaf or, as
         the paper has it, any.
@@ -189,7 +206,8 @@ def learn_tree(
     table = as_table(data, weights=weights, bins=bins, missing=missing)
     check_learnable(table)
     check_states(n_states)
-    return find_method(method).learn(table, Options(n_states, representatives, random_state)).tree
+    check_criterion(criterion)
+    return find_method(method).learn(table, Options(n_states, representatives, random_state, criterion)).tree
 
 
 def learn_model(table: Table, settings: Settings, stages: Stages | None = None) -> Learned:
@@ -198,23 +216,47 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
     stages = stages or (lambda stage: no_progress)
     started = time.perf_counter()
     rng = generator(settings.random_state)
-    options = Options(settings.n_states, settings.representatives, rng, stages("Building the tree"))
+    options = Options(settings.n_states, settings.representatives, rng, settings.criterion, stages("Building the tree"))
     structure = find_method(settings.method).learn(table, options)
-    start = None
-    if structure.edge_tables is not None and settings.n_states is None:
-        start = start_from(table, structure.tree, structure.edge_tables)
+    n_states, smoothing, start = _capacity(table, structure, settings, rng)
     fit = fit_model(
         table,
         structure.tree,
-        settings.n_states or structure.n_states or DEFAULT_STATES,
+        n_states,
         start=start,
-        smoothing=settings.smoothing,
+        smoothing=smoothing,
         restarts=settings.restarts,
         monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
         random_state=rng,
         progress=stages("Fitting the model"),
     )
-    return Learned(table, settings, structure, fit, time.perf_counter() - started, tuple(_warnings(table, fit)))
+    seconds = time.perf_counter() - started
+    return Learned(table, settings, structure, smoothing, fit, seconds, tuple(_warnings(table, fit)))
+
+
+def _capacity(
+    table: Table, structure: Structure, settings: Settings, rng: np.random.Generator
+) -> tuple[Sequence[int] | int, float, LatentTreeModel | None]:
+    """Give numbers of states, smoothing and a model to start from: as told, as the learner found them, or chosen."""
+    start = None
+    if structure.edge_tables is not None and settings.n_states is None:
+        start = start_from(table, structure.tree, structure.edge_tables)
+    told = settings.n_states or structure.n_states
+    if told is not None and settings.smoothing is not None:
+        return told, settings.smoothing, start
+    if isinstance(structure, Chosen) and settings.smoothing is None:
+        choice = structure.choice
+    else:
+        choice = choose(
+            table,
+            structure.tree,
+            held_out(table, rng),
+            criterion=settings.criterion,
+            n_states=told,
+            smoothing=settings.smoothing,
+            random_state=int(rng.integers(2**31)),
+        )
+    return choice.n_states, choice.smoothing, start or choice.start
 
 
 def _warnings(table: Table, fit: Fit) -> list[str]:

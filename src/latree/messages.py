@@ -15,7 +15,7 @@ import numpy as np
 
 from latree.arrays import CodeArray, FloatArray, IntArray
 
-_TINY = 1e-290  # stands for zero as a divisor; a weight over it is still finite
+TINY = 1e-290  # stands for zero as a divisor; a weight over it is still finite
 _FEW = 8  # so many children are multiplied without logarithms, which cost most of the time
 
 
@@ -77,9 +77,9 @@ def upward(network: Network, codes: CodeArray) -> Upward:
             factors = []
             for child in network.children[node]:
                 below = to_parent[child]
-                factors.append(_gather(network.tables[child].T, codes[:, child]) if below is None else below)
+                factors.append(gathered(network.tables[child].T, codes[:, child]) if below is None else below)
             if node < network.n_observed:
-                factors.append(_gather(np.eye(len(table)), codes[:, node]))
+                factors.append(gathered(np.eye(len(table)), codes[:, node]))
             message = _product(factors, (len(table), rows), scale)
             likelihood[node] = message
             to_parent[node] = table.T @ message
@@ -108,7 +108,7 @@ def _product(factors: list[FloatArray], shape: tuple[int, int], scale: FloatArra
     return np.asarray(np.exp(logarithms - largest, out=logarithms))
 
 
-def _gather(table: FloatArray, codes: CodeArray) -> FloatArray:
+def gathered(table: FloatArray, codes: CodeArray) -> FloatArray:
     """Give each row the column of its code; ones where the cell is missing."""
     padded = np.concatenate([table, np.ones((len(table), 1))], axis=1)
     return padded.take(np.minimum(codes, table.shape[1]), axis=1)
@@ -140,7 +140,7 @@ def downward(
         if likelihood is None or to_parent is None:
             yield node, above, None
             continue
-        outside = above / np.maximum(to_parent, _TINY)  # where a message is zero, so is what is above it
+        outside = above / np.maximum(to_parent, TINY)  # where a message is zero, so is what is above it
         posteriors[node] = posterior = likelihood * (table @ outside)
         yield node, outside, posterior
 

@@ -8,11 +8,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from latree.arrays import RandomState
+from latree.auto import auto
 from latree.builders import Progress, Structure, no_progress
 from latree.builders.chow_liu import chow_liu
 from latree.builders.chow_liu_grouping import chow_liu_grouping
 from latree.builders.divide_conquer import divide_and_conquer
 from latree.builders.harmeling_williams import harmeling_williams
+from latree.builders.hidden_chow_liu import hidden_chow_liu
 from latree.builders.independent import independent
 from latree.builders.latent_class import latent_class
 from latree.builders.neighbor_joining import join, neighbor_joining
@@ -23,6 +25,7 @@ from latree.distances import as_pairs, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.quartets.nuclear import nuclear_test
 from latree.quartets.spectral import spectral_products, spectral_test
+from latree.states import Criterion
 from latree.table import Table
 from latree.tables import pair_tables, quartet_tables
 from latree.tree import Oddity, Tree
@@ -37,6 +40,7 @@ class Options:
     n_states: int | None = None
     representatives: Representatives = "nearest"
     random_state: RandomState = None
+    criterion: Criterion = "held-out"
     progress: Progress = no_progress
 
 
@@ -79,6 +83,16 @@ def find_method(name: str) -> Method:
     if name not in METHODS:
         raise InputError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def _auto(table: Table, options: Options) -> Structure:
+    return auto(
+        table,
+        criterion=options.criterion,
+        n_states=options.n_states,
+        random_state=options.random_state,
+        progress=options.progress,
+    )
 
 
 def _tensor(table: Table, options: Options) -> Structure:
@@ -156,6 +170,16 @@ def _shortest(table: Table) -> float:
 METHODS = {
     method.name: method
     for method in (
+        Method(
+            name="auto",
+            summary="the default: joins by a distance that needs no number of states, rearranges by soft evidence, and "
+            "takes another kind of tree where held-out rows ask for it",
+            needs_states=False,
+            trees="mostly binary, columns at the leaves, with support",
+            reference="latree",
+            builder=_auto,
+            may_have=("many neighbours",),
+        ),
         Method(
             name="tensor",
             summary="quartet tests by nuclear norms of unfolded tensors, divide and conquer",
@@ -235,6 +259,15 @@ METHODS = {
             reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
             builder=lambda table, options: chow_liu(table.names, pairwise(table, information)),
             may_have=("inner columns", "many neighbours"),
+        ),
+        Method(
+            name="hclt",
+            summary="Chow-Liu tree, every column of which has a hidden twin: made to predict, not to explain",
+            needs_states=False,
+            trees="a hidden variable for every column",
+            reference="Liu & Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits",
+            builder=lambda table, options: hidden_chow_liu(table.names, pairwise(table, information)),
+            may_have=("many neighbours",),
         ),
         Method(
             name="lcm",

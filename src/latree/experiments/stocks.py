@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from latree.arrays import FloatArray, RandomState, generator
+from latree.em import DEFAULT_SMOOTHING
 from latree.errors import InputError
 from latree.experiments.cells import Cell, Row
 from latree.learn import Settings, learn_model, learn_tree
@@ -135,7 +136,9 @@ def run_cell(
     order = np.random.default_rng([seed, half]).permutation(table.n_rows)
     train, test = np.split(order, [table.n_rows // 2])
     method, representatives, _ = LEARNERS[name]
-    settings = Settings(method, n_states, representatives, random_state=rng)
+    settings = Settings(
+        method, n_states, representatives=representatives, smoothing=DEFAULT_SMOOTHING, random_state=rng
+    )
     model = learn_model(Table.from_codes(table.columns, codes[train]), settings).model
     scores = model.log_likelihood_rows(Table.from_codes(table.columns, codes[test]))
     return [

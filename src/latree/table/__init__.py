@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import CodeArray, FloatArray, IntArray
+from latree.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column
 from latree.table.encode import (
@@ -30,6 +30,7 @@ __all__ = [
     "DEFAULT_MISSING",
     "Block",
     "Column",
+    "MemoryRows",
     "Rows",
     "Sums",
     "Table",
@@ -124,6 +125,16 @@ class Table:
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that gives one result a row, and collect the results in the rows' order."""
         return self.rows.map(function)
+
+    def taken(self, rows: IntArray) -> "Table":
+        """Give a table of some of the rows, in memory."""
+        return Table(self.columns, MemoryRows(*self.rows.fetch(rows)))
+
+    def some_rows(self, most: int, random_state: RandomState) -> Block:
+        """Give all rows as one block in memory, or so many of them at random, in their order, if they are more."""
+        if self.n_rows <= most:
+            return self.rows.fetch(np.arange(self.n_rows))
+        return self.rows.fetch(np.sort(generator(random_state).choice(self.n_rows, most, replace=False)))
 
     def codes(self) -> NDArray[np.int32]:
         """Collect all codes as one signed array, -1 where missing."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import CodeArray, FloatArray
+from latree.arrays import CodeArray, FloatArray, IntArray
 from latree.parallel import map_ordered
 
 # Small enough that a block's messages stay in the cache, large enough that NumPy's cost a call does not count.
@@ -25,7 +25,7 @@ Sums: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 
 
 class Rows(Protocol):
-    """Where a table's rows live. Everything that learners need of them goes through these five members.
+    """Where a table's rows live. Everything that learners need of them goes through these six members.
 
     Results must not depend on how the work is spread: blocks are fixed and are added in their order.
     """
@@ -47,6 +47,9 @@ class Rows(Protocol):
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+
+    def fetch(self, rows: IntArray) -> Block:
+        """Copy some rows, by their numbers, into memory."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,10 @@ class MemoryRows:
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
         return np.concatenate(list(map_ordered(function, self._blocks())))
+
+    def fetch(self, rows: IntArray) -> Block:
+        """Copy some rows, by their numbers."""
+        return Block(np.asfortranarray(self.codes[rows]), None if self.weights is None else self.weights[rows])
 
     def _blocks(self) -> Iterator[Block]:
         for start in range(0, max(len(self.codes), 1), BLOCK_ROWS):

@@ -1,0 +1,237 @@
+"""How many states the hidden variables have, and how much their tables are smoothed.
+
+To explain (``bic``): few states, as many as Schwarz's criterion pays for, found for each hidden variable by itself with
+what the rest of the tree says of it held fixed, so that nothing else is fitted again. To predict (``held-out``): as
+many as rows that were not fitted pay for. One number is doubled while that helps, and a hidden variable has fewer where
+no more can matter; with smoothing well chosen, finer choices gained nothing.
+
+Smoothing is chosen on held-out rows in either case. EM begins with much of it, and goes on from there with less and
+less while that pays: a few iterations lead from one optimum to the next, and to better ones than EM finds with little
+smoothing from the start.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from latree.arrays import FloatArray
+from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
+from latree.evidence import Evidence, fit_local, messages, random_local
+from latree.model import LatentTreeModel, bic
+from latree.table import Table
+from latree.tree import Tree
+
+Criterion: TypeAlias = Literal["held-out", "bic"]
+CRITERIA: tuple[Criterion, ...] = ("held-out", "bic")
+
+SMOOTHINGS = (1.0, 0.3, 0.1, 0.03)
+MAX_STATES = 64
+FEW_ROWS = 1000  # of fewer, every row is held out once; of more, a fifth of the rows
+
+_FOLDS = 5
+_FIRST = 4  # states that the search begins with
+_TOLERANCE = 5e-5  # share of the columns' entropy; a comparison needs no more, and the last fit is finer
+_MAX_ITERATIONS = 60
+_LOCAL_ROWS = 5000  # a hidden variable by itself is looked at in no more rows
+_ROUNDS = 3
+_SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows to fit, and others to judge by."""
+
+    fitted: Table
+    judged: Table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen.
+
+    Attributes
+    ----------
+    n_states : tuple of int
+        Of each hidden variable.
+    smoothing : float
+    scores : array
+        Log-likelihood of each held-out row under a model that was fitted without it.
+    start : LatentTreeModel
+        Fitted to most of the rows: where EM may start on all of them.
+    """
+
+    n_states: tuple[int, ...]
+    smoothing: float
+    scores: FloatArray
+    start: LatentTreeModel
+
+
+def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
+    """Part a table's rows at random: one part in five is judged by, or each of the five in turn where rows are few."""
+    parts = np.array_split(rng.permutation(table.n_rows), min(_FOLDS, table.n_rows))
+    chosen = parts if table.n_rows < FEW_ROWS else parts[:1]
+    every = np.arange(table.n_rows)
+    return tuple(Part(table.taken(np.setdiff1d(every, part)), table.taken(np.sort(part))) for part in chosen)
+
+
+def regular(tree: Tree, columns: Sequence[int], most: int) -> tuple[int, ...]:
+    """Give each hidden variable at most so many states, and no more than can matter.
+
+    A hidden variable whose neighbours have k_1 .. k_r states says nothing more with more than ``Π k_i / max k_i`` of
+    its own (Zhang 2004, regular models): above a pair of binary columns four are enough, at a node with two neighbours
+    those of the smaller one.
+    """
+    sizes = [*columns, *[most] * tree.n_hidden]
+    changed = True
+    while changed:
+        changed = False
+        for node in range(tree.n_observed, tree.n_nodes):
+            around = [sizes[other] for other, _ in tree.neighbors[node]]
+            product = 1.0
+            for size in sorted(around)[:-1]:
+                product *= size
+            if sizes[node] > max(product, 1):
+                sizes[node], changed = int(max(product, 1)), True
+    return tuple(sizes[tree.n_observed :])
+
+
+def choose(
+    table: Table,
+    tree: Tree,
+    parts: Sequence[Part],
+    *,
+    criterion: Criterion,
+    n_states: int | Sequence[int] | None = None,
+    smoothing: float | None = None,
+    random_state: int = 0,
+) -> Choice:
+    """Choose numbers of states and smoothing for a tree.
+
+    Parameters
+    ----------
+    table : Table
+    tree : Tree
+    parts : sequence of Part
+        See :func:`held_out`.
+    criterion : {"held-out", "bic"}
+    n_states : int or sequence of int, optional
+        Of every hidden variable, or of each, where that is known.
+    smoothing : float, optional
+        Where that is known.
+    random_state : int
+        Every fit starts from this seed.
+    """
+    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state)
+    if n_states is None and tree.n_hidden:
+        fits = search.best()
+    else:
+        known = np.broadcast_to(np.asarray(n_states if tree.n_hidden else 1, dtype=int), tree.n_hidden)
+        fits = search.fits(tuple(known.tolist()))
+    return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0])
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Models of the same form, one a part of the rows."""
+
+    n_states: tuple[int, ...]
+    smoothing: float
+    models: tuple[LatentTreeModel, ...]
+    scores: FloatArray  # of all judged rows
+
+
+@dataclass(frozen=True)
+class _Search:
+    table: Table
+    tree: Tree
+    parts: tuple[Part, ...]
+    criterion: Criterion
+    smoothing: float | None
+    seed: int
+
+    def best(self) -> _Fits:
+        """Double the number of states while that pays; or look at every hidden variable by itself."""
+        best = self.fits(self._regular(_FIRST))
+        if self.criterion == "held-out":
+            most = 2 * _FIRST
+            while most <= MAX_STATES and self._regular(most) != best.n_states:
+                tried = self.fits(self._regular(most))
+                if not is_better(tried.scores, best.scores):
+                    break
+                best, most = tried, 2 * most
+            return best
+        for _ in range(_ROUNDS):
+            tried = self.fits(self._refined(best))
+            if self._bic(tried) >= self._bic(best):
+                break
+            best = tried
+        return best
+
+    def fits(self, n_states: tuple[int, ...]) -> _Fits:
+        """Fit every part from a random start, with less and less smoothing while that pays."""
+        starts = [random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts]
+        if self.smoothing is not None:
+            return self._climbed(starts, n_states, self.smoothing)
+        best = self._climbed(starts, n_states, SMOOTHINGS[0])
+        for smoothing in SMOOTHINGS[1:]:
+            tried = self._climbed(best.models, n_states, smoothing)
+            if not is_better(tried.scores, best.scores):
+                break
+            best = tried
+        return best
+
+    def _climbed(self, starts: Sequence[LatentTreeModel], n_states: tuple[int, ...], smoothing: float) -> _Fits:
+        models = []
+        for part, start in zip(self.parts, starts, strict=True):
+            monitor = ConvergenceMonitor(self._tolerance, _MAX_ITERATIONS)
+            fit = fit_model(part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start)
+            models.append(fit.model)
+        scores = [model.log_likelihood_rows(part.judged) for part, model in zip(self.parts, models, strict=True)]
+        return _Fits(n_states, smoothing, tuple(models), np.concatenate(scores))
+
+    @cached_property
+    def _tolerance(self) -> float:
+        return _TOLERANCE * mean_entropy(self.table)
+
+    def _regular(self, most: int) -> tuple[int, ...]:
+        return regular(self.tree, self.table.n_states.tolist(), most)
+
+    def _bic(self, fits: _Fits) -> float:
+        return sum(model.bic(part.fitted) for part, model in zip(self.parts, fits.models, strict=True))
+
+    def _refined(self, fits: _Fits) -> tuple[int, ...]:
+        """Give every hidden variable the number of states that suits it best if all else stays."""
+        codes, weights = self.parts[0].fitted.some_rows(_LOCAL_ROWS, self.seed)
+        incoming = messages(fits.models[0], codes)
+
+        def chosen(node: int, size: int) -> int:
+            evidence = Evidence(tuple(incoming[u, node] for u, _ in self.tree.neighbors[node]), weights)
+            scores = {}
+            for k in (k for k in _SIZES if k <= 2 * size):
+                start = random_local(evidence, k, np.random.default_rng([self.seed, node, k]))
+                local, log_likelihood = fit_local(
+                    start,
+                    evidence,
+                    smoothing=fits.smoothing,
+                    tolerance=self._tolerance,
+                    max_iterations=_MAX_ITERATIONS,
+                )
+                scores[k] = bic(log_likelihood, local.n_parameters, evidence.total_weight)
+            return min(scores, key=lambda k: scores[k])
+
+        return tuple(chosen(node, size) for node, size in enumerate(fits.n_states, start=self.tree.n_observed))
+
+
+def mean_entropy(table: Table) -> float:
+    """Give the mean entropy of a table's columns, in nats."""
+    return float(np.mean([-(share * np.log(share)).sum() for share in frequencies(table)]))
+
+
+def is_better(scores: FloatArray, others: FloatArray, errors: float = 1.0) -> bool:
+    """Tell whether rows are predicted better, by more than so many standard errors of the sum of the differences."""
+    gain = scores - others
+    return float(gain.sum()) > errors * float(gain.std()) * sqrt(len(gain))
