@@ -103,7 +103,7 @@ def test_an_empty_table_is_a_toss_up():
 
 
 def test_batches_larger_than_one_piece(monkeypatch):
-    monkeypatch.setattr("latree.quartets.nuclear._CELLS_AT_ONCE", 200)
+    monkeypatch.setattr("latree.quartets._CELLS_AT_ONCE", 200)
     tensors = np.random.default_rng(9).random((23, 3, 3, 3, 3))
     sizes = []
 

@@ -13,7 +13,7 @@ from latree.builders import Progress, Structure
 from latree.builders.hidden_chow_liu import hidden_chow_liu
 from latree.builders.latent_class import latent_class
 from latree.builders.neighbor_joining import neighbor_joining
-from latree.distances import finite, frobenius, information, pairwise
+from latree.distances import covariance, finite, information, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
 from latree.rearrange import Verdict, exchanged, verdicts
@@ -73,7 +73,7 @@ def _model(table: Table, tree: Tree, seed: int) -> LatentTreeModel:
 
 def joined(table: Table, seed: int) -> Structure:
     """Join by distances, and rearrange."""
-    start = neighbor_joining(table.names, finite(pairwise(table, frobenius))).tree
+    start = neighbor_joining(table.names, finite(pairwise(table, covariance))).tree
     tree, exchanges = rearranged(table, start, seed)
     return Structure(tree, {"exchanges": exchanges})
 

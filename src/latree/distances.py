@@ -47,15 +47,50 @@ def nuclear(pairs: Pairs) -> FloatArray:
         return -np.log(norms)
 
 
-def frobenius(pairs: Pairs) -> FloatArray:
-    """Measure the same by another norm: ``-log ‖P_ij - p_i p_jᵀ‖_F``, which the weak directions' noise troubles less.
+def covariance(pairs: Pairs) -> FloatArray:
+    """Measure how far columns are from depending on each other, less what chance alone makes of so many rows.
 
-    Where hidden variables have two states it adds up along the paths of a tree.
+    The distance is ``-½ log x``, where x estimates the squared norm ``‖C‖²`` of the covariance of the columns'
+    indicators, ``C = P_ij - p_i p_jᵀ`` (the Hilbert-Schmidt independence criterion, HSIC, of Gretton et al. 2005 for
+    categories). If the columns are independent, m rows show
+
+    ``E ‖C‖² = tr S_i tr S_j / (m - 1)`` and ``Var ‖C‖² ≈ 2 s²`` with ``s = ‖S_i‖ ‖S_j‖ / (m - 1)``,
+    ``S = diag p - p pᵀ``
+
+    (Gretton et al. 2008; the mean is exact for the counted p: it is the mean over all orders of one column's rows). So
+    ``T = ‖C‖² - tr S_i tr S_j / (m - 1)`` is what is left when chance is taken off. It may be negative, and a
+    logarithm of little more than noise must not decide: x is the positive root of ``x - s²/x = T``, which is T where T
+    is large, and s where T is zero. As s is a product of one factor a column, columns that share nothing favour no
+    tree.
+
+    Where all hidden variables have two states, ``‖C‖`` is exactly a product along the path. The distance needs no
+    number of hidden states. It is infinite where a column is constant, two columns are present together in fewer than
+    two rows, or an exact distribution is independent.
     """
-    squares = ((pairs.joint - pairs.product) ** 2).sum(axis=(-2, -1))
-    squares[squares < ROUNDING**2] = 0
+    first, second = pairs.joint.sum(axis=-1), pairs.joint.sum(axis=-2)
+    known = pairs.total > 1
+    chance = np.divide(1, pairs.total - 1, out=np.zeros_like(pairs.total), where=known)
+    squared = ((pairs.joint - pairs.product) ** 2).sum(axis=(-2, -1))
+    left = squared - chance * _trace(first) * _trace(second)
+    twice = 2 * chance * _spread(first) * _spread(second)
+    # x = (T + √(T² + 4s²)) / 2 cancels where T < 0; there 2s² / (√(T² + 4s²) - T) is the same and does not.
+    larger = np.hypot(left, twice) + np.abs(left)
+    smaller = np.divide(twice**2, larger, out=np.zeros_like(larger), where=larger > 0)
+    norm = np.asarray(np.sqrt(np.where(left > 0, larger, smaller) / 2))
+    norm[(norm < ROUNDING) | ~known] = 0
     with np.errstate(divide="ignore"):
-        return np.asarray(-0.5 * np.log(squares))
+        return np.asarray(-np.log(norm))
+
+
+def _trace(share: FloatArray) -> FloatArray:
+    """Give ``tr S`` of ``S = diag p - p pᵀ``."""
+    return np.asarray((share * (1 - share)).sum(axis=-1))
+
+
+def _spread(share: FloatArray) -> FloatArray:
+    """Give ``‖S‖ = √(Σ p² - 2 Σ p³ + (Σ p²)²)``."""
+    squares = (share**2).sum(axis=-1)
+    return np.asarray(np.sqrt(np.maximum((share**2 * (1 - 2 * share)).sum(axis=-1) + squares**2, 0)))
 
 
 def information(pairs: Pairs) -> FloatArray:

@@ -91,21 +91,31 @@ def upward(network: Network, codes: CodeArray) -> Upward:
 def _product(factors: list[FloatArray], shape: tuple[int, int], scale: FloatArray) -> FloatArray:
     """Multiply messages; divide each row's by its largest, whose logarithm goes to the scale."""
     if len(factors) <= _FEW:
-        message = np.ones(shape) if len(factors) < 2 else factors[0] * factors[1]
-        for factor in factors[2:] if len(factors) > 1 else factors:
-            message *= factor
+        message = _multiplied(factors, shape)
         largest = message.max(axis=0)
         scale += np.log(largest)
         largest[largest == 0] = 1.0
         message /= largest
         return message
     logarithms = np.zeros(shape)
-    for factor in factors:
-        logarithms += np.log(factor)
+    for start in range(0, len(factors), _FEW):
+        some = factors[start : start + _FEW]
+        product = _multiplied(some, shape)
+        if product.min() > 0:
+            logarithms += np.log(product, out=product)
+        else:  # too small for a number, or really zero
+            logarithms += sum(np.log(factor) for factor in some)
     largest = logarithms.max(axis=0)
     scale += largest
     largest[np.isneginf(largest)] = 0.0
     return np.asarray(np.exp(logarithms - largest, out=logarithms))
+
+
+def _multiplied(factors: list[FloatArray], shape: tuple[int, int]) -> FloatArray:
+    message = np.ones(shape) if len(factors) < 2 else factors[0] * factors[1]
+    for factor in factors[2:] if len(factors) > 1 else factors:
+        message *= factor
+    return message
 
 
 def gathered(table: FloatArray, codes: CodeArray) -> FloatArray:

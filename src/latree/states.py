@@ -5,9 +5,7 @@ what the rest of the tree says of it held fixed, so that nothing else is fitted 
 many as rows that were not fitted pay for. One number is doubled while that helps, and a hidden variable has fewer where
 no more can matter; with smoothing well chosen, finer choices gained nothing.
 
-Smoothing is chosen on held-out rows in either case. EM begins with much of it, and goes on from there with less and
-less while that pays: a few iterations lead from one optimum to the next, and to better ones than EM finds with little
-smoothing from the start.
+Smoothing is chosen on held-out rows in either case, with few states first.
 """
 
 from collections.abc import Sequence
@@ -130,7 +128,7 @@ def choose(
         fits = search.best()
     else:
         known = np.broadcast_to(np.asarray(n_states if tree.n_hidden else 1, dtype=int), tree.n_hidden)
-        fits = search.fits(tuple(known.tolist()))
+        fits = search.smoothed(tuple(known.tolist()))
     return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0])
 
 
@@ -155,34 +153,49 @@ class _Search:
 
     def best(self) -> _Fits:
         """Double the number of states while that pays; or look at every hidden variable by itself."""
-        best = self.fits(self._regular(_FIRST))
+        best = self.smoothed(self._regular(_FIRST))
         if self.criterion == "held-out":
             most = 2 * _FIRST
             while most <= MAX_STATES and self._regular(most) != best.n_states:
-                tried = self.fits(self._regular(most))
+                tried = self._fits(self._regular(most), best.smoothing)
                 if not is_better(tried.scores, best.scores):
                     break
                 best, most = tried, 2 * most
-            return best
+            return self._adjusted(best)
         for _ in range(_ROUNDS):
-            tried = self.fits(self._refined(best))
+            tried = self._fits(self._refined(best), best.smoothing)
             if self._bic(tried) >= self._bic(best):
                 break
             best = tried
         return best
 
-    def fits(self, n_states: tuple[int, ...]) -> _Fits:
-        """Fit every part from a random start, with less and less smoothing while that pays."""
-        starts = [random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts]
+    def smoothed(self, n_states: tuple[int, ...]) -> _Fits:
+        """Fit with less and less smoothing while that pays."""
         if self.smoothing is not None:
-            return self._climbed(starts, n_states, self.smoothing)
-        best = self._climbed(starts, n_states, SMOOTHINGS[0])
+            return self._fits(n_states, self.smoothing)
+        best = self._fits(n_states, SMOOTHINGS[0])
         for smoothing in SMOOTHINGS[1:]:
-            tried = self._climbed(best.models, n_states, smoothing)
+            tried = self._fits(n_states, smoothing)
             if not is_better(tried.scores, best.scores):
                 break
             best = tried
         return best
+
+    def _adjusted(self, fits: _Fits) -> _Fits:
+        """Move on from a fit to a little more or less smoothing, if that pays."""
+        if self.smoothing is not None:
+            return fits
+        place = SMOOTHINGS.index(fits.smoothing)
+        for other in SMOOTHINGS[max(place - 1, 0) : place + 2]:
+            tried = self._climbed(fits.models, fits.n_states, other) if other != fits.smoothing else fits
+            if is_better(tried.scores, fits.scores):
+                return tried
+        return fits
+
+    def _fits(self, n_states: tuple[int, ...], smoothing: float) -> _Fits:
+        """Fit every part from a random start."""
+        starts = [random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts]
+        return self._climbed(starts, n_states, smoothing)
 
     def _climbed(self, starts: Sequence[LatentTreeModel], n_states: tuple[int, ...], smoothing: float) -> _Fits:
         models = []

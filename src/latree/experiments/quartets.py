@@ -67,6 +67,28 @@ def sampled(k_h: int, k_g: int, mu: float, size: int, pairing: int, rng: np.rand
     p_h = perturbed(np.full((k_h, 1), 1 / k_h), mu, rng)
     p_hg = perturbed(np.full((k_g, k_h), 1 / k_g), mu, rng).T * p_h
     leaves = [perturbed(identity_table(N_STATES, k), mu, rng) for k in (k_h, k_h, k_g, k_g)]
+    return _counts(leaves, p_hg, size, pairing, rng)
+
+
+def sampled_unequal(k_h: int, k_g: int, n_states: int, size: int, pairing: int, rng: np.random.Generator) -> FloatArray:
+    """Draw counts like :func:`sampled`, not the paper's: one clear and one noisy leaf on each side, H and G near.
+
+    P(G|H) is 0.2 times uniform plus 0.8 times states that go together, perturbed by 0.1; the leaves are perturbed by
+    0.1, 2, 0.1 and 2. Phylogenetics calls this Felsenstein's zone: the clear leaves are more alike than those that
+    belong together.
+    """
+    p_h = perturbed(np.full((k_h, 1), 1 / k_h), 0.5, rng)
+    fewer = min(k_h, k_g)
+    together = np.equal.outer(np.arange(k_g) % fewer, np.arange(k_h) % fewer).astype(float)
+    p_hg = perturbed(0.2 / k_g + 0.8 * together / together.sum(axis=0), 0.1, rng).T * p_h
+    states = zip((k_h, k_h, k_g, k_g), (0.1, 2.0, 0.1, 2.0), strict=True)
+    leaves = [perturbed(identity_table(n_states, k), mu, rng) for k, mu in states]
+    return _counts(leaves, p_hg, size, pairing, rng)
+
+
+def _counts(
+    leaves: list[FloatArray], p_hg: FloatArray, size: int, pairing: int, rng: np.random.Generator
+) -> FloatArray:
     tensor = np.einsum("ah,bh,hg,cg,dg->abcd", *leaves[:2], p_hg, *leaves[2:], optimize=True)
     counts = rng.multinomial(size, tensor.ravel() / tensor.sum()).reshape(tensor.shape)
     (first, second), (third, fourth) = _PAIRS[pairing]
@@ -85,6 +107,8 @@ def answered(counts: FloatArray) -> dict[str, Any]:
     distances = {pair: log_det(pairs) for pair, pairs in tables.items()}
     answers["nj"] = smallest(_sums(distances)).pairing
     for k in SPECTRAL:
+        if k > counts.shape[-1]:
+            continue
         products = {pair: -spectral_products(pairs, k).estimate for pair, pairs in tables.items()}
         answers[f"spectral@{k}"] = smallest(_sums(products)).pairing
     return answers

@@ -22,6 +22,35 @@ class Pairings(NamedTuple):
 
 QuartetTest: TypeAlias = Callable[[IntArray], Pairings]
 
+# Tensors are made this many cells at a time (32 MB, and three times that unfolded).
+_CELLS_AT_ONCE = 2**22
+
+
+def tensor_test(
+    pairings: Callable[[NDArray[np.int64] | FloatArray], Pairings],
+    tables: Callable[[IntArray], NDArray[np.int64] | FloatArray],
+    n_states: int,
+) -> QuartetTest:
+    """Make a test of quadruples out of one of their tensors, asked in pieces that fit in memory.
+
+    Parameters
+    ----------
+    pairings : callable
+        From tensors, shape (q, n, n, n, n), to their pairings.
+    tables : callable
+        From quadruples, shape (q, 4), to tensors: counts of a table (:func:`latree.tables.quartet_tables`) or exact
+        distributions of a model.
+    n_states : int
+        The largest number of states of any column.
+    """
+    step = max(1, _CELLS_AT_ONCE // n_states**4)
+
+    def test(quartets: IntArray) -> Pairings:
+        pieces = [pairings(tables(quartets[i : i + step])) for i in range(0, max(1, len(quartets)), step)]
+        return Pairings(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+
+    return test
+
 
 def pair_sums(matrix: FloatArray, quartets: IntArray) -> FloatArray:
     """Add a matrix's entries for the two pairs of each pairing; gives shape (q, 3)."""

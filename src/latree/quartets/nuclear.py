@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
-from latree.quartets import Pairings, QuartetTest, smallest
+from latree.quartets import Pairings, QuartetTest, smallest, tensor_test
 from latree.tensor import nuclear_norms, unfoldings
-
-# Tensors are made and unfolded this many cells at a time (32 MB, and three times that unfolded).
-_CELLS_AT_ONCE = 2**22
 
 
 def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
@@ -31,20 +28,5 @@ def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
 
 
 def nuclear_test(tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n_states: int) -> QuartetTest:
-    """Make the test for quadruples whose tensors ``tables`` gives.
-
-    Parameters
-    ----------
-    tables : callable
-        From quadruples, shape (q, 4), to tensors, shape (q, n, n, n, n): counts of a table
-        (:func:`latree.tables.quartet_tables`) or exact distributions of a model.
-    n_states : int
-        The largest number of states of any column, by which the work is cut into pieces that fit in memory.
-    """
-    step = max(1, _CELLS_AT_ONCE // n_states**4)
-
-    def test(quartets: IntArray) -> Pairings:
-        pieces = [nuclear_pairings(tables(quartets[i : i + step])) for i in range(0, max(1, len(quartets)), step)]
-        return Pairings(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
-
-    return test
+    """Make the test for quadruples whose tensors ``tables`` gives; see :func:`latree.quartets.tensor_test`."""
+    return tensor_test(nuclear_pairings, tables, n_states)
