@@ -2,8 +2,9 @@
 
 The folder holds tables as NAME.csv.gz with a column `fold` (the number of the test fold that a row belongs to), the
 states of their columns as NAME.states.json, and published.csv with the same folds' log-likelihoods of other learners.
-The number of hidden states is the one of 2, 3, 4, 6 and 8 with the best BIC on the training rows, except where the
-method finds it itself (hw) or cannot use more states than the columns have (spectral). Folds are contiguous blocks of
+The number of hidden states is the one of 2, 3, 4, 6 and 8 with the best BIC on the training rows, and smoothing 0.1,
+except where the method finds them itself (auto; hw the states) or cannot use more states than the columns have
+(spectral). Folds are contiguous blocks of
 rows, not shuffled, so that some states occur only in the test fold: compare within a fold only.
 """
 
@@ -35,9 +36,10 @@ def best_by_bic(method: str, train: Table) -> Learned:
     choices: list[int | None] = [None]
     if method == "spectral":
         choices = [k for k in STATES if k <= train.n_states.min()]
-    elif method not in ("hw", "chow-liu", "independent"):
+    elif method not in ("auto", "hw", "chow-liu", "independent"):
         choices = list(STATES)
-    fits = [learn_model(train, Settings(method, n_states, random_state=0)) for n_states in choices]
+    smoothing = None if method == "auto" else 0.1
+    fits = [learn_model(train, Settings(method, n_states, smoothing=smoothing, random_state=0)) for n_states in choices]
     return min(fits, key=lambda learned: float(learned.summary["bic"]))
 
 

@@ -37,7 +37,7 @@ def mixed(n_rows=300):
 
 def fit(method, table, weights=None, seed=0):
     table = Table.from_codes(table.columns, table.codes(), weights) if weights is not None else table
-    return LatentTree(method, n_states=2, random_state=seed).fit(table)
+    return LatentTree(method, n_states=2, smoothing=0.1, random_state=seed).fit(table)
 
 
 @pytest.fixture(scope="module")

@@ -36,10 +36,10 @@ def load_model(path: Path) -> "LatentTreeModel":
     return LatentTreeModel.load(path)
 
 
-class OrAuto(click.ParamType):
+class OrAuto(click.ParamType[Any]):
     """A number, or `auto` for one that is found."""
 
-    def __init__(self, number: click.ParamType, name: str) -> None:
+    def __init__(self, number: click.ParamType[Any], name: str) -> None:
         self.number, self.name = number, f"auto|{name}"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -10,17 +10,19 @@ Smoothing is chosen on held-out rows in either case, with few states first.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree.arrays import FloatArray
 from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
 from latree.evidence import Evidence, fit_local, messages, random_local
+from latree.messages import log_likelihoods
 from latree.model import LatentTreeModel, bic
-from latree.table import Table
+from latree.table import Block, Table
 from latree.tree import Tree
 
 Criterion: TypeAlias = Literal["held-out", "bic"]
@@ -31,6 +33,7 @@ MAX_STATES = 64
 FEW_ROWS = 1000  # of fewer, every row is held out once; of more, a fifth of the rows
 
 _FOLDS = 5
+_MANY_ROWS = 50_000  # no more are needed to choose
 _FIRST = 4  # states that the search begins with
 _TOLERANCE = 5e-5  # share of the columns' entropy; a comparison needs no more, and the last fit is finer
 _MAX_ITERATIONS = 60
@@ -57,7 +60,7 @@ class Choice:
         Of each hidden variable.
     smoothing : float
     scores : array
-        Log-likelihood of each held-out row under a model that was fitted without it.
+        Log-likelihood of each held-out row, times its weight, under a model that was fitted without it.
     start : LatentTreeModel
         Fitted to most of the rows: where EM may start on all of them.
     """
@@ -69,11 +72,18 @@ class Choice:
 
 
 def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
-    """Part a table's rows at random: one part in five is judged by, or each of the five in turn where rows are few."""
-    parts = np.array_split(rng.permutation(table.n_rows), min(_FOLDS, table.n_rows))
-    chosen = parts if table.n_rows < FEW_ROWS else parts[:1]
-    every = np.arange(table.n_rows)
-    return tuple(Part(table.taken(np.setdiff1d(every, part)), table.taken(np.sort(part))) for part in chosen)
+    """Part a table's rows at random: one part in five is judged by, or each of the five in turn where rows are few.
+
+    Rows without weight are left out. Repeated rows may fall on both sides: a weight is not quite the same as repeating.
+    """
+    rows = rng.permutation(np.flatnonzero(table.map(_has_weight)))[:_MANY_ROWS]
+    parts = np.array_split(rows, min(_FOLDS, len(rows)))
+    judged = parts if len(rows) < FEW_ROWS else parts[:1]
+    return tuple(Part(table.taken(np.setdiff1d(rows, part)), table.taken(np.sort(part))) for part in judged)
+
+
+def _has_weight(block: Block) -> NDArray[np.bool_]:
+    return np.ones(len(block.codes), dtype=bool) if block.weights is None else block.weights > 0
 
 
 def regular(tree: Tree, columns: Sequence[int], most: int) -> tuple[int, ...]:
@@ -161,6 +171,9 @@ class _Search:
                 if not is_better(tried.scores, best.scores):
                     break
                 best, most = tried, 2 * most
+            if most == 2 * _FIRST:
+                fewer = self._fits(self._regular(_FIRST // 2), best.smoothing)
+                best = best if is_better(best.scores, fewer.scores) else fewer
             return self._adjusted(best)
         for _ in range(_ROUNDS):
             tried = self._fits(self._refined(best), best.smoothing)
@@ -203,7 +216,7 @@ class _Search:
             monitor = ConvergenceMonitor(self._tolerance, _MAX_ITERATIONS)
             fit = fit_model(part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start)
             models.append(fit.model)
-        scores = [model.log_likelihood_rows(part.judged) for part, model in zip(self.parts, models, strict=True)]
+        scores = [part.judged.map(partial(_scores, model)) for part, model in zip(self.parts, models, strict=True)]
         return _Fits(n_states, smoothing, tuple(models), np.concatenate(scores))
 
     @cached_property
@@ -237,6 +250,11 @@ class _Search:
             return min(scores, key=lambda k: scores[k])
 
         return tuple(chosen(node, size) for node, size in enumerate(fits.n_states, start=self.tree.n_observed))
+
+
+def _scores(model: LatentTreeModel, block: Block) -> FloatArray:
+    rows = log_likelihoods(model.network, block.codes)
+    return rows if block.weights is None else rows * block.weights
 
 
 def mean_entropy(table: Table) -> float:
