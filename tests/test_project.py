@@ -29,6 +29,7 @@ LAYERS = [
     ["latree.newick", "latree.drawing"],
     ["latree.tree"],
     ["latree.builders"],
+    ["latree.support"],
     ["latree.modelfile"],
     ["latree.model"],
     ["latree.em", "latree.simulate", "latree.theory", "latree.evidence"],

@@ -4,6 +4,7 @@ The tree is the joined one, unless rows that were not fitted say clearly that so
 hidden variable above all columns, or, if prediction is what is asked for, a hidden Chow-Liu tree.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,13 +12,15 @@ import numpy as np
 from latree.arrays import RandomState, generator
 from latree.builders import Progress, Structure
 from latree.builders.hidden_chow_liu import hidden_chow_liu
+from latree.builders.independent import independent
 from latree.builders.latent_class import latent_class
 from latree.builders.neighbor_joining import neighbor_joining
-from latree.distances import covariance, finite, information, pairwise
+from latree.distances import chance, covariance, information, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
-from latree.rearrange import Verdict, exchanged, verdicts
+from latree.rearrange import Verdict, Views, exchanged
 from latree.states import Choice, Criterion, choose, held_out, is_better, mean_entropy, regular
+from latree.support import bootstrap_trees, with_support
 from latree.table import MemoryRows, Table
 from latree.tree import Tree
 
@@ -28,54 +31,100 @@ _MAX_ITERATIONS = 60
 _ROWS = 10_000  # no more are looked at
 _LEAD = 1.5  # standard errors by which another pairing must be better
 _SWEEPS = 10
+_REPLICATES = 50  # of the rows, to see which edges come back
+_FEW_REPLICATES = 20  # where columns are many
+_MANY_COLUMNS = 200
+_WEAK = 0.5  # an edge with less support is given up if held-out rows do not miss it
+_CHANCE = 0.01  # probability with which independent columns may be taken for dependent
+_INDEPENDENT = 0.05  # sides of an edge whose covariance is more probable than this by chance may be independent
 _CLEARLY = 2.0  # standard errors by which another kind of tree must predict better
 
 
-def rearranged(table: Table, tree: Tree, seed: int) -> tuple[Tree, int]:
-    """Exchange subtrees across inner edges while that is worth it.
+@dataclass(frozen=True)
+class Rearranged:
+    """A tree that no exchange improves.
 
-    Returns
-    -------
+    Attributes
+    ----------
     tree : Tree
         With the support of every inner edge.
     exchanges : int
+    independent : tuple of int
+        The edges whose two sides seem to be independent of each other.
     """
+
+    tree: Tree
+    exchanges: int
+    independent: tuple[int, ...]
+
+
+def joined(table: Table) -> Structure:
+    """Join by covariances all columns that show any dependence; the others stay by themselves.
+
+    A column is left alone if chance would show a pair as dependent as its closest one in more than one table in a
+    hundred.
+    """
+    d = table.n_columns
+    p_values = pairwise(table, chance)
+    np.fill_diagonal(p_values, 1)
+    columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
+    if len(columns) < 2:
+        return independent(table.names)
+    tree = neighbor_joining(
+        [table.names[column] for column in columns], pairwise(table, covariance)[np.ix_(columns, columns)]
+    ).tree
+    moved = np.array([*columns, *range(d, d + tree.n_hidden)])
+    return Structure(Tree(table.names, moved[tree.edges]))
+
+
+def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:
+    """Exchange subtrees across inner edges while that is worth it."""
     block = table.some_rows(_ROWS, seed)
     some = Table(table.columns, MemoryRows(*block))
-    done = 0
+    exchanges = 0
     for sweep in range(_SWEEPS + 1):
-        found = verdicts(_model(some, tree, seed), block)
-        if sweep == _SWEEPS:
-            break
-        moves: list[Verdict] = []
-        touched: set[int] = set()
-        for verdict in sorted(found.values(), key=lambda verdict: -verdict.rival_lead):
-            around = {*verdict.ends, *verdict.tops}
-            if verdict.rival_lead > _LEAD and not touched & around:
-                moves.append(verdict)
-                touched |= around
+        views = Views(_model(some, tree, seed), block)
+        found = views.verdicts()
+        moves = _apart(found.values()) if sweep < _SWEEPS else []
         if not moves:
             break
         for move in moves:
             tree = exchanged(tree, move)
-        done += len(moves)
+        exchanges += len(moves)
     support = np.full(len(tree.edges), np.nan)
     for edge, verdict in found.items():
         support[edge] = verdict.support
-    return Tree(tree.names, tree.edges, support=support), done
+    supported = Tree(tree.names, tree.edges, support=support)
+    return Rearranged(supported, exchanges, tuple(views.independent_edges(_INDEPENDENT)))
+
+
+def supported(table: Table, tree: Tree, start: Tree, seed: int) -> Tree:
+    """Give every inner edge that the joined tree had the share of resampled tables whose joined tree has it.
+
+    Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
+    """
+    replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
+    counted = with_support(tree, bootstrap_trees(table, lambda some, _: joined(some).tree, replicates, seed))
+    old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)
+    return Tree(tree.names, tree.edges, tree.lengths, np.where(old, counted.support, tree.support))
+
+
+def _apart(found: Iterable[Verdict]) -> list[Verdict]:
+    """Give the exchanges that are worth it, the best first, no two of which touch the same node."""
+    moves: list[Verdict] = []
+    touched: set[int] = set()
+    for verdict in sorted(found, key=lambda verdict: -verdict.rival_lead):
+        around = {*verdict.ends, *verdict.tops}
+        if verdict.rival_lead > _LEAD and not touched & around:
+            moves.append(verdict)
+            touched |= around
+    return moves
 
 
 def _model(table: Table, tree: Tree, seed: int) -> LatentTreeModel:
     sizes = regular(tree, table.n_states.tolist(), _STATES)
     monitor = ConvergenceMonitor(_TOLERANCE * mean_entropy(table), _MAX_ITERATIONS)
     return fit_model(table, tree, sizes, smoothing=_SMOOTHING, monitor=monitor, random_state=seed).model
-
-
-def joined(table: Table, seed: int) -> Structure:
-    """Join by distances, and rearrange."""
-    start = neighbor_joining(table.names, finite(pairwise(table, covariance))).tree
-    tree, exchanges = rearranged(table, start, seed)
-    return Structure(tree, {"exchanges": exchanges})
 
 
 @dataclass(frozen=True)
@@ -103,20 +152,41 @@ def auto(
     rng = generator(random_state)
     seed = int(rng.integers(2**31))
     parts = held_out(table, rng)
+
+    def tried(tree: Tree, facts: dict[str, int], known: Choice | None = None) -> Chosen:
+        """Choose what a tree needs; as much as another one, where that is known."""
+        states: int | Sequence[int] | None = n_states
+        if known and states is None:
+            states = regular(tree, table.n_states.tolist(), max(known.n_states, default=1))
+        smoothing = known.smoothing if known else None
+        choice = choose(
+            table, tree, parts, criterion=criterion, n_states=states, smoothing=smoothing, random_state=seed
+        )
+        return Chosen(tree, facts, choice=choice)
+
+    def simplified(best: Chosen, tree: Tree) -> Chosen:
+        """Give the simpler tree, unless held-out rows are predicted clearly worse."""
+        simpler = tried(tree, best.facts, best.choice)
+        return best if is_better(best.choice.scores, simpler.choice.scores, errors=_CLEARLY) else simpler
+
+    steps = 4 if criterion == "held-out" else 3
+    progress(0, steps)
+    first = joined(table).tree
+    start = rearranged(table, first, seed)
+    best = tried(supported(table, start.tree, first, seed), {"exchanges": start.exchanges})
+    progress(1, steps)
+    if start.independent:
+        best = simplified(best, best.tree.cut(start.independent))
+    weak = np.flatnonzero(best.tree.support < _WEAK)
+    if len(weak):
+        best = simplified(best, best.tree.contracted(weak.tolist()))
+    progress(2, steps)
     rivals = [latent_class(table.names)]
     if criterion == "held-out":
         rivals.append(hidden_chow_liu(table.names, pairwise(table, information)))
-    progress(0, 2 + len(rivals))
-    best = joined(table, seed)
-    progress(1, 2 + len(rivals))
-
-    def chosen(structure: Structure) -> Choice:
-        return choose(table, structure.tree, parts, criterion=criterion, n_states=n_states, random_state=seed)
-
-    choice = chosen(best)
-    for number, rival in enumerate(rivals):
-        progress(2 + number, 2 + len(rivals))
-        tried = chosen(rival)
-        if is_better(tried.scores, choice.scores, errors=_CLEARLY):
-            best, choice = rival, tried
-    return Chosen(best.tree, best.facts, choice=choice)
+    for number, rival in enumerate(rivals, start=3):
+        other = tried(rival.tree, {})
+        if is_better(other.choice.scores, best.choice.scores, errors=_CLEARLY):
+            best = other
+        progress(number, steps)
+    return best

@@ -89,6 +89,13 @@ def commands(context: click.Context) -> None:
     show_default=True,
     help="Pseudo-rows per table cell.",
 )
+@click.option(
+    "--bootstrap",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Times that rows are drawn anew for the edges' support and consensus.nwk.",
+)
 @click.option("--restarts", type=click.IntRange(min=1), default=1, show_default=True, help="Random starts of EM.")
 @click.option(
     "--max-iterations", type=click.IntRange(min=1), default=200, show_default=True, help="Most iterations of EM."
@@ -299,6 +306,8 @@ def _write_run(learned: "Learned", out: Path) -> None:
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
         learned.model.save(folder / "model.json")
+        if learned.consensus is not None:
+            write_text(folder / "consensus.nwk", learned.consensus.to_newick())
 
 
 def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool) -> None:
@@ -311,7 +320,8 @@ def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool)
         if out is None:
             click.echo("\nNothing was written; --out FOLDER keeps the tree and the model.")
         else:
-            click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json")
+            more = ", consensus.nwk" if learned.consensus is not None else ""
+            click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
 
 
 def _load_tree(path: Path) -> "Tree":

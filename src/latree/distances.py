@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaincc
 
 from latree.arrays import FloatArray
 from latree.table import Table
@@ -67,12 +68,10 @@ def covariance(pairs: Pairs) -> FloatArray:
     number of hidden states. It is infinite where a column is constant, two columns are present together in fewer than
     two rows, or an exact distribution is independent.
     """
-    first, second = pairs.joint.sum(axis=-1), pairs.joint.sum(axis=-2)
+    squared, mean, spread = _squared_norm(pairs)
     known = pairs.total > 1
-    chance = np.divide(1, pairs.total - 1, out=np.zeros_like(pairs.total), where=known)
-    squared = ((pairs.joint - pairs.product) ** 2).sum(axis=(-2, -1))
-    left = squared - chance * _trace(first) * _trace(second)
-    twice = 2 * chance * _spread(first) * _spread(second)
+    left = squared - mean
+    twice = 2 * spread
     # x = (T + √(T² + 4s²)) / 2 cancels where T < 0; there 2s² / (√(T² + 4s²) - T) is the same and does not.
     larger = np.hypot(left, twice) + np.abs(left)
     smaller = np.divide(twice**2, larger, out=np.zeros_like(larger), where=larger > 0)
@@ -80,6 +79,30 @@ def covariance(pairs: Pairs) -> FloatArray:
     norm[(norm < ROUNDING) | ~known] = 0
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log(norm))
+
+
+def chance(pairs: Pairs) -> FloatArray:
+    """Give the probability that independent columns show as much covariance: a p-value, 1 where nothing is known."""
+    return gamma_tail(*_squared_norm(pairs))
+
+
+def gamma_tail(squared: FloatArray, mean: FloatArray, spread: FloatArray) -> FloatArray:
+    """Give the probability that chance alone makes a ``‖C‖²`` as large, given its mean and ``√½`` of its spread.
+
+    Of independent variables it is nearly a gamma variable (Gretton et al. 2008).
+    """
+    known = (spread > 0) & (mean > 0)
+    scale = 2 * spread**2 / np.where(known, mean, 1)
+    shape = np.where(known, mean, 1) / np.where(known, scale, 1)
+    return np.where(known, gammaincc(shape, squared / np.where(known, scale, 1)), 1.0)
+
+
+def _squared_norm(pairs: Pairs) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give ``‖C‖²``, and for independent columns its mean ``tr S_i tr S_j / (m - 1)`` and s, ``√½`` of its spread."""
+    first, second = pairs.joint.sum(axis=-1), pairs.joint.sum(axis=-2)
+    share = np.divide(1, pairs.total - 1, out=np.zeros_like(pairs.total), where=pairs.total > 1)
+    squared = np.asarray(((pairs.joint - pairs.product) ** 2).sum(axis=(-2, -1)))
+    return squared, share * _trace(first) * _trace(second), share * _spread(first) * _spread(second)
 
 
 def _trace(share: FloatArray) -> FloatArray:

@@ -1,5 +1,6 @@
 """Trees as text for a terminal."""
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,7 +10,8 @@ if TYPE_CHECKING:
 def draw(tree: "Tree", hidden: bool) -> str:
     """Draw a tree hung from its middle, one line an observed variable, small branches first.
 
-    A forest is drawn as one tree after another; a named inner node stands on its own line above its branches.
+    A forest is drawn as one tree after another; a named inner node stands on its own line above its branches. The
+    support of an edge stands on it, in per cent.
     """
     rooted = tree.rooted()
     children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
@@ -38,7 +40,10 @@ def draw(tree: "Tree", hidden: bool) -> str:
                 lead = first + ("┬" if last else "─")
             else:
                 lead = later + ("├" if position < last else "└")
-            drawn.append((child, lead + "─", later + ("│ " if position < last else "  ")))
+            support = tree.support[rooted.up[child]]
+            share = "" if isnan(support) else f"{round(100 * support)}─"
+            beside = later + ("│" if position < last else " ") + " " * (1 + len(share))
+            drawn.append((child, f"{lead}─{share}", beside))
         stack.extend(reversed(drawn))
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

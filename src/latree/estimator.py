@@ -42,6 +42,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What to do with a category of new data that the fitted data did not have.
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table; chosen on held-out rows by default.
+    bootstrap : int
+        Number of times that rows are drawn anew to see how often every edge of the tree comes back; 0 for the support
+        that the learner gives, if any.
     restarts : int
         Random starts of EM, of which the best is kept.
     max_iterations : int
@@ -87,6 +90,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         missing: Collection[str] = DEFAULT_MISSING,
         unseen: Unseen = "error",
         smoothing: float | None = None,
+        bootstrap: int = 0,
         restarts: int = DEFAULT_RESTARTS,
         max_iterations: int = DEFAULT_MAX_ITERATIONS,
         tolerance: float = DEFAULT_TOLERANCE,
@@ -100,6 +104,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.unseen = unseen
         self.smoothing = smoothing
+        self.bootstrap = bootstrap
         self.restarts = restarts
         self.max_iterations = max_iterations
         self.tolerance = tolerance
@@ -132,6 +137,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             criterion=self.criterion,
             representatives=self.representatives,
             smoothing=self.smoothing,
+            bootstrap=self.bootstrap,
             restarts=self.restarts,
             max_iterations=self.max_iterations,
             tolerance=self.tolerance,

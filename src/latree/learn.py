@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -25,6 +25,7 @@ from latree.errors import InputError
 from latree.methods import Options, Representatives, find_method
 from latree.model import LatentTreeModel, aic, bic
 from latree.states import CRITERIA, Criterion, choose, held_out
+from latree.support import bootstrap_trees, consensus, with_support
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
 from latree.tables import present_together
 from latree.tree import Tree
@@ -32,7 +33,7 @@ from latree.tree import Tree
 DEFAULT_METHOD = "auto"
 DEFAULT_CRITERION: Criterion = "held-out"
 
-REPORTED_SETTINGS = ("criterion", "representatives", "restarts", "max_iterations", "tolerance")
+REPORTED_SETTINGS = ("criterion", "representatives", "bootstrap", "restarts", "max_iterations", "tolerance")
 
 # From the name of a stage to the callback that it reports to.
 Stages: TypeAlias = Callable[[str], Progress]
@@ -47,6 +48,7 @@ class Settings:
     criterion: Criterion = DEFAULT_CRITERION
     representatives: Representatives = "nearest"
     smoothing: float | None = None
+    bootstrap: int = 0
     restarts: int = DEFAULT_RESTARTS
     max_iterations: int = DEFAULT_MAX_ITERATIONS
     tolerance: float = DEFAULT_TOLERANCE
@@ -56,8 +58,8 @@ class Settings:
         """Raise if a setting makes no sense."""
         find_method(self.method)
         check_states(self.n_states)
-        for name in ("restarts", "max_iterations"):
-            _check_whole(name, getattr(self, name))
+        for name, least in (("restarts", 1), ("max_iterations", 1), ("bootstrap", 0)):
+            _check_whole(name, getattr(self, name), least)
         check_criterion(self.criterion)
         for name in ("smoothing", "tolerance"):
             value = getattr(self, name)
@@ -76,12 +78,12 @@ def check_criterion(criterion: str) -> None:
 def check_states(n_states: int | None) -> None:
     """Raise if a number of states makes no sense; None means that it is to be found."""
     if n_states is not None:
-        _check_whole("n_states", n_states)
+        _check_whole("n_states", n_states, 1)
 
 
-def _check_whole(name: str, value: object) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+def _check_whole(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class Learned:
     fit: Fit
     seconds: float
     warnings: tuple[str, ...]
+    consensus: Tree | None  # of the bootstrap's trees
 
     @property
     def model(self) -> LatentTreeModel:
@@ -120,6 +123,7 @@ class Learned:
             "log_likelihood": log_likelihood,
             "aic": aic(log_likelihood, model.n_parameters),
             "bic": bic(log_likelihood, model.n_parameters, table.total_weight),
+            "support": _support(model.tree),
             "iterations": self.fit.iterations,
             "converged": self.fit.monitor.converged,
             **self.structure.facts,
@@ -150,6 +154,16 @@ class Learned:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _support(tree: Tree) -> dict[str, float]:
+    """Give the support of every inner edge that has any, by the names of its ends."""
+    names = tree.node_names
+    return {
+        f"{names[u]}-{names[v]}": float(support)
+        for (u, v), support in zip(tree.edges.tolist(), tree.support, strict=True)
+        if not np.isnan(support)
+    }
 
 
 def _one_or_all(numbers: list[int]) -> int | list[int]:
@@ -217,7 +231,18 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
     started = time.perf_counter()
     rng = generator(settings.random_state)
     options = Options(settings.n_states, settings.representatives, rng, settings.criterion, stages("Building the tree"))
-    structure = find_method(settings.method).learn(table, options)
+    learner = find_method(settings.method)
+    structure = learner.learn(table, options)
+    agreed = None
+    if settings.bootstrap:
+        trees = bootstrap_trees(
+            table,
+            lambda resampled, chance: learner.replicate(resampled, replace(options, random_state=chance)).tree,
+            settings.bootstrap,
+            int(rng.integers(2**31)),
+            stages("Resampling the rows"),
+        )
+        structure, agreed = replace(structure, tree=with_support(structure.tree, trees)), consensus(trees)
     n_states, smoothing, start = _capacity(table, structure, settings, rng)
     fit = fit_model(
         table,
@@ -231,7 +256,7 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
         progress=stages("Fitting the model"),
     )
     seconds = time.perf_counter() - started
-    return Learned(table, settings, structure, smoothing, fit, seconds, tuple(_warnings(table, fit)))
+    return Learned(table, settings, structure, smoothing, fit, seconds, tuple(_warnings(table, fit)), agreed)
 
 
 def _capacity(

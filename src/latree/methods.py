@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from latree.arrays import RandomState
-from latree.auto import auto
+from latree.auto import auto, joined
 from latree.builders import Progress, Structure, no_progress
 from latree.builders.chow_liu import chow_liu
 from latree.builders.chow_liu_grouping import chow_liu_grouping
@@ -56,6 +56,7 @@ class Method:
     builder: Callable[[Table, Options], Structure]
     may_have: tuple[Oddity, ...] = ()  # what sets trees that come out apart from binary ones
     has_representatives: bool = False  # whether leaves stand for branches in its tests
+    quick: Callable[[Table, Options], Structure] | None = None  # what bootstraps do, where the whole takes too long
 
     def check_returns(self, tree: Tree) -> None:
         """Raise if this tree can never come out, whatever the table."""
@@ -76,6 +77,10 @@ class Method:
                 "--states on the command line"
             )
         return self.builder(table, options)
+
+    def replicate(self, table: Table, options: Options) -> Structure:
+        """Learn the structure behind a resampled table."""
+        return (self.quick or self.learn)(table, options)
 
 
 def find_method(name: str) -> Method:
@@ -178,7 +183,8 @@ METHODS = {
             trees="mostly binary, columns at the leaves, with support",
             reference="latree",
             builder=_auto,
-            may_have=("many neighbours",),
+            may_have=("many neighbours", "parts"),
+            quick=lambda table, options: joined(table),
         ),
         Method(
             name="tensor",

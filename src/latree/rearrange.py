@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from latree.arrays import FloatArray
+from latree.distances import gamma_tail
 from latree.evidence import messages
 from latree.messages import TINY
 from latree.model import LatentTreeModel
@@ -69,29 +70,51 @@ class Verdict:
         return float(np.mean(drawn.argmax(axis=1) == 0))
 
 
-def verdicts(model: LatentTreeModel, block: Block) -> dict[int, Verdict]:
-    """Look at all inner edges between hidden nodes with three neighbours each; give verdicts by edge."""
-    tree = model.tree
-    incoming = messages(model, block.codes)
-    marginals = list(model.marginals().values())
-    weights = np.ones(len(block.codes)) if block.weights is None else block.weights
-    weights = weights / weights.sum()
+class Views:
+    """What subtrees' own cells say of their tops, in the rows of a block."""
 
-    def view(top: int, below: int) -> FloatArray:
-        """Give the centred posterior of a subtree's top given its own cells, times the root of the rows' weights."""
-        joint = incoming[top, below] * marginals[top][:, None]
+    def __init__(self, model: LatentTreeModel, block: Block) -> None:
+        self.tree = model.tree
+        weights = np.ones(len(block.codes)) if block.weights is None else block.weights
+        self.n_rows = float(weights.sum())
+        self.weights = weights / self.n_rows
+        self._incoming = messages(model, block.codes)
+        self._marginals = list(model.marginals().values())
+
+    def of(self, top: int, other: int) -> FloatArray:
+        """Give the centred posterior of a node given the cells on its side of the edge to a hidden one."""
+        joint = self._incoming[top, other] * self._marginals[top][:, None]
         posterior = joint / np.maximum(joint.sum(axis=0), TINY)
-        return np.asarray(posterior - (posterior @ weights)[:, None])
+        return np.asarray(posterior - (posterior @ self.weights)[:, None])
 
-    found = {}
-    for edge, (h, g) in enumerate(tree.edges.tolist()):
-        if min(h, g) < tree.n_observed or len(tree.neighbors[h]) != 3 or len(tree.neighbors[g]) != 3:
-            continue
-        one, two = (u for u, other in tree.neighbors[h] if other != edge)
-        three, four = (u for u, other in tree.neighbors[g] if other != edge)
-        views = [view(one, h), view(two, h), view(three, g), view(four, g)]
-        found[edge] = Verdict((h, g), (one, two, three, four), *_sums(views, weights))
-    return found
+    def verdicts(self) -> dict[int, Verdict]:
+        """Look at all inner edges between hidden nodes with three neighbours each; give verdicts by edge."""
+        found = {}
+        for edge, (h, g) in self._inner_edges():
+            if len(self.tree.neighbors[h]) == len(self.tree.neighbors[g]) == 3:
+                one, two = (u for u, other in self.tree.neighbors[h] if other != edge)
+                three, four = (u for u, other in self.tree.neighbors[g] if other != edge)
+                views = [self.of(one, h), self.of(two, h), self.of(three, g), self.of(four, g)]
+                found[edge] = Verdict((h, g), (one, two, three, four), *_sums(views, self.weights))
+        return found
+
+    def independent_edges(self, level: float) -> list[int]:
+        """Find the inner edges whose two sides show no more covariance than chance does with this probability."""
+        found = []
+        for edge, (h, g) in self._inner_edges():
+            one, other = self.of(h, g), self.of(g, h)
+            squared = (((one * self.weights) @ other.T) ** 2).sum()
+            own = [(view * self.weights) @ view.T for view in (one, other)]
+            mean = np.trace(own[0]) * np.trace(own[1]) / self.n_rows
+            spread = np.sqrt((own[0] ** 2).sum() * (own[1] ** 2).sum()) / self.n_rows
+            if gamma_tail(*np.array([squared, mean, spread])) > level:
+                found.append(edge)
+        return found
+
+    def _inner_edges(self) -> list[tuple[int, tuple[int, int]]]:
+        return [
+            (edge, (h, g)) for edge, (h, g) in enumerate(self.tree.edges.tolist()) if min(h, g) >= self.tree.n_observed
+        ]
 
 
 def _sums(views: list[FloatArray], weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -181,7 +181,8 @@ class Tree:
         return min(order, key=lambda node: (node < self.n_observed, heaviest[node], node))
 
     @cached_property
-    def _splits_of_edges(self) -> tuple[Split, ...]:
+    def edge_splits(self) -> tuple[Split, ...]:
+        """What removing each edge does to the observed variables."""
         rooted = self.rooted()
         below = [1 << node if node < self.n_observed else 0 for node in range(self.n_nodes)]
         for node in rooted.order[::-1].tolist():
@@ -206,7 +207,7 @@ class Tree:
         """
         return frozenset(
             split
-            for split in self._splits_of_edges
+            for split in self.edge_splits
             if split.side.bit_count() > 1 and (split.side ^ split.within).bit_count() > 1
         )
 
@@ -230,8 +231,8 @@ class Tree:
         other = other.reordered(self.names)
         if self._observed_components == other._observed_components:
             return len(self.splits - other.splits), len(other.splits - self.splits)
-        mine = sum(not other._implies(split) for split in self.splits)
-        return mine, sum(not self._implies(split) for split in other.splits)
+        mine = sum(not other.implies(split) for split in self.splits)
+        return mine, sum(not self.implies(split) for split in other.splits)
 
     @cached_property
     def _observed_components(self) -> frozenset[int]:
@@ -242,7 +243,7 @@ class Tree:
             found[component] = found.get(component, 0) | 1 << node
         return frozenset(found.values())
 
-    def _implies(self, split: Split) -> bool:
+    def implies(self, split: Split) -> bool:
         """Tell whether the components that a partition parts are all parted like that by an edge of their own."""
         sides = split.side, split.side ^ split.within
         parted = [within for within in self._observed_components if all(side & within for side in sides)]
@@ -295,6 +296,44 @@ class Tree:
                 distance[node, below] -= 2
         return distance[: self.n_observed, place[: self.n_observed]]
 
+    def contracted(self, edges: Iterable[int]) -> "Tree":
+        """Merge the two ends of some edges, given by their numbers; both ends of each are hidden."""
+        gone = set(edges)
+        top = list(range(self.n_nodes))
+        for u, v in (self.edges[edge].tolist() for edge in sorted(gone)):
+            kept, merged = sorted((top[u], top[v]))
+            top = [kept if node == merged else node for node in top]
+        rest = [edge for edge in range(len(self.edges)) if edge not in gone]
+        moved = [(top[u], top[v]) for u, v in self.edges[rest].tolist()]
+        return Tree(self.names, _renumbered(moved, self.n_observed), self.lengths[rest], self.support[rest])
+
+    def cut(self, edges: Iterable[int]) -> "Tree":
+        """Remove some edges, given by their numbers, and hidden nodes that then tie nothing together.
+
+        Where a hidden node is left with two neighbours, these are tied to each other directly, unless both are
+        observed; the new edge has the sum of the two lengths and the smaller support.
+        """
+        gone = set(edges)
+        left = {
+            edge: (*self.edges[edge].tolist(), float(self.lengths[edge]), float(self.support[edge]))
+            for edge in range(len(self.edges))
+            if edge not in gone
+        }
+        waiting = list(range(self.n_observed, self.n_nodes))
+        while waiting:
+            node = waiting.pop()
+            around = [edge for edge, (u, v, _, _) in left.items() if node in (u, v)]
+            others = [u + v - node for u, v, _, _ in (left[edge] for edge in around)]
+            if len(around) == 1:
+                del left[around[0]]
+                waiting += [other for other in others if other >= self.n_observed]
+            elif len(around) == 2 and max(others) >= self.n_observed:
+                one, two = (left.pop(edge) for edge in around)
+                left[around[0]] = (others[0], others[1], one[2] + two[2], float(np.fmin(one[3], two[3])))
+        rows = list(left.values())
+        moved = _renumbered([(u, v) for u, v, _, _ in rows], self.n_observed)
+        return Tree(self.names, moved, [row[2] for row in rows], [row[3] for row in rows])
+
     def to_newick(self) -> str:
         """Write the tree in Newick format; a forest as one statement a component."""
         return write_newick(self)
@@ -329,6 +368,13 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"<Tree: {self.n_observed} observed, {self.n_hidden} hidden>"
+
+
+def _renumbered(edges: Sequence[tuple[int, int]], n_observed: int) -> list[tuple[int, int]]:
+    """Give hidden nodes the numbers from ``n_observed`` on, in their order."""
+    hidden = sorted({node for edge in edges for node in edge if node >= n_observed})
+    number = {node: place for place, node in enumerate(hidden, start=n_observed)}
+    return [(number.get(u, u), number.get(v, v)) for u, v in edges]
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
