@@ -15,7 +15,7 @@ from latree.builders.hidden_chow_liu import hidden_chow_liu
 from latree.builders.independent import independent
 from latree.builders.latent_class import latent_class
 from latree.builders.neighbor_joining import neighbor_joining
-from latree.distances import chance, covariance, information, pairwise
+from latree.distances import chance, covariance, information, pairwise, pairwise_all
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
 from latree.rearrange import Verdict, Views, exchanged
@@ -65,14 +65,13 @@ def joined(table: Table) -> Structure:
     hundred.
     """
     d = table.n_columns
-    p_values = pairwise(table, chance)
+    p_values, distance = pairwise_all(table, [chance, covariance])
     np.fill_diagonal(p_values, 1)
     columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
     if len(columns) < 2:
         return independent(table.names)
-    tree = neighbor_joining(
-        [table.names[column] for column in columns], pairwise(table, covariance)[np.ix_(columns, columns)]
-    ).tree
+    names = [table.names[column] for column in columns]
+    tree = neighbor_joining(names, distance[np.ix_(columns, columns)]).tree
     moved = np.array([*columns, *range(d, d + tree.n_hidden)])
     return Structure(Tree(table.names, moved[tree.edges]))
 

@@ -4,7 +4,7 @@ A measure is a function of joint distributions, whole stacks of them at once, so
 table (:func:`pairwise`) as well as of the exact distributions of a model.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -161,12 +161,20 @@ def pairwise(table: Table, measure: Measure) -> FloatArray:
     array, shape (d, d)
         Symmetric.
     """
+    return pairwise_all(table, [measure])[0]
+
+
+def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
+    """Take several measures of the same pair tables, which are counted once."""
     d, n = table.n_columns, int(table.n_states.max())
     step = max(1, _CELLS_AT_ONCE // (d * n * n))
-    result = np.empty((d, d))
+    results = [np.empty((d, d)) for _ in measures]
     for i in range(0, d, step):
-        result[i : i + step] = measure(as_pairs(column_tables(table, i, min(i + step, d))))
-    return np.where(np.tri(d, dtype=bool), result.T, result)  # rounding must not make it lopsided
+        pairs = as_pairs(column_tables(table, i, min(i + step, d)))
+        for result, measure in zip(results, measures, strict=True):
+            result[i : i + step] = measure(pairs)
+    lower = np.tri(d, dtype=bool)
+    return [np.where(lower, result.T, result) for result in results]  # rounding must not make them lopsided
 
 
 def as_pairs(counts: NDArray[np.int64] | FloatArray) -> Pairs:
