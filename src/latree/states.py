@@ -30,9 +30,9 @@ CRITERIA: tuple[Criterion, ...] = ("held-out", "bic")
 
 SMOOTHINGS = (1.0, 0.3, 0.1, 0.03)
 MAX_STATES = 64
-FEW_ROWS = 1000  # of fewer, every row is held out once; of more, a fifth of the rows
+FEW_ROWS = 2000  # of fewer, every row is held out once; of more, a fifth of the rows
 
-_FOLDS = 5
+_PARTS = 3  # stretches of few rows that are held out, and as many parts of rows drawn at random
 _MANY_ROWS = 50_000  # no more are needed to choose
 _FIRST = 4  # states that the search begins with
 _TOLERANCE = 5e-5  # share of the columns' entropy; a comparison needs no more, and the last fit is finer
@@ -72,14 +72,27 @@ class Choice:
 
 
 def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
-    """Part a table's rows at random: one part in five is judged by, or each of the five in turn where rows are few.
+    """Part a table's rows: half of those that are judged by are drawn at random, half are stretches of neighbours.
 
-    Rows without weight are left out. Repeated rows may fall on both sides: a weight is not quite the same as repeating.
+    Neighbouring rows are often alike (days, or a file that somebody sorted), and new rows may be unlike all of them:
+    stretches tell how badly a model does then. Of few rows, each is judged once; of many, a fifth. Rows without weight
+    are left out. Repeated rows may fall on both sides: a weight is not quite the same as repeating a row.
     """
-    rows = rng.permutation(np.flatnonzero(table.map(_has_weight)))[:_MANY_ROWS]
-    parts = np.array_split(rows, min(_FOLDS, len(rows)))
-    judged = parts if len(rows) < FEW_ROWS else parts[:1]
-    return tuple(Part(table.taken(np.setdiff1d(rows, part)), table.taken(np.sort(part))) for part in judged)
+    rows = np.flatnonzero(table.map(_has_weight))
+    if len(rows) > _MANY_ROWS:
+        rows = np.sort(rng.choice(rows, _MANY_ROWS, replace=False))
+    few = len(rows) < FEW_ROWS
+    stretches = np.array_split(rows, 2 * _PARTS if few else 10 * _PARTS)
+    if few:
+        others = rng.permutation(np.concatenate(stretches[1::2]))
+        judged = [*stretches[::2], *np.array_split(others, _PARTS)]
+    else:
+        together = np.concatenate(stretches[5::10])
+        others = np.setdiff1d(rows, together)
+        judged = [np.concatenate([together, rng.choice(others, len(together), replace=False)])]
+    return tuple(
+        Part(table.taken(np.setdiff1d(rows, part)), table.taken(np.sort(part))) for part in judged if len(part)
+    )
 
 
 def _has_weight(block: Block) -> NDArray[np.bool_]:
