@@ -178,7 +178,7 @@ METHODS = {
             trees="mostly binary, columns at the leaves, with support",
             reference="latree",
             builder=_auto,
-            may_have=("many neighbours",),
+            may_have=("two neighbours", "many neighbours"),
         ),
         Method(
             name="tensor",
@@ -267,7 +267,7 @@ METHODS = {
             trees="a hidden variable for every column",
             reference="Liu & Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits",
             builder=lambda table, options: hidden_chow_liu(table.names, pairwise(table, information)),
-            may_have=("many neighbours",),
+            may_have=("two neighbours", "many neighbours"),
         ),
         Method(
             name="lcm",
