@@ -116,7 +116,7 @@ def test_fit_writes_four_files_and_prints_a_report_json_or_nothing(fitted):
     assert {name: files[name].encode() for name in fitted} == fitted
     summary = json.loads(files["summary.json"])
     assert summary.keys() >= {"bic", "seconds", "warnings"}
-    assert {"method": "tensor", "n_rows": 60, "n_columns": 5, "n_hidden": 3}.items() <= summary.items()
+    assert {"method": "auto", "n_rows": 60, "n_columns": 5, "n_hidden": 3}.items() <= summary.items()
     assert printed.startswith(files["report.txt"])
     assert all(name in files["report.txt"] for name in HEADER)
     model = LatentTreeModel.load("run/model.json")
@@ -139,7 +139,14 @@ def test_fit_writes_four_files_and_prints_a_report_json_or_nothing(fitted):
         ("--restarts 5 --max-iterations 3", {}, {"restarts": 5, "max_iterations": 3}),
         ("--method hw", {}, {"method": "hw"}),
         ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
-        ("--representatives random --seed 5", {}, {"representatives": "random", "random_state": 5}),
+        (
+            "--method tensor --representatives random --seed 5",
+            {},
+            {"method": "tensor", "representatives": "random", "random_state": 5},
+        ),
+        ("--states auto --smoothing 1.5", {}, {"smoothing": 1.5}),
+        ("--states 3 --smoothing auto", {}, {"n_states": 3}),
+        ("--criterion bic", {}, {"criterion": "bic"}),
     ],
 )
 def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
@@ -254,6 +261,7 @@ def test_version():
 
 def test_the_demo_needs_no_network(monkeypatch):
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("went to the network"))
+    monkeypatch.setattr("latree.states.MAX_STATES", 4)  # for speed
     summary = json.loads(succeed("demo", "--json", "--out", "run"))
     assert (summary["n_rows"], summary["n_columns"]) == (569, 30)
     assert Path("run/report.txt").exists()
@@ -323,6 +331,12 @@ BAD = [
         args="fit data.csv --method nj --representatives random --out run",
     ),
     bad("too many states", ..., "'spectral'", "4 hidden", "'a'", "3 states", args=SPECTRAL),
+    bad("states no number", ..., "'--states'", "'many'", args="fit data.csv --out run --states many"),
+    bad("no states", ..., "'--states'", "0 is not in the range", args="fit data.csv --out run --states 0"),
+    bad("half a state", ..., "'--states'", "'1.5'", args="fit data.csv --out run --states 1.5"),
+    bad("smoothing no number", ..., "'--smoothing'", "'Auto'", args="fit data.csv --out run --smoothing Auto"),
+    bad("negative smoothing", ..., "'--smoothing'", "-1.0", args="fit data.csv --out run --smoothing -1"),
+    bad("unknown criterion", ..., "'--criterion'", "'aic'", "bic", args="fit data.csv --out run --criterion aic"),
     bad("unseen category", with_cell("colour", "pink"), "'colour'", "'pink'", args=SCORE),
     bad("unseen category to fill", with_cell("colour", "pink"), "'colour'", "'pink'", args="impute model.json bad.csv"),
     bad("column absent", columns("a", "b", "c", "size"), "'colour'", args=SCORE),
@@ -422,20 +436,30 @@ def test_defaults_are_those_of_the_library():
     for option in commands.commands["fit"].params:
         field = same.get(option.name, option.name)
         if field is not None and hasattr(settings, field):
-            assert option.default == getattr(settings, field), field
+            assert option.type.convert(option.default, option, None) == getattr(settings, field), field
     bins = next(option for option in commands.commands["fit"].params if option.name == "bins")
     assert bins.default == latree.LatentTree().bins
 
 
 def test_an_old_terminal_gets_question_marks_not_a_traceback():
     result = subprocess.run(
-        [sys.executable, "-c", "from latree.cli import main; main()", "demo"],
+        [
+            sys.executable,
+            "-c",
+            "from latree.cli import main; main()",
+            "fit",
+            "data.csv",
+            "--out",
+            "run",
+            "--states",
+            "2",
+        ],
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},
         capture_output=True,
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    assert b"? mean radius" in result.stdout
+    assert b"? colour" in result.stdout
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])

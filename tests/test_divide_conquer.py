@@ -131,7 +131,7 @@ def test_samples_give_the_true_tree_where_it_is_easy():
     table = random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.1, random_state=0).sample(
         20_000, 0
     )
-    assert learn_tree(table, random_state=0).robinson_foulds(tree) == 0
+    assert learn_tree(table, method="tensor", random_state=0).robinson_foulds(tree) == 0
 
 
 def test_nearest_representatives_are_better_than_random_ones():
@@ -140,7 +140,7 @@ def test_nearest_representatives_are_better_than_random_ones():
         tree = random_tree(16, 0.5, seed)
         table = random_model(tree, start="identity", perturbation=0.2, random_state=seed).sample(1000, seed)
         for representatives in distances:
-            learned = learn_tree(table, representatives=representatives, random_state=seed)
+            learned = learn_tree(table, method="tensor", representatives=representatives, random_state=seed)
             distances[representatives] += learned.robinson_foulds(tree)
     assert distances["nearest"] < 0.7 * distances["random"]
 
@@ -163,7 +163,7 @@ def test_the_nearest_leaf_of_each_branch_is_asked():
 def test_the_seed_decides():
     tree = random_tree(16, 0.5, 0)
     table = random_model(tree, random_state=0).sample(200, 0)
-    newicks = [learn_tree(table, random_state=seed).to_newick() for seed in (1, 1, 2, 3)]
+    newicks = [learn_tree(table, method="tensor", random_state=seed).to_newick() for seed in (1, 1, 2, 3)]
     assert newicks[0] == newicks[1]
     assert len(set(newicks)) > 1
 

@@ -141,7 +141,8 @@ def test_the_grids_are_the_papers():
         names = [cell.name for cell in grid_of.cells(quick=False)]
         assert len(set(names)) == len(names)
     shown = {method for method, _ in trees.LEARNERS.values()}
-    assert shown == set(METHODS) - {"lcm", "independent"}  # those two learn nothing about the tree
+    # The default is no method of the paper's, and the others learn nothing about the hidden tree.
+    assert shown == set(METHODS) - {"auto", "hclt", "lcm", "independent"}
 
 
 def test_a_tree_cell_measures_every_learner():
@@ -508,7 +509,12 @@ def test_power_refuses_trees_that_the_method_never_returns(tmp_path):
     two = Tree("abcd", [(0, 4), (1, 4), (4, 6), (6, 5), (2, 5), (3, 5)])
     parts = Tree("abcdef", [(0, 6), (1, 6), (2, 6), (3, 7), (4, 7), (5, 7)])
     words = {many: "H1 has 4 neighbours", inner: "'b' is an inner node", two: "H3 has 2 neighbours", parts: "2 parts"}
-    returned = {many: "spectral rg clrg clnj chow-liu lcm", inner: "rg clrg clnj chow-liu", parts: "hw independent"}
+    returned = {
+        many: "auto spectral rg clrg clnj chow-liu hclt lcm",
+        inner: "rg clrg clnj chow-liu",
+        two: "auto hclt",
+        parts: "hw independent",
+    }
     for tree, reason in words.items():
         model_on(tree, [2] * tree.n_nodes, 0).save(tmp_path / "model.json")
         for method in METHODS:

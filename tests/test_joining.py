@@ -509,6 +509,9 @@ def test_few_columns_are_enough_for_every_method(method, n_columns):
         assert len(tree.edges) == tree.n_hidden == 0
     elif method in ("chow-liu", "hw"):
         assert len(tree.edges) == tree.n_nodes - 1
+    elif method == "hclt":  # a hidden twin for every column, however few
+        assert len(tree.edges) == tree.n_nodes - 1 == 2 * n_columns - 1
+        assert {(column, n_columns + column) for column in range(n_columns)} <= set(map(tuple, tree.edges.tolist()))
     else:
         assert sorted(tree.edges.tolist()) == star
 

@@ -183,7 +183,7 @@ METHODS = {
             trees="mostly binary, columns at the leaves, with support",
             reference="latree",
             builder=_auto,
-            may_have=("many neighbours", "parts"),
+            may_have=("two neighbours", "many neighbours", "parts"),
             quick=lambda table, options: joined(table),
         ),
         Method(
@@ -273,7 +273,7 @@ METHODS = {
             trees="a hidden variable for every column",
             reference="Liu & Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits",
             builder=lambda table, options: hidden_chow_liu(table.names, pairwise(table, information)),
-            may_have=("many neighbours",),
+            may_have=("two neighbours", "many neighbours"),
         ),
         Method(
             name="lcm",
