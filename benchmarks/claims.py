@@ -2,8 +2,9 @@
 
 python benchmarks/claims.py FOLDER [--prices FILE]
 
-With the prices, the stocks' tree is also learned with ten seeds and both kinds of representatives, and Spectral@4 with
-its confidence intervals, which takes a minute.
+With the prices, some things are looked into that the folder does not tell, which takes two minutes: the stocks' trees
+of ten seeds and both kinds of representatives, Spectral@4 with its confidence intervals, the parts that `hw` leaves
+unjoined, and quartet tests on columns that are shuffled.
 """
 
 import argparse
@@ -12,17 +13,21 @@ import json
 from collections import Counter, defaultdict
 from math import hypot
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from latree.arrays import FloatArray
 from latree.builders.divide_conquer import divide_and_conquer
 from latree.builders.spectral_grouping import spectral_grouping
 from latree.distances import as_pairs, nuclear, pairwise
 from latree.em import fit_model
+from latree.experiments.quartets import answered, sampled
 from latree.experiments.stocks import PAPER_CELLS, read_changes
 from latree.learn import learn_tree
 from latree.methods import Representatives
 from latree.quartets.spectral import spectral_products, spectral_test
+from latree.simulate import random_model, random_tree
 from latree.table import Table
 from latree.tables import pair_tables
 from latree.tree import Tree
@@ -67,7 +72,8 @@ def quartets(folder: Path) -> None:
     print(f"quartets: {len(cells)} cells")
     print("  tensor better than nj in", sum(c["tensor"] > c["nj"] for c in cells.values()))
     print("  nj last of all in", sum(c["nj"] == min(c.values()) for c in cells.values()))
-    print(f"  its lead over nj: {min(c['tensor'] - c['nj'] for c in cells.values()):.1f} points or more")
+    leads = [c["tensor"] - c["nj"] for c in cells.values()]
+    print(f"  its lead over nj: {min(leads):.1f} to {max(leads):.1f} points")
     for method in next(iter(cells.values())):
         behind = {key: max(c.values()) - c[method] for key, c in cells.items()}
         widest = max(behind, key=lambda key: behind[key])
@@ -76,6 +82,10 @@ def quartets(folder: Path) -> None:
             f"{sum(gap <= 2 for gap in behind.values())}; mean gap {sum(behind.values()) / len(cells):.1f}; "
             f"most behind: {behind[widest]:.1f} points at k={widest[0]},{widest[1]} mu={widest[2]} rows={widest[3]}"
         )
+        if method != "tensor":
+            print(f"    tensor is as good or better in {sum(c['tensor'] >= c[method] for c in cells.values())}")
+    gap = max(max(c.values()) - c["tensor"] for key, c in cells.items() if int(key[-1]) >= 1000)
+    print(f"  tensor behind the best with 1000 rows or more: {gap:.1f} points or less")
     for mu in ("0.5", "1"):
         gaps = [max(c.values()) - c["tensor"] for key, c in cells.items() if key[2] == mu]
         print(f"  mu={mu}: tensor's mean gap to the best {sum(gaps) / len(gaps):.1f}, largest {max(gaps):.1f}")
@@ -101,6 +111,27 @@ def quartets(folder: Path) -> None:
     )
 
 
+def shuffled() -> None:
+    """Tell how often tests are right about quartets whose columns are shuffled, so that marginals alone are left."""
+    for rows in (100, 300, 2000):
+        rng = np.random.default_rng(0)
+        right: dict[str, list[bool]] = defaultdict(list)
+        for _ in range(15):
+            truth = rng.integers(3, size=100)
+            counts = np.stack([_shuffled(sampled(2, 8, 1.0, rows, int(pairing), rng), rng) for pairing in truth])
+            for method, answers in answered(counts).items():
+                right[method] += (answers == truth).tolist()
+        found = ", ".join(f"{method} {100 * np.mean(hits):.1f}" for method, hits in right.items())
+        print(f"quartets k=2,8 mu=1, shuffled, {rows} rows, right (%): {found}")
+
+
+def _shuffled(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
+    cells = np.repeat(np.arange(counts.size), counts.ravel().astype(int))
+    columns = [rng.permutation(column) for column in np.unravel_index(cells, counts.shape)]
+    drawn = np.bincount(np.ravel_multi_index(columns, counts.shape), minlength=counts.size)
+    return drawn.reshape(counts.shape).astype(float)
+
+
 def trees(folder: Path) -> None:
     for start in ("independent", "identity"):
         cells = read(folder / f"trees-{start}.csv", ("beta", "mu", "rows"), "robinson_foulds")
@@ -111,9 +142,48 @@ def trees(folder: Path) -> None:
         for (beta, mu, rows), values in cells.items():
             print(f"  {beta:>5}{mu:>5}{rows:>6}" + "".join(f"{values[method]:16.1f}" for method in methods))
         print(f"  largest standard error {max(max(e.values()) for e in errors.values()):.2f}")
-        for key in cells:
-            order = sorted(methods, key=lambda method: cells[key][method])
-            print("  best four at", *key, *(f"{method} {cells[key][method]:.1f};" for method in order[:4]))
+        papers = [method for method in methods if method in ("nj", "clnj", "hw") or "@" in method]
+        spectral = [method for method in methods if "@" in method]
+        for tensor in ("tensor", "tensor, nearest"):
+            kind = "nearest" if "nearest" in tensor else "random"
+            for other in ("nj", "clnj", "spectral@2"):
+                better = sum(c[tensor] < c[other] for c in cells.values())
+                print(f"  tensor, {kind} better than {other} in {better} of {len(cells)}")
+            for key in (key for key in cells if key[-1] == "2000"):
+                values, error = cells[key], errors[key]
+                print(
+                    f"  tensor, {kind}, at beta={key[0]} mu={key[1]} rows={key[2]}: above "
+                    + "; ".join(
+                        f"{other} {values[tensor] - values[other]:+.1f} ± {hypot(error[tensor], error[other]):.1f}"
+                        for other in ("spectral@2", min(spectral, key=lambda m: values[m]), "nj")
+                    )
+                )
+        for tensor in ("tensor", "tensor, nearest"):
+            last = sum(c["clnj"] == max(c[method] for method in [tensor, *papers]) for c in cells.values())
+            print(f"  clnj last of {tensor} and the paper's others in {last} of {len(cells)}")
+        few = [c for key, c in cells.items() if int(key[-1]) <= 200]
+        first = sum(c["hw"] == min(c[method] for method in ["tensor", "tensor, nearest", *papers]) for c in few)
+        print(f"  hw first of the paper's methods in {first} of {len(few)} with at most 200 rows")
+        alone = sum(c["hw"] == 13 and errors[key]["hw"] == 0 for key, c in cells.items())
+        print(f"  hw always 13, like no tree at all, in {alone} of {len(cells)}")
+        spread = {key: max(x := [c[method] for method in spectral]) - min(x) for key, c in cells.items()}
+        print(f"  Spectral@k between its best and worst k: up to {max(spread.values()):.1f}")
+        within = sum(c["spectral@2"] <= min(c[m] for m in spectral) + 1 for c in cells.values())
+        print(f"  spectral@2 within 1 of the best k in {within} of {len(cells)}")
+
+
+def parts() -> None:
+    """Tell into how many parts `hw` leaves 16 columns of the paper's models, and how far that is from the tree."""
+    starts: tuple[Literal["independent", "identity"], ...] = ("independent", "identity")
+    for start in starts:
+        for rows in (50, 200, 1000):
+            rng, found = np.random.default_rng(0), []
+            for _ in range(5):
+                truth = random_tree(16, 0.5, rng)
+                table = random_model(truth, start=start, perturbation=0.2, random_state=rng).sample(rows, rng)
+                tree = learn_tree(table, method="hw", random_state=0)
+                found.append((tree.n_nodes - len(tree.edges), tree.robinson_foulds(truth)))
+            print(f"hw, {start}, beta=0.5, mu=0.2, {rows} rows: parts and Robinson-Foulds", *found)
 
 
 def stocks(folder: Path) -> None:
@@ -214,6 +284,8 @@ def main() -> None:
     if arguments.prices is not None:
         seeds(arguments.prices)
         spectral_forms(arguments.prices)
+        parts()
+        shuffled()
 
 
 if __name__ == "__main__":
