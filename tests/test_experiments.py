@@ -361,6 +361,33 @@ def test_panels_cut_nothing_off_and_draw_the_first_method_on_top():
     assert min(bar.get_zorder() for bar in panel.containers[0][2]) > order["nj"]
 
 
+def test_panels_have_the_papers_letters():
+    rows = [
+        {"rows": 50, "method": "tensor", "share": 5.0, "standard_error": 1.0, "place": (i, j)}
+        for i in range(2)
+        for j in range(3)
+    ]
+    figure = figures.panels(
+        rows, split=lambda row: (*row["place"], "title"), value="share", label="share", limits=(0, 27), letter="g"
+    )
+    assert [panel.get_title() for panel in figure.axes] == [f"({letter}) title" for letter in "ghijkl"]
+
+
+def test_no_two_groups_of_leaves_look_alike():
+    names = [f"T{i}" for i in range(13)]
+    groups = [*(f"group {i:02}" for i in range(12)), ""]
+    figure = figures.radial_tree(Tree(names, [(i, 13) for i in range(13)]), groups)
+    (panel,) = figure.axes
+    looks = {
+        (tuple(dots.get_facecolor()[0]), tuple(dots.get_edgecolor()[0]), dots.get_paths()[0].vertices.tobytes())
+        for dots in panel.collections[:13]
+    }
+    assert len(looks) == 13
+    colours = {(tuple(dots.get_facecolor()[0]), tuple(dots.get_edgecolor()[0])) for dots in panel.collections[:13]}
+    assert len(colours) == 13  # the marker is a second help, not the only one
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == groups[:12]
+
+
 def workers_of(leader):
     """Give the processes of a group that were started as workers."""
     found = []

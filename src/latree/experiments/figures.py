@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 MARKERS = "osD^vPX*<>hd"
 STYLES = ("-", "--")
+_INK = "#222222"
 _MARGIN = 0.03  # of an axis, beyond the last marker
 
 _FONT: Any = {"font.family": "sans-serif", "font.size": 9, "svg.hashsalt": "latree", "svg.fonttype": "none"}
@@ -82,6 +83,7 @@ def panels(
     value: str,
     label: str,
     limits: tuple[float, float],
+    letter: str = "a",
 ) -> "Figure":
     """Draw lines over the number of rows, one a method, in panels.
 
@@ -95,6 +97,8 @@ def panels(
         The key of the value, and what to call it.
     limits : tuple
         Of the values' axis at least; wider where a value or its error would be cut off.
+    letter : str
+        Of the first panel; the others follow, as in the paper's figure.
     """
     low = min(row[value] - row["standard_error"] for row in rows)
     high = max(row[value] + row["standard_error"] for row in rows)
@@ -109,7 +113,7 @@ def panels(
     for i, j, title in sorted(places):
         panel = axes[i, j]
         start_panel(panel, (50, 100, 200, 500, 1000, 2000), limits)
-        panel.set_title(title, fontsize=10)
+        panel.set_title(f"({chr(ord(letter) + i * width + j)}) {title}", fontsize=10)
         for number, method in enumerate(methods):
             mine = [row for row in rows if split(row)[:2] == (i, j) and row["method"] == method]
             panel.errorbar(
@@ -144,16 +148,14 @@ def start_panel(panel: "Axes", sizes: Sequence[int], limits: tuple[float, float]
 def radial_tree(tree: Tree, groups: Sequence[str]) -> "Figure":
     """Draw a tree with its leaves on a circle, coloured by group ("" for none)."""
     names = sorted(set(groups) - {""})
-    figure, axes = new_figure(size=(8.6, 7.4))
+    figure, axes = new_figure(size=(8.6, 6.4))
     panel = axes[0, 0]
     x, y = _radial_layout(tree)
     for u, v in tree.edges.tolist():
         panel.plot([x[u], x[v]], [y[u], y[v]], color="#888888", linewidth=0.9, zorder=1)
     for leaf, (name, group) in enumerate(zip(tree.names, groups, strict=True)):
-        number = names.index(group) if group else -1
-        colour = COLOURS[number % len(COLOURS)] if group else "#444444"
-        marker = MARKERS[number] if group else "."
-        panel.scatter(x[leaf], y[leaf], s=26, color=colour, marker=marker, zorder=3)
+        look = _group_style(names.index(group)) if group else {"color": _INK, "marker": "."}
+        panel.scatter(x[leaf], y[leaf], s=26, zorder=3, **look)
         angle = float(np.degrees(np.arctan2(y[leaf], x[leaf])))
         flipped = abs(angle) > 90
         panel.annotate(
@@ -165,18 +167,27 @@ def radial_tree(tree: Tree, groups: Sequence[str]) -> "Figure":
             rotation_mode="anchor",
             ha="right" if flipped else "left",
             va="center",
-            color=colour,
+            color=_INK,  # some of the groups' colours are too pale to read
             fontsize=8,
         )
     for number, name in enumerate(names):
-        look = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number]}
-        panel.scatter([], [], s=26, label=name, **look)
+        panel.scatter([], [], s=26, label=name, **_group_style(number))
     panel.set_aspect("equal")
-    panel.margins(0.12)
+    panel.margins(0.07)
     panel.axis("off")
     if names:
         figure.legend(loc="outside right center", frameon=False, fontsize=8)
     return figure
+
+
+def _group_style(number: int) -> dict[str, Any]:
+    """Give the look of the n-th group's leaves: no two alike, hollow where colours come again."""
+    colour = COLOURS[number % len(COLOURS)]
+    return {
+        "edgecolors": colour,
+        "facecolors": colour if number < len(COLOURS) else "white",
+        "marker": MARKERS[number % len(MARKERS)],
+    }
 
 
 def _radial_layout(tree: Tree) -> tuple[Any, Any]:

@@ -52,6 +52,7 @@ def reproduce_trees(run: Run, progress: Progress) -> list[Path]:
             value="robinson_foulds",
             label="Robinson-Foulds distance",
             limits=(0, 27),
+            letter="g",
         )
         files += _written(run, f"trees-{start}", to_csv(mine), draw)
     return files
