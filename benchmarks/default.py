@@ -2,8 +2,8 @@
 
 python benchmarks/default.py recovery [--seeds 20]      # Robinson-Foulds, support, held-out rows against the true tree
 python benchmarks/default.py stocks PRICES [--halves 10]
-python benchmarks/default.py density TABLE [--halves 3] [--drop COLUMN]  # Chow-Liu, one hidden variable, hidden Chow-Liu
-python benchmarks/default.py stepmix TABLE [--halves 3] [--drop COLUMN]  # StepMix with 2 to 16 classes
+python benchmarks/default.py density TABLE [--halves 3] [--drop COLUMN]  # Chow-Liu, lcm, hclt
+python benchmarks/default.py stepmix TABLE [--halves 3] [--drop COLUMN]  # StepMix, 2 to 16 classes
 """
 
 import argparse

@@ -540,7 +540,7 @@ def test_power_refuses_trees_that_the_method_never_returns(tmp_path):
         many: "auto spectral rg clrg clnj chow-liu hclt lcm",
         inner: "rg clrg clnj chow-liu",
         two: "auto hclt",
-        parts: "hw independent",
+        parts: "auto hw independent",
     }
     for tree, reason in words.items():
         model_on(tree, [2] * tree.n_nodes, 0).save(tmp_path / "model.json")
