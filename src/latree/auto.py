@@ -106,17 +106,19 @@ def auto(
     rivals = [latent_class(table.names)]
     if criterion == "held-out":
         rivals.append(hidden_chow_liu(table.names, pairwise(table, information)))
-    progress(0, 2 + len(rivals))
+    steps = 2 + len(rivals)
+    progress(0, steps)
     best = joined(table, seed)
-    progress(1, 2 + len(rivals))
+    progress(1, steps)
 
     def chosen(structure: Structure) -> Choice:
         return choose(table, structure.tree, parts, criterion=criterion, n_states=n_states, random_state=seed)
 
     choice = chosen(best)
-    for number, rival in enumerate(rivals):
-        progress(2 + number, 2 + len(rivals))
+    progress(2, steps)
+    for done, rival in enumerate(rivals, start=3):
         tried = chosen(rival)
         if is_better(tried.scores, choice.scores, errors=_CLEARLY):
             best, choice = rival, tried
+        progress(done, steps)
     return Chosen(best.tree, best.facts, choice=choice)
