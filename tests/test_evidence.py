@@ -140,6 +140,18 @@ def test_rows_weigh_what_they_weigh():
         np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
+def test_smoothing_adds_as_many_rows_to_every_cell():
+    """Rows without cells are as the model expects them, so that one iteration moves by the smoothing alone."""
+    model = MODELS[1]
+    start = random_tables(model, 4, 3, np.random.default_rng(0))
+    evidence = evidence_of(model, 4, np.full((5, 4), -1))
+    moved, _ = fit_local(start, evidence, smoothing=0.5, tolerance=0, max_iterations=1)
+    np.testing.assert_allclose(moved.prior, (5 * start.prior + 0.5) / (5 + 1.5), rtol=1e-9)
+    for before, after in zip(start.tables, moved.tables, strict=True):
+        expected = 5 * start.prior * before + 0.5
+        np.testing.assert_allclose(after, expected / expected.sum(axis=0), rtol=1e-9)
+
+
 def test_parameters_are_those_of_a_model_with_one_hidden_variable():
     star = MODELS[1]
     assert own_local(star, 4).n_parameters == star.n_parameters

@@ -104,13 +104,18 @@ def test_the_sums_are_those_of_centred_posteriors(fitted):
         np.testing.assert_allclose(verdict.sums, expected, rtol=1e-6)
 
 
-def test_the_covariance_is_that_of_rows_drawn_anew(fitted):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_covariance_is_that_of_rows_drawn_anew(fitted, weighted):
     model, table = fitted
-    codes = all_of(table).codes[:1000]
-    edge = inner(model.tree)[1]
-    told = verdicts(model, Block(codes, None))[edge]
     rng = np.random.default_rng(0)
-    drawn = np.array([verdicts(model, Block(codes[rng.integers(0, 1000, 1000)], None))[edge].sums for _ in range(300)])
+    block = Block(all_of(table).codes[:1000], rng.exponential(size=1000) if weighted else np.ones(1000))
+    edge = inner(model.tree)[1]
+    told = verdicts(model, block)[edge]
+    drawn = []
+    for _ in range(300):
+        rows = rng.integers(0, 1000, 1000)
+        drawn.append(verdicts(model, Block(block.codes[rows], block.weights[rows]))[edge].sums)
+    drawn = np.array(drawn)
     spread = np.cov(drawn.T)
     np.testing.assert_allclose(np.diag(told.covariance), np.diag(spread), rtol=0.3)
     for one, other in ((0, 1), (0, 2), (1, 2)):
