@@ -14,6 +14,7 @@ from latree import InputError, LatentTree, LatentTreeModel, learn_tree
 from latree.em import start_from
 from latree.learn import Settings, learn_model
 from latree.simulate import random_model, random_tree
+from latree.states import SMOOTHINGS
 from latree.table import as_table
 
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
@@ -30,6 +31,11 @@ def expected_to_fail(estimator):
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def quick(**options):
+    """The estimator for tests that are about something else than how it learns."""
+    return LatentTree("nj", n_states=3, smoothing=0.1, random_state=0, **options)
 
 
 def frame(n_rows=300, seed=0):
@@ -78,7 +84,7 @@ def test_every_kind_of_frame_gives_the_same_model(kind):
 @pytest.mark.parametrize("kind", CONVERT)
 def test_impute_fills_holes_and_touches_nothing_else(kind):
     holed, holes = with_holes(frame(2000))
-    fitted = LatentTree(n_states=3, random_state=0).fit(frame(2000))
+    fitted = quick().fit(frame(2000))
     given = CONVERT[kind](holed)
     filled = fitted.impute(given)
     assert type(filled) is type(given)
@@ -111,7 +117,7 @@ POLARS_TYPES = {
 @pytest.mark.parametrize("kind", PANDAS_TYPES)
 def test_impute_keeps_pandas_types(kind):
     data = frame()[["count", "colour", "size", "level"]].assign(it=lambda f: PANDAS_TYPES[kind](f["count"].to_numpy()))
-    fitted = LatentTree(random_state=0).fit(data)
+    fitted = quick().fit(data)
     holed = data.copy()
     holed.loc[5, "it"] = None
     filled = fitted.impute(holed)["it"]
@@ -124,7 +130,7 @@ def test_impute_keeps_pandas_types(kind):
 def test_impute_keeps_polars_types(kind):
     columns = frame()[["count", "colour", "size", "level"]]
     data = pl.from_pandas(columns).with_columns(POLARS_TYPES[kind](columns["count"].to_numpy()).alias("it"))
-    fitted = LatentTree(random_state=0).fit(data)
+    fitted = quick().fit(data)
     filled = fitted.impute(data.with_columns(pl.when(pl.arange(300) != 5).then(pl.col("it")).alias("it")))
     assert filled.schema == data.schema
     assert filled["it"].null_count() == 0
@@ -132,14 +138,14 @@ def test_impute_keeps_polars_types(kind):
 
 def test_a_table_goes_in_and_comes_out():
     table = random_model(random_tree(6, 0.5, 0), n_states=3, random_state=0).sample(200, 0)
-    fitted = LatentTree(random_state=0).fit(table)
+    fitted = quick().fit(table)
     assert fitted.n_features_in_ == 6
     assert fitted.score(table) == pytest.approx(fitted.summary_["log_likelihood"] / 200, rel=1e-12)
     np.testing.assert_array_equal(fitted.impute(table).codes(), table.codes())
 
 
 def test_an_unseen_category_may_be_missing():
-    fitted = LatentTree(random_state=0, unseen="missing").fit(frame())
+    fitted = quick(unseen="missing").fit(frame())
     odd = frame().assign(colour="purple")
     assert fitted.score(odd) == pytest.approx(fitted.score(frame().assign(colour=None)), rel=1e-12)
 
@@ -148,13 +154,13 @@ def test_no_rows_and_no_fit_are_said():
     with pytest.raises(NotFittedError):
         LatentTree().score(frame())
     with pytest.raises(InputError, match="no rows"):
-        LatentTree(random_state=0).fit(frame()).score(frame().head(0))
+        quick().fit(frame()).score(frame().head(0))
     with pytest.raises(InputError, match="at least 1"):
-        LatentTree(random_state=0).fit(frame()).sample(0)
+        quick().fit(frame()).sample(0)
 
 
 def test_a_loaded_model_takes_data_as_they_are(tmp_path):
-    fitted = LatentTree(random_state=0).fit(frame())
+    fitted = quick().fit(frame())
     fitted.model_.save(tmp_path / "model.json")
     loaded = LatentTreeModel.load(tmp_path / "model.json")
     assert loaded.log_likelihood(frame()) == fitted.summary_["log_likelihood"]
@@ -198,7 +204,7 @@ def test_score_is_the_mean_of_score_samples_and_transform_gives_probabilities():
 
 
 def test_the_seed_decides():
-    drawn = [LatentTree(random_state=seed).fit(frame()).sample(20) for seed in (1, 1, 2)]
+    drawn = [LatentTree(random_state=seed).fit(frame(100)).sample(20) for seed in (1, 1, 2)]
     pd.testing.assert_frame_equal(drawn[0], drawn[1])
     assert not drawn[0].equals(drawn[2])
 
@@ -250,7 +256,7 @@ def test_a_senseless_parameter_is_named(parameters, message):
 
 
 def test_an_unseen_category_is_named():
-    fitted = LatentTree(random_state=0).fit(frame())
+    fitted = quick().fit(frame())
     with pytest.raises(InputError, match=r"'colour'.*'purple'"):
         fitted.score(frame().assign(colour="purple"))
 
@@ -271,7 +277,7 @@ def test_warnings_are_in_the_summary():
     data, _ = with_holes(frame(60))
     data.loc[:40, "colour"] = None
     data.loc[20:, "size"] = np.nan
-    warnings = " | ".join(LatentTree(max_iterations=1, random_state=0).fit(data).summary_["warnings"])
+    warnings = " | ".join(quick(max_iterations=1).fit(data).summary_["warnings"])
     for part in ("EM stopped after 1", "60 rows are few", "'colour' is missing in", "'colour' and 'size' are never"):
         assert part in warnings
 
@@ -284,7 +290,15 @@ def easy_codes(n_rows=200):
 
 def test_the_estimator_passes_every_setting_on():
     codes = easy_codes()
-    chosen = {"n_states": 3, "smoothing": 2.0, "restarts": 3, "tolerance": 1e-3, "random_state": 5}
+    chosen = {
+        "method": "tensor",
+        "representatives": "random",
+        "n_states": 3,
+        "smoothing": 2.0,
+        "restarts": 3,
+        "tolerance": 1e-3,
+        "random_state": 5,
+    }
     fitted = LatentTree(**chosen).fit(codes)
     learned = learn_model(as_table(codes), Settings(**chosen))
     assert all((a == b).all() for a, b in zip(fitted.model_.tables, learned.model.tables, strict=True))
@@ -293,6 +307,23 @@ def test_the_estimator_passes_every_setting_on():
     posteriors = fitted.model_.posteriors(codes)
     assert fitted.get_feature_names_out().tolist() == [f"{h}={x}" for h in posteriors for x in range(3)]
     np.testing.assert_array_equal(fitted.transform(codes), np.hstack(list(posteriors.values())))
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_what_is_not_told_is_chosen_by_the_criterion(criterion):
+    options = {"n_states": 3, "hidden_states": 3, "start": "identity", "perturbation": 0.1, "random_state": 0}
+    codes = random_model(random_tree(6, 0.5, 0), **options).sample(1500, 0).codes()
+    fitted = LatentTree("nj", criterion=criterion, random_state=5).fit(codes)
+    learned = learn_model(as_table(codes), Settings("nj", criterion=criterion, random_state=5))
+    summary = fitted.summary_
+    assert all((a == b).all() for a, b in zip(fitted.model_.tables, learned.model.tables, strict=True))
+    assert summary["settings"]["criterion"] == criterion
+    assert summary["n_states_given"] is False
+    assert summary["smoothing"] == learned.smoothing in SMOOTHINGS
+    told = LatentTree("nj", n_states=3, smoothing=0.7, random_state=5).fit(codes).summary_
+    assert (told["n_states_given"], told["n_states"], told["smoothing"]) == (True, 3, 0.7)
+    other = LatentTree("nj", criterion={"bic": "held-out", "held-out": "bic"}[criterion], random_state=5).fit(codes)
+    assert (other.model_.n_parameters > fitted.model_.n_parameters) == (criterion == "bic")
 
 
 def uneven_codes(n_rows=1000):
@@ -341,7 +372,7 @@ def test_the_report_tells_the_numbers_of_states():
 def test_missing_words_reach_the_table():
     cells = easy_codes().astype(object)
     cells[::7, 0] = "?"
-    assert LatentTree(missing=["?"], random_state=0).fit(cells).summary_["missing_cells"] == len(cells[::7])
+    assert quick(missing=["?"]).fit(cells).summary_["missing_cells"] == len(cells[::7])
 
 
 def test_impute_of_an_array_fills_each_row_with_its_own():
@@ -354,19 +385,19 @@ def test_impute_of_an_array_fills_each_row_with_its_own():
 def test_impute_widens_the_type_of_an_array_where_it_must():
     words = np.array(["a", "b", "c"])[easy_codes(500)].astype("<U5")
     words[:, 0] = np.array(["green", "x", "y"])[easy_codes(500)[:, 0]]
-    fitted = LatentTree(random_state=0).fit(words)
+    fitted = quick().fit(words)
     short = words[:50].copy()
     short[:, 0] = ""
     assert "green" in fitted.impute(short.astype("<U1"))[:, 0]
     numbers = easy_codes(500) + 0.5
     whole = np.full((1, 6), -9)
-    imputed = LatentTree(missing=["-9"], random_state=0).fit(numbers).impute(whole)
+    imputed = quick(missing=["-9"]).fit(numbers).impute(whole)
     assert set(imputed[0]) <= {0.5, 1.5, 2.5}
 
 
 def test_frames_with_numbers_for_names():
     data = pd.DataFrame(easy_codes().astype(float))
-    fitted = LatentTree(random_state=0).fit(data)
+    fitted = quick().fit(data)
     data.iloc[3, 2] = np.nan
     assert fitted.impute(data).iloc[3, 2] in (0, 1, 2)
 
@@ -394,7 +425,7 @@ def test_many_warnings_of_one_kind_are_shortened():
     codes = easy_codes().astype(float)
     for column in range(6):
         codes[np.arange(200) % 6 != column, column] = np.nan
-    warnings = LatentTree(random_state=0).fit(codes).summary_["warnings"]
+    warnings = quick().fit(codes).summary_["warnings"]
     assert len(warnings) < 12
     assert any("and 11 more of this kind" in warning for warning in warnings)
 

@@ -383,3 +383,44 @@ def test_codes_must_fit_their_columns(bad):
 
 def test_huge_weights_are_refused():
     assert_error(np.array([[1.5], [2.5]]), "weights count as rows", weights=[1e160, 1e160])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_some_rows_can_be_taken(weighted):
+    rng = np.random.default_rng(0)
+    cells = rng.integers(-1, 3, (5000, 4))
+    weights = rng.exponential(size=5000) if weighted else None
+    columns = [Column(name, "integer", ("0", "1", "2")) for name in "abcd"]
+    table = Table.from_codes(columns, cells, weights)
+    rows = np.array([4999, 3, 3, 2050, 0])
+    taken = table.taken(rows)
+    assert taken.columns == table.columns
+    np.testing.assert_array_equal(taken.codes(), cells[rows])
+    assert taken.total_weight == pytest.approx(5 if weights is None else weights[rows].sum(), rel=1e-12)
+    block = table.rows.fetch(rows)
+    assert block.codes.flags.f_contiguous
+    assert block.codes.dtype == table.rows.codes.dtype
+    if weights is None:
+        assert block.weights is None
+    else:
+        np.testing.assert_array_equal(block.weights, weights[rows])
+    block.codes[:] = 0
+    np.testing.assert_array_equal(table.codes(), cells)  # what is fetched is a copy
+    assert table.taken(np.array([], dtype=int)).n_rows == 0
+
+
+def test_some_rows_are_all_or_some_at_random_in_their_order():
+    numbers = np.arange(250)
+    columns = [Column("a", "integer", tuple(map(str, range(250))))]
+    table = Table.from_codes(columns, numbers[:, None], numbers / 10)
+    for most in (250, 1000):
+        codes, weights = table.some_rows(most, 0)
+        np.testing.assert_array_equal(codes[:, 0], numbers)
+        np.testing.assert_array_equal(weights, numbers / 10)
+    drawn = [table.some_rows(249, 1), table.some_rows(100, 1), table.some_rows(100, 1), table.some_rows(100, 2)]
+    for block, count in zip(drawn, (249, 100, 100, 100), strict=True):
+        assert len(np.unique(block.codes)) == count
+        assert (np.diff(block.codes[:, 0].astype(int)) > 0).all()
+        np.testing.assert_array_equal(block.weights, block.codes[:, 0] / 10)
+    assert (drawn[1].codes == drawn[2].codes).all()
+    assert (drawn[1].codes != drawn[3].codes).any()
