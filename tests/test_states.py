@@ -107,11 +107,24 @@ def numbers(table):
 @pytest.mark.parametrize("n_rows", [2, 3, 7, 200, FEW_ROWS - 1])
 def test_every_one_of_few_rows_is_judged_once(n_rows):
     parts = held_out(numbered(n_rows), np.random.default_rng(0))
-    assert len(parts) == min(5, n_rows)
+    assert len(parts) == min(6, n_rows)
     for part in parts:
         assert sorted(numbers(part.fitted) + numbers(part.judged)) == list(range(n_rows))
-        assert len(numbers(part.judged)) in (n_rows // len(parts), -(-n_rows // len(parts)))
+        assert abs(len(numbers(part.judged)) - n_rows / len(parts)) < 2
     assert sorted(row for part in parts for row in numbers(part.judged)) == list(range(n_rows))
+
+
+def neighbours(part):
+    """How many judged rows follow right after another."""
+    return int(np.sum(np.diff(numbers(part.judged)) == 1))
+
+
+def test_half_of_the_judged_rows_are_stretches_of_neighbours():
+    parts = held_out(numbered(600), np.random.default_rng(0))
+    assert [neighbours(part) == 99 for part in parts] == [True] * 3 + [False] * 3
+    (part,) = held_out(numbered(5000), np.random.default_rng(0))
+    assert part.judged.n_rows == 1000
+    assert 497 <= neighbours(part) < 650
 
 
 def test_of_many_rows_a_fifth_is_judged_and_of_very_many_no_more_than_are_needed():
@@ -135,7 +148,7 @@ def test_rows_without_weight_are_held_out_from_everything():
             np.testing.assert_array_equal(kept, weights[numbers(table)])
             assert kept.min() > 0
     some = held_out(numbered(3000, (np.arange(3000) < 500).astype(float)), np.random.default_rng(0))
-    assert len(some) == 5  # few rows are few however many more have no weight
+    assert len(some) == 6  # few rows are few however many more have no weight
 
 
 def test_the_seed_decides_which_rows_are_held_out():

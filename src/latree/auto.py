@@ -1,7 +1,8 @@
 """The default learner: joining by a distance that needs no number of states, rearranging by soft evidence.
 
-The tree is the joined one, unless rows that were not fitted say clearly that something else predicts them better: one
-hidden variable above all columns, or, if prediction is what is asked for, a hidden Chow-Liu tree.
+Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, edges that few resampled
+tables support are contracted, and one hidden variable takes the place of all, each unless held-out rows are then
+predicted clearly worse; a hidden Chow-Liu tree is taken if prediction is asked for and it predicts clearly better.
 """
 
 from collections.abc import Iterable, Sequence
@@ -163,10 +164,9 @@ def auto(
         )
         return Chosen(tree, facts, choice=choice)
 
-    def simplified(best: Chosen, tree: Tree) -> Chosen:
-        """Give the simpler tree, unless held-out rows are predicted clearly worse."""
-        simpler = tried(tree, best.facts, best.choice)
-        return best if is_better(best.choice.scores, simpler.choice.scores, errors=_CLEARLY) else simpler
+    def simpler(best: Chosen, other: Chosen) -> Chosen:
+        """Give the simpler one, unless it predicts held-out rows clearly worse."""
+        return best if is_better(best.choice.scores, other.choice.scores, errors=_CLEARLY) else other
 
     steps = 4 if criterion == "held-out" else 3
     progress(0, steps)
@@ -175,17 +175,16 @@ def auto(
     best = tried(supported(table, start.tree, first, seed), {"exchanges": start.exchanges})
     progress(1, steps)
     if start.independent:
-        best = simplified(best, best.tree.cut(start.independent))
+        best = simpler(best, tried(best.tree.cut(start.independent), best.facts, best.choice))
     weak = np.flatnonzero(best.tree.support < _WEAK)
     if len(weak):
-        best = simplified(best, best.tree.contracted(weak.tolist()))
+        best = simpler(best, tried(best.tree.contracted(weak.tolist()), best.facts, best.choice))
     progress(2, steps)
-    rivals = [latent_class(table.names)]
+    best = simpler(best, tried(latent_class(table.names).tree, {}))
+    progress(3, steps)
     if criterion == "held-out":
-        rivals.append(hidden_chow_liu(table.names, pairwise(table, information)))
-    for number, rival in enumerate(rivals, start=3):
-        other = tried(rival.tree, {})
+        other = tried(hidden_chow_liu(table.names, pairwise(table, information)).tree, {})
         if is_better(other.choice.scores, best.choice.scores, errors=_CLEARLY):
             best = other
-        progress(number, steps)
+        progress(4, steps)
     return best
