@@ -157,3 +157,13 @@ def test_a_model_starts_from_what_was_chosen_with_its_tree():
     other = learn_model(table, Settings(random_state=0, max_iterations=3, smoothing=0.7))
     assert other.smoothing == 0.7
     assert same_graph(bare(other.structure.tree), bare(found.structure.tree))
+
+
+@pytest.mark.parametrize("method", ["auto", "nj", "chow-liu"])
+def test_without_smoothing_a_state_that_only_rows_held_out_had_is_still_possible(method):
+    _, table = simulated(n_rows=150)
+    codes = table.codes()
+    codes[:, 0] = np.where(np.arange(150) < 5, 3 + np.arange(150), codes[:, 0])  # five states of one row each
+    fitted = LatentTree(method, smoothing=0, random_state=0, max_iterations=20).fit(codes)
+    assert np.isfinite(fitted.score(codes))
+    assert fitted.summary_["smoothing"] == 0

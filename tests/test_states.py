@@ -260,6 +260,15 @@ def test_better_means_by_more_than_the_standard_error_of_the_sum():
     assert not is_better(heavy * (others + 1 + noise / 10), heavy * others, errors=2)
 
 
+def test_fewer_impossible_rows_are_better():
+    others = np.array([-1.0, -np.inf, -3.0, -4.0])
+    assert is_better(np.array([-9.0, -9.0, -9.0, -9.0]), others)
+    assert not is_better(others, np.array([-9.0, -9.0, -9.0, -9.0]))
+    assert is_better(others + 0.1, others)
+    assert not is_better(others, others + 0.1)
+    assert not is_better(np.full(4, -np.inf), np.full(4, -np.inf))
+
+
 def test_the_entropy_of_columns():
     table = as_table(np.array([[0, 0], [1, 0], [0, 0], [1, 1]] * 500))
     expected = (np.log(2) - 0.25 * np.log(0.25) - 0.75 * np.log(0.75)) / 2

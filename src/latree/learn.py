@@ -281,7 +281,9 @@ def _capacity(
             smoothing=settings.smoothing,
             random_state=int(rng.integers(2**31)),
         )
-    return choice.n_states, choice.smoothing, start or choice.start
+    if start is None and choice.smoothing > 0:  # without smoothing, what the fitted rows did not have is impossible
+        start = choice.start
+    return choice.n_states, choice.smoothing, start
 
 
 def _warnings(table: Table, fit: Fit) -> list[str]:

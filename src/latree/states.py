@@ -276,6 +276,16 @@ def mean_entropy(table: Table) -> float:
 
 
 def is_better(scores: FloatArray, others: FloatArray, errors: float = 1.0) -> bool:
-    """Tell whether rows are predicted better, by more than so many standard errors of the sum of the differences."""
-    gain = scores - others
+    """Tell whether rows are predicted better, by more than so many standard errors of the sum of the differences.
+
+    Without smoothing rows may be held for impossible: fewer of them are better, and the others decide if they are as
+    many.
+    """
+    possible, possible_others = np.isfinite(scores), np.isfinite(others)
+    if possible.sum() != possible_others.sum():
+        return bool(possible.sum() > possible_others.sum())
+    both = possible & possible_others
+    gain = scores[both] - others[both]
+    if not gain.size:
+        return False
     return float(gain.sum()) > errors * float(gain.std()) * sqrt(len(gain))
