@@ -24,9 +24,9 @@ def simulated(n_leaves=6, n_rows=1500, seed=0):
 
 
 def classes(n_rows=1000):
-    """Eight columns that follow one hidden variable of eight states."""
+    """Eight columns that follow one hidden variable of four states."""
     tree = latent_class([f"x{i}" for i in range(8)]).tree
-    model = random_model(tree, n_states=8, hidden_states=8, start="identity", perturbation=0.1, random_state=0)
+    model = random_model(tree, n_states=4, hidden_states=4, start="identity", perturbation=0.2, random_state=0)
     return tree, model.sample(n_rows, 0)
 
 
@@ -45,11 +45,11 @@ def test_the_true_tree_is_found_with_support(criterion):
 
 
 @pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_one_hidden_variable_of_many_states_is_found(criterion):
+def test_one_hidden_variable_is_found(criterion):
     star, table = classes()
     found = learned(table, criterion)
     assert same_graph(bare(found.tree), star)
-    assert found.choice.n_states[0] >= 6
+    assert found.choice.n_states[0] >= 4
 
 
 def test_hidden_twins_may_be_taken_to_predict_and_never_to_explain(monkeypatch):
@@ -60,14 +60,14 @@ def test_hidden_twins_may_be_taken_to_predict_and_never_to_explain(monkeypatch):
     def only_twins_are_better(scores, others, errors):
         assert scores.shape == others.shape == (100,)
         asked.append(errors)
-        return len(asked) % 4 == 0
+        return len(asked) == 2
 
     monkeypatch.setattr("latree.auto.is_better", only_twins_are_better)
     predicting, explaining = (learned(table, criterion, 2) for criterion in ("held-out", "bic"))
     assert same_graph(bare(predicting.tree), twins)
     assert same_graph(bare(explaining.tree), star)
     assert (predicting.choice.n_states, explaining.choice.n_states) == ((2,) * 6, (2,))
-    assert asked == [2, 2, 2]  # clearly better: by two standard errors
+    assert asked == [2, 2, 2]  # clearly better: by two standard errors; the second question is about twins
 
 
 @pytest.mark.parametrize("criterion", ["held-out", "bic"])

@@ -34,6 +34,7 @@ FEW_ROWS = 2000  # of fewer, every row is held out once; of more, a fifth of the
 
 _PARTS = 3  # stretches of few rows that are held out, and as many parts of rows drawn at random
 _MANY_ROWS = 50_000  # no more are needed to choose
+_ROWS_A_STATE = 20  # more states than that makes of the rows are not tried
 _FIRST = 4  # states that the search begins with
 _TOLERANCE = 5e-5  # share of the columns' entropy; a comparison needs no more, and the last fit is finer
 _MAX_ITERATIONS = 60
@@ -179,7 +180,7 @@ class _Search:
         best = self.smoothed(self._regular(_FIRST))
         if self.criterion == "held-out":
             most = 2 * _FIRST
-            while most <= MAX_STATES and self._regular(most) != best.n_states:
+            while most <= self._most and self._regular(most) != best.n_states:
                 tried = self._fits(self._regular(most), best.smoothing)
                 if not is_better(tried.scores, best.scores):
                     break
@@ -235,6 +236,10 @@ class _Search:
     @cached_property
     def _tolerance(self) -> float:
         return _TOLERANCE * mean_entropy(self.table)
+
+    @property
+    def _most(self) -> float:
+        return min(MAX_STATES, self.parts[0].fitted.n_rows / _ROWS_A_STATE)
 
     def _regular(self, most: int) -> tuple[int, ...]:
         return regular(self.tree, self.table.n_states.tolist(), most)
