@@ -74,9 +74,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_iris
     >>> model = latree.LatentTree(n_states=3, random_state=0).fit(load_iris().data)
     >>> model.tree_
-    <Tree: 4 observed, 2 hidden>
+    <Tree: 4 observed, 1 hidden>
     >>> model.transform(load_iris().data).shape
-    (150, 6)
+    (150, 3)
     """
 
     def __init__(
