@@ -1,8 +1,9 @@
 """The default learner: joining by a distance that needs no number of states, rearranging by soft evidence.
 
-Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, edges that few resampled
-tables support are contracted, and one hidden variable takes the place of all, each unless held-out rows are then
-predicted clearly worse; a hidden Chow-Liu tree is taken if prediction is asked for and it predicts clearly better.
+Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, and edges that few
+resampled tables support are contracted, unless held-out rows are then predicted clearly worse. One hidden variable
+takes the place of all if it predicts them as well (or not clearly worse, where the tree has little support); a hidden
+Chow-Liu tree, if prediction is asked for and it predicts clearly better.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,6 +37,7 @@ _REPLICATES = 50  # of the rows, to see which edges come back
 _FEW_REPLICATES = 20  # where columns are many
 _MANY_COLUMNS = 200
 _WEAK = 1 / 3  # what chance gives each of three pairings; an edge with less support is given up if it is not missed
+_DOUBTFUL = 2 / 3  # mean support of a tree that one hidden variable replaces unless it predicts clearly worse
 _CHANCE = 0.01  # probability with which independent columns may be taken for dependent
 _INDEPENDENT = 0.05  # sides of an edge whose covariance is more probable than this by chance may be independent
 _CLEARLY = 2.0  # standard errors by which another kind of tree must predict better
@@ -164,23 +166,26 @@ def auto(
         )
         return Chosen(tree, facts, choice=choice)
 
-    def simpler(best: Chosen, other: Chosen) -> Chosen:
-        """Give the simpler one, unless it predicts held-out rows clearly worse."""
-        return best if is_better(best.choice.scores, other.choice.scores, errors=_CLEARLY) else other
+    def simpler(best: Chosen, other: Chosen, errors: float) -> Chosen:
+        """Give the simpler one, unless it predicts held-out rows worse, by more than so many standard errors."""
+        return best if is_better(best.choice.scores, other.choice.scores, errors) else other
 
     steps = 4 if criterion == "held-out" else 3
     progress(0, steps)
     first = joined(table).tree
     start = rearranged(table, first, seed)
-    best = tried(supported(table, start.tree, first, seed), {"exchanges": start.exchanges})
+    tree = supported(table, start.tree, first, seed)
+    best = tried(tree, {"exchanges": start.exchanges})
     progress(1, steps)
     if start.independent:
-        best = simpler(best, tried(best.tree.cut(start.independent), best.facts, best.choice))
+        best = simpler(best, tried(best.tree.cut(start.independent), best.facts, best.choice), _CLEARLY)
     weak = np.flatnonzero(best.tree.support < _WEAK)
     if len(weak):
-        best = simpler(best, tried(best.tree.contracted(weak.tolist()), best.facts, best.choice))
+        best = simpler(best, tried(best.tree.contracted(weak.tolist()), best.facts, best.choice), _CLEARLY)
     progress(2, steps)
-    best = simpler(best, tried(latent_class(table.names).tree, {}))
+    inner = tree.support[~np.isnan(tree.support)]
+    doubtful = len(inner) > 0 and float(inner.mean()) < _DOUBTFUL
+    best = simpler(best, tried(latent_class(table.names).tree, {}), _CLEARLY if doubtful else 0)
     progress(3, steps)
     if criterion == "held-out":
         other = tried(hidden_chow_liu(table.names, pairwise(table, information)).tree, {})
