@@ -53,7 +53,7 @@ def main() -> None:
     for name, task in tasks.items():
         taken = seconds(task)
         print(f"{name:32}{taken:10.3f}{taken / reference:13.2f}")
-    whole = learn_model(table, Settings(n_states=8, random_state=0))
+    whole = learn_model(table, Settings("tensor", 8, smoothing=0.1, random_state=0))
     print(f"{'the whole fit':32}{whole.seconds:10.3f}{whole.seconds / reference:13.2f}")
     print(f"({whole.fit.iterations} EM iterations, Robinson-Foulds {whole.model.tree.robinson_foulds(tree)})")
 

@@ -1,9 +1,9 @@
 """The default learner: joining by a distance that needs no number of states, rearranging by soft evidence.
 
-Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, and edges that few
-resampled tables support are contracted, unless held-out rows are then predicted clearly worse. One hidden variable
-takes the place of all if it predicts them as well (or not clearly worse, where the tree has little support); a hidden
-Chow-Liu tree, if prediction is asked for and it predicts clearly better.
+Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, unless held-out rows are
+then predicted clearly worse; edges that few resampled tables support are contracted if held-out rows are predicted as
+well. One hidden variable takes the place of all if it predicts them as well (or not clearly worse, where the tree has
+little support); a hidden Chow-Liu tree, if prediction is asked for and it predicts clearly better.
 """
 
 from collections.abc import Iterable, Sequence
@@ -158,7 +158,7 @@ def auto(
     def tried(tree: Tree, facts: dict[str, int], known: Choice | None = None) -> Chosen:
         """Choose what a tree needs; as much as another one, where that is known."""
         states: int | Sequence[int] | None = n_states
-        if known and states is None:
+        if known and states is None and criterion == "held-out":
             states = regular(tree, table.n_states.tolist(), max(known.n_states, default=1))
         smoothing = known.smoothing if known else None
         choice = choose(
@@ -181,7 +181,7 @@ def auto(
         best = simpler(best, tried(best.tree.cut(start.independent), best.facts, best.choice), _CLEARLY)
     weak = np.flatnonzero(best.tree.support < _WEAK)
     if len(weak):
-        best = simpler(best, tried(best.tree.contracted(weak.tolist()), best.facts, best.choice), _CLEARLY)
+        best = simpler(best, tried(best.tree.contracted(weak.tolist()), best.facts, best.choice), 0)
     progress(2, steps)
     inner = tree.support[~np.isnan(tree.support)]
     doubtful = len(inner) > 0 and float(inner.mean()) < _DOUBTFUL
