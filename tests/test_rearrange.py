@@ -10,7 +10,7 @@ from latree.em import fit_model
 from latree.model import LatentTreeModel
 from latree.rearrange import PAIRINGS, Verdict, Views, exchanged
 from latree.simulate import random_model, random_tree
-from latree.table import Block, Table
+from latree.table import Block, Table, as_table
 from latree.tree import Tree
 from models import model_on, naive_joint, table_of
 from strategies import bare, check_valid
@@ -276,3 +276,67 @@ def test_support_and_lead_say_what_a_normal_error_means():
     assert verdict(-np.sqrt(2) * 1.7).rival_lead == pytest.approx(1.7)
     assert verdict(3.0, 4.5).rival_lead == pytest.approx(-1.0)
     assert (verdict(0.0).rival, rival_by(verdict(0.0), 2).rival) == (1, 2)
+
+
+# Edges whose two sides are independent
+
+
+def two_groups(n_rows=2000, seed=0):
+    """Two trees of four columns each, sampled by themselves, and a tree that joins them by an edge."""
+    tables = [simulated(4, n_rows, seed + i)[1] for i in (0, 100)]
+    codes = np.hstack([table.codes() for table in tables])
+    names = [f"x{i}" for i in range(8)]
+    tree = Tree.from_newick("(((x0,x1),(x2,x3)),((x4,x5),(x6,x7)));").reordered(names)
+    return tree.cut([]), as_table(codes)
+
+
+def test_the_edge_between_independent_groups_is_found_and_no_other():
+    found = 0
+    for seed in range(5):
+        tree, table = two_groups(seed=seed)
+        model = fit_model(table, tree, 3, smoothing=1, random_state=0).model
+        views = Views(model, all_of(table))
+        between = [
+            edge
+            for edge in inner(tree)
+            if frozenset({side(tree, *tree.edges[edge].tolist()), side(tree, *tree.edges[edge][::-1].tolist())})
+            == frozenset({frozenset(range(4)), frozenset(range(4, 8))})
+        ]
+        assert len(between) == 1
+        assert set(views.independent_edges(1e-6)) == set(between)
+        assert views.independent_edges(1.0) == []
+        found += views.independent_edges(0.05) == between
+    assert found >= 4
+
+
+def test_independence_is_told_as_often_as_the_level_says():
+    """Of a model that was not fitted to the rows; its own posteriors of independent halves are independent."""
+    tree, table = two_groups(200)
+    model = fit_model(table, tree, 3, smoothing=1, random_state=0).model
+    codes = table.codes()
+    rng = np.random.default_rng(0)
+    told = []
+    for _ in range(200):
+        mixed = np.hstack([codes[:, :4], rng.permutation(codes[:, 4:])])
+        edges = Views(model, all_of(table_of(model, mixed))).independent_edges(0.2)
+        told.append(
+            any(side(tree, *tree.edges[e].tolist()) in (frozenset(range(4)), frozenset(range(4, 8))) for e in edges)
+        )
+    assert 0.7 < np.mean(told) < 0.9
+
+
+def test_weights_make_a_dependence_as_sure_as_repeated_rows(fitted):
+    model, table = fitted
+    codes = all_of(table).codes[:30]
+    repeated = Views(model, Block(np.tile(codes, (5, 1)), None))
+    weighted = Views(model, Block(codes, np.full(30, 5.0)))
+    once = Views(model, Block(codes, None))
+    for level in (1e-8, 1e-4, 0.01, 0.3):
+        assert weighted.independent_edges(level) == repeated.independent_edges(level)
+    assert len(once.independent_edges(1e-12)) > len(weighted.independent_edges(1e-12))
+
+
+def test_without_rows_that_differ_every_edge_may_be_independent(fitted):
+    model, table = fitted
+    for codes in (table.codes()[:1], np.repeat(table.codes()[:1], 50, axis=0)):
+        assert Views(model, all_of(table_of(model, codes))).independent_edges(0.05) == inner(model.tree)
