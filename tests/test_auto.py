@@ -167,3 +167,40 @@ def test_without_smoothing_a_state_that_only_rows_held_out_had_is_still_possible
     fitted = LatentTree(method, smoothing=0, random_state=0, max_iterations=20).fit(codes)
     assert np.isfinite(fitted.score(codes))
     assert fitted.summary_["smoothing"] == 0
+
+
+# What does not hang together
+
+
+def halves(seed, n_rows=1500):
+    """Two groups of four columns, independent of each other."""
+    return as_table(np.hstack([simulated(4, n_rows, seed + i)[1].codes() for i in (0, 1)]))
+
+
+def groups(tree):
+    """The columns of each component."""
+    return {frozenset(i for i in range(tree.n_observed) if part >> i & 1) for part in tree.parts}
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+def test_independent_groups_come_apart(seed):
+    found = learned(halves(seed))
+    assert groups(found.tree) == {frozenset(range(4)), frozenset(range(4, 8))}
+    assert len(found.choice.n_states) == found.tree.n_hidden
+    for edge, split in enumerate(found.tree.edge_splits):
+        assert np.isnan(found.tree.support[edge]) or split in found.tree.splits
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_a_column_that_depends_on_nothing_is_by_itself(criterion):
+    _, table = simulated()
+    loose = np.random.default_rng(5).integers(0, 3, (1500, 1))
+    found = learned(as_table(np.hstack([table.codes()[:, :3], loose, table.codes()[:, 3:]])), criterion)
+    assert groups(found.tree) == {frozenset({3}), frozenset({0, 1, 2, 4, 5, 6})}
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_independent_columns_give_no_edges(criterion):
+    found = learned(as_table(np.random.default_rng(0).integers(0, 3, (500, 6))), criterion)
+    assert len(found.tree.edges) == 0
+    assert found.choice.n_states == ()

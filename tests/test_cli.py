@@ -148,6 +148,7 @@ def test_fit_writes_four_files_and_prints_a_report_json_or_nothing(fitted):
         ("--states auto --smoothing 1.5", {}, {"smoothing": 1.5}),
         ("--states 3 --smoothing auto", {}, {"n_states": 3}),
         ("--criterion bic", {}, {"criterion": "bic"}),
+        ("--method nj --bootstrap 3", {}, {"method": "nj", "bootstrap": 3}),
     ],
 )
 def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
@@ -156,6 +157,41 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     learn_model(latree.as_table("more.csv", **reading), Settings(**{"random_state": 0} | settings)).model.save("same")
     learn_model(latree.as_table("more.csv"), Settings(random_state=0)).model.save("other")
     assert Path("run/model.json").read_bytes() == Path("same").read_bytes() != Path("other").read_bytes()
+
+
+def test_a_bootstrap_writes_a_consensus_and_tells_support():
+    printed = succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2, "--bootstrap", 5)
+    assert printed.endswith("tree.nwk, model.json, summary.json, consensus.nwk\n")
+    agreed, tree = (latree.Tree.from_newick(Path(f"run/{name}.nwk").read_text()) for name in ("consensus", "tree"))
+    assert sorted(agreed.names) == sorted(tree.names) == HEADER
+    summary = json.loads(Path("run/summary.json").read_bytes())
+    assert summary["settings"]["bootstrap"] == 5
+    assert len(summary["support"]) == len(tree.splits) == 2
+    assert set(summary["support"].values()) <= {0, 0.2, 0.4, 0.6, 0.8, 1}
+    own = LatentTreeModel.load("run/model.json").tree
+    named = {
+        f"{own.node_names[u]}-{own.node_names[v]}": share
+        for (u, v), share in zip(own.edges.tolist(), own.support.tolist(), strict=True)
+        if min(u, v) >= 5
+    }
+    assert summary["support"] == named
+    assert sorted(tree.support[~np.isnan(tree.support)]) == sorted(named.values())
+    assert all(f"─{round(100 * share)}─" in printed for share in named.values())
+    assert all(share > 0.5 for share in agreed.support if not np.isnan(share))
+
+
+def test_without_a_bootstrap_there_is_no_consensus():
+    assert "consensus" not in succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2)
+    assert not Path("run/consensus.nwk").exists()
+    assert json.loads(Path("run/summary.json").read_bytes())["support"] == {}
+
+
+@pytest.mark.parametrize("number", ["-1", "2.5", "many"])
+def test_a_bootstrap_is_a_whole_number(number):
+    code, out, err = run("fit", "data.csv", "--out", "run", "--bootstrap", number)
+    assert (code, out) == (2, "")
+    assert "--bootstrap" in err
+    assert not Path("run").exists()
 
 
 @pytest.mark.parametrize("method", METHODS)

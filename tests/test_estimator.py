@@ -236,6 +236,10 @@ def test_weights():
         ({"n_states": 0}, "n_states"),
         ({"n_states": 2.5}, "n_states"),
         ({"restarts": 0}, "restarts"),
+        ({"bootstrap": -1}, "bootstrap must be a whole number of at least 0, not -1"),
+        ({"bootstrap": 2.5}, "bootstrap"),
+        ({"bootstrap": True}, "bootstrap"),
+        ({"bootstrap": None}, "bootstrap"),
         ({"smoothing": -1}, "smoothing"),
         ({"smoothing": "auto"}, "smoothing"),
         ({"criterion": "aic"}, "criterion must be one of 'held-out', 'bic', not 'aic'"),
@@ -340,13 +344,38 @@ def test_hidden_variables_have_what_the_learner_finds_or_what_it_is_told():
     structure = learn_model(as_table(uneven_codes()), Settings("hw", random_state=0)).structure
     assert found.summary_["n_states"] == list(structure.n_states) == found.model_.n_states[6:].tolist()
     assert set(structure.n_states) == {2, 4}
-    for method, told, states in (("hw", 3, 3), ("tensor", 2, 2), ("auto", 3, 3)):
+    for method, told, n_hidden in (("hw", 3, 4), ("tensor", 2, 4), ("auto", 3, 1)):  # auto: one is behind them all
         fitted = LatentTree(method, n_states=told, random_state=0).fit(uneven_codes())
-        assert fitted.summary_["n_states"] == states
-        assert fitted.model_.n_states[6:].tolist() == [states] * fitted.tree_.n_hidden
-        assert fitted.tree_.n_hidden == 4
+        assert fitted.summary_["n_states"] == told
+        assert fitted.model_.n_states[6:].tolist() == [told] * n_hidden
     alike = LatentTree("hw", random_state=0).fit(uneven_codes()[:, 3:])
     assert alike.summary_["n_states"] == 2
+
+
+def test_a_bootstrap_gives_support_and_changes_nothing_else():
+    codes = easy_codes(100)
+    plain, found = (quick(bootstrap=number).fit(codes) for number in (0, 5))
+    tree = found.tree_
+    assert plain.summary_["support"] == {}
+    assert np.isnan(plain.tree_.support).all()
+    np.testing.assert_array_equal(tree.edges, plain.tree_.edges)
+    inner = [min(edge) >= 6 for edge in tree.edges.tolist()]
+    np.testing.assert_array_equal(~np.isnan(tree.support), inner)
+    assert np.nanmax(tree.support) > 0.5
+    ends = [f"{tree.node_names[u]}-{tree.node_names[v]}" for u, v in tree.edges[inner].tolist()]
+    assert found.summary_["support"] == dict(zip(ends, tree.support[inner].tolist(), strict=True))
+
+
+def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
+    told = {}
+    learn_model(
+        as_table(easy_codes(100)),
+        Settings("tensor", n_states=2, smoothing=0.1, bootstrap=3, random_state=0),
+        lambda stage: lambda *numbers: told.setdefault(stage, []).append(numbers),
+    )
+    assert told["Resampling the rows"] == [(1, 3), (2, 3), (3, 3)]
+    building = [done for done, _ in told["Building the tree"]]
+    assert building == sorted(set(building))
 
 
 @pytest.mark.parametrize("told", [None, 2])

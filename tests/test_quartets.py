@@ -1,15 +1,27 @@
 """The covariance test, and the distance that it rests on."""
 
 from functools import partial
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency, gamma
 
 from latree.builders.divide_conquer import divide_and_conquer
-from latree.distances import Pairs, as_pairs, covariance, pairwise
+from latree.distances import (
+    Pairs,
+    as_pairs,
+    chance,
+    covariance,
+    gamma_tail,
+    information,
+    log_det,
+    nuclear,
+    pairwise,
+    pairwise_all,
+)
 from latree.experiments.quartets import sampled, sampled_unequal
 from latree.quartets.covariance import covariance_pairings, covariance_test
 from latree.quartets.four_point import four_point_test
@@ -120,19 +132,86 @@ def test_counts_below_chance_are_far_but_not_infinitely():
     assert distances[0] > distances[1] > distances[2]
 
 
-@pytest.mark.parametrize(
-    "counts",
-    [
-        np.zeros((3, 3)),
-        np.diag([1, 0, 0]),
-        np.diag([9, 0, 0]),
-        [[3, 4, 5], [0, 0, 0], [0, 0, 0]],
-        np.diag([0.3, 0.4, 0]),
-    ],
-    ids=["no rows", "one row", "constant", "one constant", "less than a row"],
-)
+NOTHING = [
+    np.zeros((3, 3)),
+    np.diag([1, 0, 0]),
+    np.diag([9, 0, 0]),
+    [[3, 4, 5], [0, 0, 0], [0, 0, 0]],
+    np.diag([0.3, 0.4, 0]),
+]
+NOTHING_IDS = ["no rows", "one row", "constant", "one constant", "less than a row"]
+
+
+@pytest.mark.parametrize("counts", NOTHING, ids=NOTHING_IDS)
 def test_distance_is_infinite_where_nothing_can_be_known(counts):
     assert covariance(as_pairs(np.asarray(counts))) == np.inf
+
+
+# How probable a dependence is by chance
+
+
+@pytest.mark.parametrize(
+    ("m", "shares"),
+    [
+        (50, ([0.5, 0.5], [0.6, 0.4])),
+        (200, ([0.5, 0.3, 0.2], [0.6, 0.4])),
+        (200, ([0.4, 0.3, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1])),
+        (2000, ([0.2] * 5, [0.9, 0.05, 0.02, 0.02, 0.01])),
+    ],
+)
+def test_independent_columns_have_any_p_value_as_often(m, shares):
+    rng = np.random.default_rng(0)
+    counts = [counted(*(rng.choice(len(p), m, p=p) for p in shares), 5) for _ in range(400)]
+    p_values = chance(as_pairs(np.stack(counts)))
+    for level, low, high in ((0.05, 0.02, 0.09), (0.2, 0.13, 0.27), (0.5, 0.42, 0.58), (0.8, 0.73, 0.87)):
+        assert low < np.mean(p_values < level) < high
+
+
+@pytest.mark.parametrize(
+    "counts", [[[40, 30], [35, 20]], [[60, 40], [30, 70]], [[300, 280], [260, 310]], [[9, 3], [2, 8]]]
+)
+def test_of_two_states_each_the_p_value_is_nearly_that_of_chi_square(counts):
+    expected = chi2_contingency(counts, correction=False).pvalue
+    found = float(chance(as_pairs(np.array(counts))))
+    assert found == pytest.approx(expected, rel=0.15, abs=0.002)
+    assert float(chance(as_pairs(np.array(counts).T))) == pytest.approx(found, rel=1e-9)
+
+
+def test_dependent_columns_have_a_tiny_p_value_that_more_rows_make_smaller():
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 10):
+        first = rng.integers(n, size=500)
+        second = np.where(rng.random(500) < 0.5, first, rng.integers(n, size=500))
+        few, many = (counted(first[:m], second[:m], n) for m in (100, 500))
+        p_values = chance(as_pairs(np.stack([few, many, 10 * many])))
+        assert 1e-2 > p_values[0] > p_values[1] >= p_values[2] >= 0
+        assert p_values[1] < 1e-15
+
+
+@pytest.mark.parametrize("counts", NOTHING, ids=NOTHING_IDS)
+def test_the_p_value_is_one_where_nothing_can_be_known(counts):
+    assert chance(as_pairs(np.asarray(counts))) == 1
+
+
+def test_the_gamma_tail_is_that_of_a_gamma_variable_with_the_mean_and_spread():
+    mean, spread = np.array([2.0, 0.3, 1.0]), np.array([1.0, 0.1, 0.0])
+    squared = np.array([3.0, 0.5, 9.0])
+    variance = 2 * spread[:2] ** 2
+    expected = gamma(a=mean[:2] ** 2 / variance, scale=variance / mean[:2]).sf(squared[:2])
+    np.testing.assert_allclose(gamma_tail(squared, mean, spread), [*expected, 1], rtol=1e-9)
+
+
+def test_several_measures_are_each_what_it_is_alone(monkeypatch):
+    codes = np.random.default_rng(0).integers(-1, 3, (200, 7))
+    columns = [Column(f"x{i}", "integer", tuple("012")) for i in range(7)]
+    table = Table.from_codes(columns, codes, np.random.default_rng(1).exponential(size=200))
+    measures = [nuclear, covariance, chance, information, log_det]
+    together = pairwise_all(table, measures)
+    monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", 2 * 7 * 9)  # two columns at a time
+    for measure, found in zip(measures, together, strict=True):
+        np.testing.assert_array_equal(found, found.T)
+        np.testing.assert_allclose(found, pairwise(table, measure), rtol=1e-12)
+    assert not any(np.allclose(one, other) for one, other in combinations(together, 2))
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 3), (5, 5), (7, 7)])

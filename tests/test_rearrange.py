@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from latree.auto import rearranged
+from latree.auto import joined, rearranged
 from latree.em import fit_model
 from latree.model import LatentTreeModel
 from latree.rearrange import PAIRINGS, Verdict, Views, exchanged
 from latree.simulate import random_model, random_tree
-from latree.table import Block, Table
+from latree.table import Block, Table, as_table
 from latree.tree import Tree
 from models import model_on, naive_joint, table_of
 from strategies import bare, check_valid
@@ -276,3 +276,73 @@ def test_support_and_lead_say_what_a_normal_error_means():
     assert verdict(-np.sqrt(2) * 1.7).rival_lead == pytest.approx(1.7)
     assert verdict(3.0, 4.5).rival_lead == pytest.approx(-1.0)
     assert (verdict(0.0).rival, rival_by(verdict(0.0), 2).rival) == (1, 2)
+
+
+# Edges whose two sides are independent
+
+
+HALVES = frozenset(range(4)), frozenset(range(4, 8))
+
+
+def two_groups(n_rows=2000, seed=0):
+    """Two groups of four columns, sampled by themselves, and a tree that joins them by an edge."""
+    codes = np.hstack([simulated(4, n_rows, seed + i)[1].codes() for i in (0, 100)])
+    tree = Tree.from_newick("(((x0,x1),(x2,x3)),((x4,x5),(x6,x7)));")
+    return tree.cut([]), as_table(codes)  # without the node of two neighbours in the middle
+
+
+def between(tree):
+    return [e for e in inner(tree) if side(tree, *tree.edges[e].tolist()) in HALVES]
+
+
+def test_the_edge_between_independent_groups_is_found_and_no_other():
+    found = 0
+    for seed in range(5):
+        tree, table = two_groups(seed=seed)
+        views = Views(fit_model(table, tree, 3, smoothing=1, random_state=0).model, all_of(table))
+        assert len(between(tree)) == 1
+        assert views.independent_edges(1e-6) == between(tree)
+        assert views.independent_edges(1.0) == []
+        found += views.independent_edges(0.05) == between(tree)
+    assert found >= 3
+
+
+def test_rearranging_tells_which_edges_may_be_cut():
+    """Not as often as the level says: the model was fitted to the same rows, and its tops follow their chance."""
+    found = []
+    for seed in range(20):
+        table = two_groups(1500, seed)[1]
+        told = rearranged(table, joined(table).tree, 0)
+        assert set(told.independent) <= set(between(told.tree))
+        found.append(len(told.independent))
+    assert sum(found) >= 7
+
+
+def test_independence_is_told_as_often_as_the_level_says():
+    """Of rows that the model was not fitted to, as halves are put together anew."""
+    tree, table = two_groups(200)
+    model = fit_model(table, tree, 3, smoothing=1, random_state=0).model
+    codes = table.codes()
+    rng = np.random.default_rng(0)
+    told = []
+    for _ in range(200):
+        mixed = np.hstack([codes[:, :4], rng.permutation(codes[:, 4:])])
+        told.append(between(tree)[0] in Views(model, all_of(table_of(model, mixed))).independent_edges(0.2))
+    assert 0.7 < np.mean(told) < 0.9
+
+
+def test_weights_make_a_dependence_as_sure_as_repeated_rows(fitted):
+    model, table = fitted
+    codes = all_of(table).codes[:30]
+    repeated = Views(model, Block(np.tile(codes, (5, 1)), None))
+    weighted = Views(model, Block(codes, np.full(30, 5.0)))
+    once = Views(model, Block(codes, None))
+    for level in (1e-8, 1e-4, 0.01, 0.3):
+        assert weighted.independent_edges(level) == repeated.independent_edges(level)
+    assert len(once.independent_edges(1e-12)) > len(weighted.independent_edges(1e-12))
+
+
+def test_without_rows_that_differ_every_edge_may_be_independent(fitted):
+    model, table = fitted
+    for codes in (table.codes()[:1], np.repeat(table.codes()[:1], 50, axis=0)):
+        assert Views(model, all_of(table_of(model, codes))).independent_edges(0.05) == inner(model.tree)

@@ -1,3 +1,4 @@
+from collections import Counter
 from itertools import pairwise
 
 import dendropy
@@ -232,6 +233,148 @@ def test_reordering_refuses_a_name_given_twice():
         Tree("ab", [(0, 1)]).reordered(["a", "b", "b"])
 
 
+def hidden_edges(tree):
+    return [edge for edge, ends in enumerate(tree.edges.tolist()) if min(ends) >= tree.n_observed]
+
+
+def numbered(tree, seed):
+    """The same tree with random lengths and, on some edges, random support."""
+    lengths, support = np.random.default_rng(seed).random((2, len(tree.edges)))
+    return Tree(tree.names, tree.edges, lengths, np.where(support < 0.3, np.nan, support))
+
+
+def numbers_by_split(tree):
+    """What removing each edge leaves, with the edge's numbers, counted."""
+    numbers = zip(tree.lengths.tolist(), tree.support.tolist(), strict=True)
+    return Counter((sides, *map(str, found)) for sides, found in zip(naive_edge_splits(tree), numbers, strict=True))
+
+
+@checked
+@given(any_tree, st.data(), st.integers(0, 9))
+def test_contraction_takes_the_splits_of_its_edges_and_leaves_all_others_with_their_numbers(tree, data, seed):
+    tree = numbered(tree, seed)
+    inner = hidden_edges(tree)
+    gone = data.draw(st.lists(st.sampled_from(inner), unique=True)) if inner else []
+    found = tree.contracted(gone)
+    assert found.n_hidden == tree.n_hidden - len(gone)
+    every, numbers = list(naive_edge_splits(tree)), np.column_stack([tree.lengths, tree.support])
+    kept = Counter((every[e], *map(str, numbers[e].tolist())) for e in range(len(every)) if e not in gone)
+    assert numbers_by_split(found) == kept
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_contraction_of_binary_trees_leaves_the_other_splits(seed):
+    tree = random_tree(12, 0.4, seed)
+    inner = hidden_edges(tree)
+    gone = np.random.default_rng(seed).choice(inner, 4, replace=False).tolist()
+    splits = {tree.edge_splits[edge] for edge in gone}
+    assert tree.contracted(gone).splits == tree.splits - splits
+    assert len(tree.contracted(gone).splits) == 5
+    assert same_graph(tree.contracted([]), tree)
+    assert same_graph(tree.contracted(inner), Tree(tree.names, [(i, 12) for i in range(12)]))
+
+
+def naive_cut(tree, gone):
+    """The graph without the edges, hidden nodes taken out one at a time until none is idle."""
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(tree.n_nodes))
+    for edge, (u, v) in enumerate(tree.edges.tolist()):
+        if edge not in gone:
+            graph.add_edge(u, v, numbers=(float(tree.lengths[edge]), float(tree.support[edge])))
+    while True:
+        for node in [node for node in graph if node >= tree.n_observed]:
+            near = list(graph[node])
+            if len(near) < 2:
+                break
+            if len(near) == 2 and max(near) >= tree.n_observed:
+                (one, two), (three, four) = (graph.edges[node, other]["numbers"] for other in near)
+                graph.add_edge(*near, numbers=(one + three, float(np.minimum(two, four))))
+                break
+        else:
+            return graph
+        graph.remove_node(node)
+
+
+def length_between(graph, d):
+    """The sum of the lengths between every two columns; infinite between components."""
+    for u, v in graph.edges:
+        graph.edges[u, v]["length"] = graph.edges[u, v]["numbers"][0]
+    paths = dict(networkx.all_pairs_dijkstra_path_length(graph, weight="length"))
+    return np.array([[paths[i].get(j, np.inf) for j in range(d)] for i in range(d)])
+
+
+@checked
+@given(any_tree, st.data(), st.integers(0, 9))
+def test_a_cut_removes_edges_and_what_is_idle_then(tree, data, seed):
+    tree = numbered(tree, seed)
+    gone = data.draw(st.lists(st.sampled_from(range(len(tree.edges))), unique=True)) if len(tree.edges) else []
+    found = tree.cut(gone)
+    graph = graph_of(found)
+    for (u, v), *numbers in zip(found.edges.tolist(), found.lengths.tolist(), found.support.tolist(), strict=True):
+        graph.edges[u, v]["numbers"] = numbers
+
+    def coloured(graph):
+        graph = graph.copy()
+        for node in graph:
+            graph.nodes[node]["column"] = min(node, tree.n_observed)
+            if node >= tree.n_observed and len(graph[node]) == 2:  # where it sits between two columns is left open
+                numbers = np.array([graph.edges[node, other]["numbers"] for other in graph[node]])
+                for other in graph[node]:
+                    graph.edges[node, other]["numbers"] = (numbers[:, 0].sum(), numbers[:, 1].min())
+        return graph
+
+    def same(one, other):
+        return np.allclose(one["numbers"], other["numbers"], rtol=1e-9, atol=0, equal_nan=True)
+
+    expected = naive_cut(tree, gone)
+    assert networkx.is_isomorphic(coloured(graph), coloured(expected), lambda a, b: a == b, same)
+    only_cut = graph_of(tree)
+    only_cut.remove_edges_from(tree.edges[gone].tolist())
+    for edge, (u, v) in enumerate(tree.edges.tolist()):
+        if edge not in gone:
+            only_cut.edges[u, v]["numbers"] = (float(tree.lengths[edge]),)
+    d = tree.n_observed
+    np.testing.assert_allclose(length_between(graph, d), length_between(only_cut, d), rtol=1e-9)
+    for node, near in enumerate(found.neighbors[d:], start=d):
+        assert len(near) > 2 or all(other < d for other, _ in near), node
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "expected"),
+    [
+        # Between ab and the rest: ab keep their hidden variable, as nothing else ties them.
+        ("((a:1,b:2)0.5:3,(c:4,d:5)0.6:6,(e:7,f:8)0.7:9);", "ab", "(a:1,b:2); ((c:4,d:5)0.6:15,e:7,f:8);"),
+        ("((a:1,b:2)0.5:3,(c:4,d:5)0.6:6,e:7);", "c", "((a:1,b:2)0.5:3,d:11,e:7); c;"),
+        ("((a:1,b:2)0.5:3,(c:4,d:5)0.6:6,e:7);", "ab", "(a:1,b:2); (c:4,d:5,e:13);"),
+        ("(a,b,c);", "a", "(b,c); a;"),
+        ("(a,b);", "a", "a; b;"),
+        ("(((a)h)g,b);", "b", "((a)h)g; b;"),
+    ],
+)
+def test_cuts(text, cut, expected):
+    tree, expected = Tree.from_newick(text), Tree.from_newick(expected)
+    wanted = frozenset([frozenset(cut), frozenset(tree.names) - frozenset(cut)])
+    gone = [edge for edge, sides in enumerate(naive_edge_splits(tree)) if sides == wanted]
+    assert same_graph(tree.cut(gone), expected)
+
+
+def test_a_cut_gives_no_leaf_a_support():
+    """The edge that takes the place of a leaf's and an inner one parts off one variable."""
+    tree = Tree.from_newick("((a,b)0.5,c,((d,e)0.1,f)0.2);")
+    inner = hidden_edges(tree)
+    for edge in inner:
+        found = tree.cut([edge])
+        assert [not np.isnan(share) for share in found.support] == [s in found.splits for s in found.edge_splits]
+
+
+def test_of_two_edges_in_a_row_a_cut_keeps_the_smaller_support():
+    tree = Tree.from_newick("((a,b)0.3,(c,d)0.6,((e,f)0.9,g)0.4);")
+    gone = tree.edge_splits.index(next(s for s in tree.edge_splits if s.side == 0b1100 or s.side == 0b1110011))
+    found = tree.cut([gone])
+    assert np.nanmin(found.support) == 0.3
+    assert sorted(found.support[~np.isnan(found.support)].tolist()) == [0.3, 0.9]
+
+
 @settings(checked, max_examples=400)
 @given(named_trees)
 def test_newick_round_trip(tree):
@@ -348,6 +491,27 @@ def test_hidden_names_do_not_clash(names, hidden):
 )
 def test_drawings(text, drawing):
     assert Tree.from_newick(text).draw() == drawing
+
+
+@pytest.mark.parametrize(
+    ("text", "drawing"),
+    [
+        (
+            "((a,b)0.5,(c,d)0.07,((e,f)1,g)0.2);",
+            "─┬─50─┬─ a\n │    └─ b\n ├─7─┬─ c\n │   └─ d\n └─20─┬─ g\n      └─100─┬─ e\n            └─ f\n",
+        ),
+        ("((a,b)0.126,c,(d,e));", "─┬─ c\n ├─13─┬─ a\n │    └─ b\n └─┬─ d\n   └─ e\n"),
+        ("(a,(((b,c)1))0,d);", "─┬─100─┬─ b\n │     └─ c\n └───0─┬─ a\n       └─ d\n"),
+        ("(a,(b,d)c[&support=0.25],e);", "─┬─ a\n ├─ e\n └─25─ c\n      ├─ b\n      └─ d\n"),
+    ],
+)
+def test_support_stands_on_edges_in_per_cent(text, drawing):
+    assert Tree.from_newick(text).draw() == drawing
+
+
+def test_support_stands_on_the_edges_of_hidden_names():
+    tree = Tree("abcd", [(4, 0), (4, 1), (4, 5), (5, 2), (5, 3)], support=[np.nan, np.nan, 0.5, np.nan, np.nan])
+    assert tree.draw(hidden=True) == "─ H1\n ├─ a\n ├─ b\n └─50─ H2\n      ├─ c\n      └─ d\n"
 
 
 @checked

@@ -235,9 +235,10 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
     structure = learner.learn(table, options)
     agreed = None
     if settings.bootstrap:
+        told = replace(options, progress=no_progress)  # replicates are counted, not followed
         trees = bootstrap_trees(
             table,
-            lambda resampled, chance: learner.replicate(resampled, replace(options, random_state=chance)).tree,
+            lambda resampled, chance: learner.replicate(resampled, replace(told, random_state=chance)).tree,
             settings.bootstrap,
             int(rng.integers(2**31)),
             stages("Resampling the rows"),

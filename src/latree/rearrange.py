@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from latree.arrays import FloatArray
-from latree.distances import gamma_tail
+from latree.distances import ROUNDING, gamma_tail
 from latree.evidence import messages
 from latree.messages import TINY
 from latree.model import LatentTreeModel
@@ -105,9 +105,10 @@ class Views:
             one, other = self.of(h, g), self.of(g, h)
             squared = (((one * self.weights) @ other.T) ** 2).sum()
             own = [(view * self.weights) @ view.T for view in (one, other)]
+            silent = min(np.trace(table) for table in own) < ROUNDING  # a side whose cells say nothing of its top
             mean = np.trace(own[0]) * np.trace(own[1]) / self.n_rows
             spread = np.sqrt((own[0] ** 2).sum() * (own[1] ** 2).sum()) / self.n_rows
-            if gamma_tail(*np.array([squared, mean, spread])) > level:
+            if silent or gamma_tail(*np.array([squared, mean, spread])) > level:
                 found.append(edge)
         return found
 

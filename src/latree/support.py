@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.sparse.csgraph import connected_components
 
 from latree.builders import Progress, no_progress
 from latree.errors import InputError
@@ -55,6 +56,10 @@ def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:
 def consensus(trees: Sequence[Tree]) -> Tree:
     """Give the majority-rule consensus: the partitions that more than half of the trees imply.
 
+    Variables that more than half of the trees tie together, directly or through others, are in one component of the
+    consensus. As a forest leaves open how its components hang together (see :meth:`Tree.implies`), two partitions that
+    exclude each other may both have a majority of forests; then the larger one counts.
+
     Parameters
     ----------
     trees : sequence of Tree
@@ -69,22 +74,45 @@ def consensus(trees: Sequence[Tree]) -> Tree:
         raise InputError("a consensus needs at least one tree")
     names = trees[0].names
     ordered = [tree.reordered(names) for tree in trees]
-    everything = (1 << len(names)) - 1
-    candidates = {split for tree in ordered for split in tree.splits if split.within == everything}
-    shares = {split: float(np.mean([tree.implies(split) for tree in ordered])) for split in candidates}
-    # Partitions that more than half of the trees imply are compatible: the sides without the first variable nest.
-    kept = sorted((split for split in candidates if shares[split] > 0.5), key=lambda split: split.side.bit_count())
-    return _nested(names, kept, [shares[split] for split in kept])
+    edges: list[tuple[int, int]] = []
+    support: list[float] = []
+    top = len(names)
+    for columns in _tied(ordered):
+        within = sum(1 << column for column in columns)
+        shares = _agreed(ordered, within)
+        loose = {1 << column: column for column in columns}  # sides that are not tied to anything above them yet
+        # The sides nest, so that smaller ones come first; what is loose in the end is tied together.
+        for side in [*sorted(shares, key=int.bit_count), *([within] if len(columns) > 1 else [])]:
+            below = [other for other in loose if other & side]
+            edges += [(loose.pop(other), top) for other in below]
+            support += [shares.get(other, np.nan) for other in below]
+            loose[side] = top
+            top += 1
+    return Tree(names, edges, support=support)
 
 
-def _nested(names: Sequence[str], splits: Sequence[Split], support: Sequence[float]) -> Tree:
-    """Build the tree whose inner edges part off the given sides, smaller ones first."""
-    d = len(names)
-    loose = {1 << column: column for column in range(d)}  # sides that are not tied to anything above them yet
-    edges = []
-    for node, split in enumerate(splits, start=d):
-        edges += [(loose.pop(side), node) for side in [side for side in loose if side & split.side]]
-        loose[split.side] = node
-    if len(loose) > 1:
-        edges += [(node, d + len(splits)) for node in loose.values()]
-    return Tree(names, edges, support=[np.nan if below < d else support[below - d] for below, _ in edges])
+def _tied(trees: Sequence[Tree]) -> list[list[int]]:
+    """Give the groups of columns that more than half of the trees tie together, directly or through others."""
+    d = trees[0].n_observed
+    together = np.zeros((d, d))
+    for tree in trees:
+        part = np.array([next(p for p, bits in enumerate(tree.parts) if bits >> i & 1) for i in range(d)])
+        together += part[:, None] == part
+    number, group = connected_components(together > len(trees) / 2, directed=False)
+    return [np.flatnonzero(group == one).tolist() for one in range(number)]
+
+
+def _agreed(trees: Sequence[Tree], within: int) -> dict[int, float]:
+    """Give the sides, without the first column, of compatible partitions that more than half of the trees imply."""
+    candidates = set()
+    for split in {split for tree in trees for split in tree.splits if split.within & within == within}:
+        side = split.side & within
+        side = side ^ within if side & within & -within else side
+        if side.bit_count() > 1 and (side ^ within).bit_count() > 1:
+            candidates.add(side)
+    shares = {side: float(np.mean([tree.implies(Split(side, within)) for tree in trees])) for side in candidates}
+    agreed: dict[int, float] = {}
+    for side in sorted(candidates, key=lambda side: (-shares[side], side)):
+        if shares[side] > 0.5 and all(side & other in (0, side, other) for other in agreed):
+            agreed[side] = shares[side]
+    return agreed

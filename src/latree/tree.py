@@ -229,13 +229,13 @@ class Tree:
     def unshared(self, other: "Tree") -> tuple[int, int]:
         """Count the partitions that only this tree implies, and those that only the other does: the paper's a and b."""
         other = other.reordered(self.names)
-        if self._observed_components == other._observed_components:
+        if self.parts == other.parts:
             return len(self.splits - other.splits), len(other.splits - self.splits)
         mine = sum(not other.implies(split) for split in self.splits)
         return mine, sum(not self.implies(split) for split in other.splits)
 
     @cached_property
-    def _observed_components(self) -> frozenset[int]:
+    def parts(self) -> frozenset[int]:
         """The observed variables of each component, as bit sets."""
         found: dict[int, int] = {}
         for node in range(self.n_observed):
@@ -246,7 +246,9 @@ class Tree:
     def implies(self, split: Split) -> bool:
         """Tell whether the components that a partition parts are all parted like that by an edge of their own."""
         sides = split.side, split.side ^ split.within
-        parted = [within for within in self._observed_components if all(side & within for side in sides)]
+        if split.within in self.parts:  # the common case, without a loop
+            return split in self.splits or min(side.bit_count() for side in sides) == 1
+        parted = [within for within in self.parts if all(side & within for side in sides)]
         return bool(parted) and all(
             min((side & within).bit_count() for side in sides) == 1
             or any(
@@ -311,7 +313,7 @@ class Tree:
         """Remove some edges, given by their numbers, and hidden nodes that then tie nothing together.
 
         Where a hidden node is left with two neighbours, these are tied to each other directly, unless both are
-        observed; the new edge has the sum of the two lengths and the smaller support.
+        observed; the new edge has the sum of the two lengths and the smaller support, NaN where one of them is unknown.
         """
         gone = set(edges)
         left = {
@@ -329,7 +331,7 @@ class Tree:
                 waiting += [other for other in others if other >= self.n_observed]
             elif len(around) == 2 and max(others) >= self.n_observed:
                 one, two = (left.pop(edge) for edge in around)
-                left[around[0]] = (others[0], others[1], one[2] + two[2], float(np.fmin(one[3], two[3])))
+                left[around[0]] = (others[0], others[1], one[2] + two[2], float(np.minimum(one[3], two[3])))
         rows = list(left.values())
         moved = _renumbered([(u, v) for u, v, _, _ in rows], self.n_observed)
         return Tree(self.names, moved, [row[2] for row in rows], [row[3] for row in rows])
