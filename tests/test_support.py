@@ -281,8 +281,8 @@ def test_a_consensus_of_nothing_or_of_different_variables_is_refused():
         (["((a,b),(c,d)); (e,f);"] * 3, "((a,b)1,c,d); (e,f);"),
         # No tree has just this component.
         (
-            ["x; y; (a,(b,c),(d,e),f);", "a; y; (x,(b,c),(d,e),f);", "a; x; (y,(b,c),(d,e),f);"],
-            "a; x; y; ((b,c)1,(d,e)1,f);",
+            ["x; y; (a,((b,c),d),(e,f));", "a; y; (x,((b,c),d),(e,f));", "a; x; (y,((b,c),d),(e,f));"],
+            "a; x; y; ((b,c)1,d,(e,f)1);",
         ),
         (["a; b; c;", "(a,b,c);"], "a; b; c;"),
         (["a; b; c;", "(a,b,c);", "(a,b); c;"], "(a,b); c;"),
