@@ -279,6 +279,11 @@ def test_a_consensus_of_nothing_or_of_different_variables_is_refused():
             "((a,b)0.6666666666666666,c,d);e;f;",
         ),
         (["((a,b),(c,d)); (e,f);"] * 3, "((a,b)1,c,d); (e,f);"),
+        # No tree has just this component.
+        (
+            ["x; y; (a,((b,c),d),(e,f));", "a; y; (x,((b,c),d),(e,f));", "a; x; (y,((b,c),d),(e,f));"],
+            "a; x; y; ((b,c)1,d,(e,f)1);",
+        ),
         (["a; b; c;", "(a,b,c);"], "a; b; c;"),
         (["a; b; c;", "(a,b,c);", "(a,b); c;"], "(a,b); c;"),
         # The forests leave open how their halves hang together: they imply abef|cdgh as well as abgh|cdef.

@@ -358,6 +358,12 @@ def test_cuts(text, cut, expected):
     assert same_graph(tree.cut(gone), expected)
 
 
+def test_a_hidden_node_that_becomes_idle_by_another_ones_end_goes_too():
+    for low, middle in ((5, 7), (7, 5)):
+        tree = Tree("abcde", [(0, low), (1, low), (low, middle), (2, middle), (middle, 6), (3, 6), (4, 6)])
+        assert same_graph(tree.cut([0, 1]), Tree("abcde", [(2, 5), (3, 5), (4, 5)]))
+
+
 def test_a_cut_gives_no_leaf_a_support():
     """The edge that takes the place of a leaf's and an inner one parts off one variable."""
     tree = Tree.from_newick("((a,b)0.5,c,((d,e)0.1,f)0.2);")
