@@ -8,7 +8,8 @@ import pytest
 from latree.auto import joined, rearranged
 from latree.em import fit_model
 from latree.model import LatentTreeModel
-from latree.rearrange import PAIRINGS, Verdict, Views, exchanged
+from latree.quartets import PAIRINGS
+from latree.rearrange import Verdict, Views, exchanged
 from latree.simulate import random_model, random_tree
 from latree.table import Block, Table, as_table
 from latree.tree import Tree

@@ -21,15 +21,13 @@ from latree.distances import chance, covariance, information, pairwise, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
 from latree.rearrange import Verdict, Views, exchanged
-from latree.states import Choice, Criterion, choose, held_out, is_better, mean_entropy, regular
+from latree.states import MAX_ITERATIONS, Choice, Criterion, choose, held_out, is_better, regular, rough_tolerance
 from latree.support import bootstrap_trees, with_support
 from latree.table import MemoryRows, Table
 from latree.tree import Tree
 
 _STATES = 4  # of the model whose posteriors are looked at
 _SMOOTHING = 1.0
-_TOLERANCE = 5e-5
-_MAX_ITERATIONS = 60
 _ROWS = 10_000  # no more are looked at
 _LEAD = 1.5  # standard errors by which another pairing must be better
 _SWEEPS = 10
@@ -125,7 +123,7 @@ def _apart(found: Iterable[Verdict]) -> list[Verdict]:
 
 def _model(table: Table, tree: Tree, seed: int) -> LatentTreeModel:
     sizes = regular(tree, table.n_states.tolist(), _STATES)
-    monitor = ConvergenceMonitor(_TOLERANCE * mean_entropy(table), _MAX_ITERATIONS)
+    monitor = ConvergenceMonitor(rough_tolerance(table), MAX_ITERATIONS)
     return fit_model(table, tree, sizes, smoothing=_SMOOTHING, monitor=monitor, random_state=seed).model
 
 

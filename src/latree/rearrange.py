@@ -19,18 +19,16 @@ from latree.distances import ROUNDING, gamma_tail
 from latree.evidence import messages
 from latree.messages import TINY
 from latree.model import LatentTreeModel
+from latree.quartets import PAIRINGS
 from latree.table import Block
 from latree.tree import Tree
-
-# The three ways to pair four subtrees; {01|23} is the tree's own.
-PAIRINGS = (((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2)))
 
 _DRAWS = 2000  # of the three sums' errors, to tell how often the tree's own pairing has the largest
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the rows say of the three pairings at an inner edge.
+    """What the rows say of the three pairings at an inner edge, the first of which is the tree's own.
 
     Attributes
     ----------

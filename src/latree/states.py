@@ -30,14 +30,13 @@ CRITERIA: tuple[Criterion, ...] = ("held-out", "bic")
 
 SMOOTHINGS = (1.0, 0.3, 0.1, 0.03)
 MAX_STATES = 64
+MAX_ITERATIONS = 60  # of fits that are only compared
 FEW_ROWS = 2000  # of fewer, every row is held out once; of more, a fifth of the rows
 
 _PARTS = 3  # stretches of few rows that are held out, and as many parts of rows drawn at random
 _MANY_ROWS = 50_000  # no more are needed to choose
 _ROWS_A_STATE = 20  # more states than that makes of the rows are not tried
 _FIRST = 4  # states that the search begins with
-_TOLERANCE = 5e-5  # share of the columns' entropy; a comparison needs no more, and the last fit is finer
-_MAX_ITERATIONS = 60
 _LOCAL_ROWS = 5000  # a hidden variable by itself is looked at in no more rows
 _ROUNDS = 3
 _SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
@@ -227,7 +226,7 @@ class _Search:
     def _climbed(self, starts: Sequence[LatentTreeModel], n_states: tuple[int, ...], smoothing: float) -> _Fits:
         models = []
         for part, start in zip(self.parts, starts, strict=True):
-            monitor = ConvergenceMonitor(self._tolerance, _MAX_ITERATIONS)
+            monitor = ConvergenceMonitor(self._tolerance, MAX_ITERATIONS)
             fit = fit_model(part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start)
             models.append(fit.model)
         scores = [part.judged.map(partial(_scores, model)) for part, model in zip(self.parts, models, strict=True)]
@@ -235,7 +234,7 @@ class _Search:
 
     @cached_property
     def _tolerance(self) -> float:
-        return _TOLERANCE * mean_entropy(self.table)
+        return rough_tolerance(self.table)
 
     @property
     def _most(self) -> float:
@@ -262,7 +261,7 @@ class _Search:
                     evidence,
                     smoothing=fits.smoothing,
                     tolerance=self._tolerance,
-                    max_iterations=_MAX_ITERATIONS,
+                    max_iterations=MAX_ITERATIONS,
                 )
                 scores[k] = bic(log_likelihood, local.n_parameters, evidence.total_weight)
             return min(scores, key=lambda k: scores[k])
@@ -278,6 +277,11 @@ def _scores(model: LatentTreeModel, block: Block) -> FloatArray:
 def mean_entropy(table: Table) -> float:
     """Give the mean entropy of a table's columns, in nats."""
     return float(np.mean([-(share * np.log(share)).sum() for share in frequencies(table)]))
+
+
+def rough_tolerance(table: Table) -> float:
+    """Give the tolerance, in nats a cell, of fits that are only compared: a share of the columns' entropy."""
+    return 5e-5 * mean_entropy(table)
 
 
 def is_better(scores: FloatArray, others: FloatArray, errors: float = 1.0) -> bool:

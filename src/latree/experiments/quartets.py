@@ -13,7 +13,7 @@ from latree.arrays import FloatArray
 from latree.distances import Pairs, as_pairs, log_det
 from latree.experiments.cells import Cell, Row, mean_and_error
 from latree.model import identity_table
-from latree.quartets import smallest
+from latree.quartets import PAIRINGS, smallest
 from latree.quartets.nuclear import nuclear_pairings
 from latree.quartets.spectral import spectral_products
 from latree.simulate import perturbed
@@ -24,8 +24,6 @@ PERTURBATIONS = (0.5, 1.0)
 SIZES = (50, 100, 200, 300, 400, 500, 750, 1000, 1500, 2000)
 SPECTRAL = (2, 4, 6, 8)
 METHODS = ("tensor", "nj", *(f"spectral@{k}" for k in SPECTRAL))
-
-_PAIRS = (((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2)))
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -91,7 +89,7 @@ def _counts(
 ) -> FloatArray:
     tensor = np.einsum("ah,bh,hg,cg,dg->abcd", *leaves[:2], p_hg, *leaves[2:], optimize=True)
     counts = rng.multinomial(size, tensor.ravel() / tensor.sum()).reshape(tensor.shape)
-    (first, second), (third, fourth) = _PAIRS[pairing]
+    (first, second), (third, fourth) = PAIRINGS[pairing]
     places = np.argsort([first, second, third, fourth])
     return np.asarray(counts.transpose(places), dtype=float)
 
@@ -115,4 +113,4 @@ def answered(counts: FloatArray) -> dict[str, Any]:
 
 
 def _sums(values: dict[tuple[int, int], FloatArray]) -> FloatArray:
-    return np.stack([values[one] + values[other] for one, other in _PAIRS], axis=-1)
+    return np.stack([values[one] + values[other] for one, other in PAIRINGS], axis=-1)

@@ -20,6 +20,9 @@ class Pairings(NamedTuple):
     decided: NDArray[np.bool_]  # False where a test that knows its confidence would rather not answer
 
 
+# The places in a quadruple of each pairing's two pairs.
+PAIRINGS = (((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2)))
+
 QuartetTest: TypeAlias = Callable[[IntArray], Pairings]
 
 # Tensors are made this many cells at a time (32 MB, and three times that unfolded).

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
 from latree.distances import Pairs, as_pairs, covariance
-from latree.quartets import Pairings, QuartetTest, smallest, tensor_test
+from latree.quartets import PAIRINGS, Pairings, QuartetTest, smallest, tensor_test
 
 _ROUNDING = 1e-9  # by how much logarithms that should be equal may differ
-_PAIRINGS = (((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2)))
 
 
 def covariance_pairings(tensors: NDArray[np.int64] | FloatArray, *, exact: bool = False) -> Pairings:
@@ -46,7 +45,7 @@ def covariance_pairings(tensors: NDArray[np.int64] | FloatArray, *, exact: bool 
         The margin is that of the products' logarithms. Undecided where pairings are tied: a constant column, a pair
         of exactly independent columns on each side, fewer than two rows.
     """
-    scores = np.stack([sum(_distance(tensors, pair, exact) for pair in both) for both in _PAIRINGS], axis=-1)
+    scores = np.stack([sum(_distance(tensors, pair, exact) for pair in both) for both in PAIRINGS], axis=-1)
     answers = smallest(scores)
     return answers._replace(decided=answers.margin > _ROUNDING)
 
