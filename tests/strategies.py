@@ -150,3 +150,7 @@ def check_valid(tree, names):
     assert len(tree.edges) == tree.n_nodes - 1
     assert all(len(near) > 2 for near in tree.neighbors[tree.n_observed :])
     assert not (tree.lengths < 0).any()
+
+
+def names_of(d):
+    return [f"x{i}" for i in range(d)]
