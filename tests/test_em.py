@@ -68,6 +68,35 @@ def test_em_never_lowers_its_objective(seed, smoothing, share, weighted):
     assert (gains >= -1e-9 * abs(fit.objective)).all()
 
 
+def test_longer_steps_save_iterations_and_lose_nothing(monkeypatch):
+    tree = random_tree(8, random_state=0)
+    truth = random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.5, random_state=0)
+    table = truth.sample(1000, 1)
+
+    def fitted():
+        return fit_model(table, truth.tree, 3, monitor=ConvergenceMonitor(1e-7, 1000), start=truth)
+
+    quick = fitted()
+    monkeypatch.setattr("latree.em._LONGEST", 1.0)
+    plain = fitted()
+    assert quick.iterations < 0.6 * plain.iterations
+    assert quick.objective > plain.objective - 1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_steps_that_are_far_too_long_are_taken_back(smoothing, monkeypatch):
+    monkeypatch.setattr("latree.em._LONGER", 100.0)
+    monkeypatch.setattr("latree.em._LONGEST", 100.0)
+    truth = small_models()[0]
+    monitor = ConvergenceMonitor(0, 30)
+    fit = fit_model(truth.sample(200, 1), truth.tree, 3, smoothing=smoothing, monitor=monitor, random_state=0)
+    gains = np.diff(fit.monitor.history)
+    assert (gains >= -1e-9 * abs(fit.objective)).all()
+    assert gains.sum() > 1
+    for table in fit.model.tables:
+        np.testing.assert_allclose(table.sum(axis=0), 1, rtol=1e-12)
+
+
 def test_the_objective_is_what_the_docs_say():
     model = small_models()[0]
     table = model.sample(200, 0)

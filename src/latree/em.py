@@ -6,6 +6,7 @@ a Dirichlet prior that adds ``smoothing`` rows to every cell of every table. No 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,9 @@ DEFAULT_RESTARTS = 1
 DEFAULT_MAX_ITERATIONS = 200
 DEFAULT_TOLERANCE = 1e-5
 
+_LONGER = 1.2  # by how much a step is longer than the one before
+_LONGEST = 10.0
+_FARTHEST = 10.0  # no share changes by more than this factor beyond EM's own step, times the length
 _FLOOR = 1e-3  # added to every share of a table that EM starts from: what is zero would stay zero
 
 
@@ -200,7 +204,13 @@ def frequencies(table: Table) -> list[FloatArray]:
 def _climb(
     table: Table, network: Network, smoothing: float, monitor: ConvergenceMonitor, tell: Callable[[int], None]
 ) -> tuple[tuple[FloatArray, ...], float]:
-    """Iterate until the monitor stops it; give the tables that reached the last objective."""
+    """Iterate until the monitor stops it; give the tables that reached the last objective.
+
+    EM's steps point the right way and are short. Each is made longer than the one before while that pays (adaptive
+    overrelaxation, Salakhutdinov & Roweis 2003); a step that would lower the objective is taken back to EM's own, which
+    cannot.
+    """
+    best, plain, length = -np.inf, network.tables, 1.0
     while True:
         current = network
 
@@ -209,12 +219,26 @@ def _climb(
 
         *counts, log_likelihood = table.sum(statistic)
         objective = float(log_likelihood[0]) + _log_prior(network.tables, smoothing)
+        if objective < best and length > 1:
+            network, length = replace(network, tables=plain), 1.0
+            continue
         goes_on = monitor.goes_on(objective, table.total_weight * table.n_columns)
         tell(len(monitor.history) - 1)
         if not goes_on:
             return network.tables, objective
-        tables = tuple(_maximise(c, old, smoothing) for c, old in zip(counts, network.tables, strict=True))
-        network = replace(network, tables=tables)
+        best = objective
+        plain = tuple(_maximise(c, old, smoothing) for c, old in zip(counts, network.tables, strict=True))
+        network = replace(network, tables=tuple(map(partial(_farther, length=length), plain, network.tables)))
+        length = min(_LONGER * length, _LONGEST)
+
+
+def _farther(new: FloatArray, old: FloatArray, length: float) -> FloatArray:
+    """Go on in the direction of a step, in the logarithms of the shares, so many times as far."""
+    if length == 1:
+        return new
+    ratio = np.divide(new, old, out=np.ones_like(new), where=old > 0)
+    shares = new * np.clip(ratio, 1 / _FARTHEST, _FARTHEST) ** (length - 1)
+    return np.asarray(shares / shares.sum(axis=0))
 
 
 def _log_prior(tables: Sequence[FloatArray], smoothing: float) -> float:
