@@ -437,12 +437,8 @@ def test_the_summary_adds_up():
     model = LatentTree(n_states=3, max_iterations=1, random_state=0).fit(data).model_
     assert summary["missing_cells"] == holes.sum()
     assert summary["binned_columns"] == 1
-    assert (summary["n_rows"], summary["n_columns"], summary["n_hidden"], summary["n_states"]) == (
-        300,
-        6,
-        model.tree.n_hidden,
-        3,
-    )
+    hidden = model.tree.n_hidden
+    assert (summary["n_rows"], summary["n_columns"], summary["n_hidden"], summary["n_states"]) == (300, 6, hidden, 3)
     assert (summary["converged"], summary["iterations"], summary["seed"]) == (False, 1, 0)
     assert summary["n_parameters"] == model.n_parameters
     assert summary["aic"] == pytest.approx(model.aic(data), rel=1e-12)
