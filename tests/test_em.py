@@ -3,11 +3,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from latree.builders.latent_class import latent_class
 from latree.em import ConvergenceMonitor, fit_model, random_start, start_from
 from latree.errors import InputError
 from latree.messages import expected_counts
 from latree.model import LatentTreeModel
 from latree.simulate import random_model, random_tree
+from latree.table import as_table
 from latree.tree import Tree
 from models import MISSING_SHARE, model_on, naive_joint, small_models, table_of
 
@@ -240,7 +242,17 @@ def test_a_start_agrees_along_the_tree_and_follows_the_columns():
     for node in range(8, tree.n_nodes):
         if parent[node] >= 0:
             assert (np.diag(start.tables[node]) >= 0.9).all()
-    assert (start.tables[0][0] > 0.8).all()
+    shares = (start.tables[0] - 0.5 * np.array([[0.95], [0.05], [0]])) / 0.5  # of the row that a state begins at
+    np.testing.assert_allclose(shares.max(axis=0), 1, atol=0.02)
+
+
+def test_states_start_at_rows_that_are_unlike_each_other():
+    codes = np.repeat(np.arange(4), [970, 10, 10, 10])[:, None] * np.ones(6, dtype=int)
+    tree = latent_class([f"x{i}" for i in range(6)]).tree
+    for seed in range(5):
+        start = random_start(as_table(codes, names=tree.names), tree, 4, seed)
+        towards = (start.tables[0] / start.tables[0].mean(axis=1, keepdims=True)).argmax(axis=0)
+        assert sorted(towards.tolist()) == [0, 1, 2, 3]
 
 
 def test_the_tolerance_is_for_the_weight_not_the_number_of_rows():
@@ -305,7 +317,7 @@ def test_the_best_is_kept_whether_it_is_the_start_or_not(good):
     flat = LatentTreeModel(model.tree, model.columns, tuple(np.full(t.shape, 1 / len(t)) for t in model.tables))
     states = [2, 3, 2]
     found = fit_model(table, model.tree, states, restarts=6, random_state=1).model
-    watch = ConvergenceMonitor(max_iterations=3)
+    watch = ConvergenceMonitor(max_iterations=20)
     fit = fit_model(table, model.tree, states, restarts=3, start=found if good else flat, monitor=watch, random_state=0)
     assert int(np.argmax(fit.objectives)) == 0 if good else fit.objectives[0] == min(fit.objectives)
     assert fit.objective == fit.monitor.history[-1] == max(fit.objectives)

@@ -12,10 +12,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree
 from latree.em import start_from
-from latree.learn import Settings, learn_model
+from latree.learn import Settings, _idle_states, learn_model
 from latree.simulate import random_model, random_tree
 from latree.states import SMOOTHINGS
-from latree.table import as_table
+from latree.table import Column, as_table
+from latree.tree import Tree
 
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
 REPEATED = "repeated rows may fall among the fitted rows and among those held out, a weighted one cannot"
@@ -480,4 +481,20 @@ def test_no_warning_if_em_converges_at_the_last_allowed_iteration():
     for allowed, warned in ((needed, False), (needed - 1, True)):
         summary = LatentTree("nj", max_iterations=allowed, **settings).fit(easy_codes(1000)).summary_
         assert summary["converged"] is not warned
-        assert bool(summary["warnings"]) is warned
+        assert any("EM stopped" in warning for warning in summary["warnings"]) is warned
+
+
+def test_states_that_are_empty_or_mean_the_same_are_told():
+    names = ["a", "b", "c"]
+    leaf = np.array([[0.9, 0.1, 0.1], [0.1, 0.9, 0.9]])
+    columns = tuple(Column(name, "text", ("x", "y")) for name in names)
+    tree = Tree(names, [[0, 3], [1, 3], [2, 3]])
+
+    def warnings(shares):
+        model = LatentTreeModel(tree, columns, (leaf, leaf, leaf, np.array(shares)[:, None]))
+        return _idle_states(model, 100)
+
+    assert warnings([0.4, 0.3, 0.3]) == ["1 of the 3 states of H1 mean the same as another one"]
+    assert warnings([0.5, 0.495, 0.005]) == ["1 of the 3 states of H1 hold less than one row"]
+    leaf = np.array([[0.9, 0.1, 0.3], [0.1, 0.9, 0.7]])
+    assert warnings([0.4, 0.3, 0.3]) == []

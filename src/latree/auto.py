@@ -6,8 +6,8 @@ well. One hidden variable takes the place of all if it predicts them as well (or
 little support); a hidden Chow-Liu tree, if prediction is asked for and it predicts clearly better.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,7 +21,17 @@ from latree.distances import chance, covariance, information, pairwise, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
 from latree.rearrange import Verdict, Views, exchanged
-from latree.states import MAX_ITERATIONS, Choice, Criterion, choose, held_out, is_better, regular, rough_tolerance
+from latree.states import (
+    MAX_ITERATIONS,
+    Choice,
+    Criterion,
+    choose,
+    contend,
+    held_out,
+    is_better,
+    regular,
+    rough_tolerance,
+)
 from latree.support import bootstrap_trees, with_support
 from latree.table import MemoryRows, Table
 from latree.tree import Tree
@@ -135,7 +145,13 @@ class Chosen(Structure):
 
 
 def auto(
-    table: Table, *, criterion: Criterion, n_states: int | None, random_state: RandomState, progress: Progress
+    table: Table,
+    *,
+    criterion: Criterion,
+    n_states: int | None,
+    smoothing: float | None,
+    random_state: RandomState,
+    progress: Progress,
 ) -> Chosen:
     """Learn the tree that an expert would pick.
 
@@ -146,6 +162,8 @@ def auto(
         Whether to predict or to explain; see :mod:`latree.states`.
     n_states : int, optional
         Number of states of every hidden variable, where that is known.
+    smoothing : float, optional
+        Where that is known.
     random_state : int, Generator or None
     progress : callable
     """
@@ -153,16 +171,21 @@ def auto(
     seed = int(rng.integers(2**31))
     parts = held_out(table, rng)
 
-    def tried(tree: Tree, facts: dict[str, int], known: Choice | None = None) -> Chosen:
-        """Choose what a tree needs; as much as another one, where that is known."""
-        states: int | Sequence[int] | None = n_states
-        if known and states is None and criterion == "held-out":
-            states = regular(tree, table.n_states.tolist(), max(known.n_states, default=1))
-        smoothing = known.smoothing if known else None
+    def tried(tree: Tree, facts: dict[str, int], smoothing: float | None = smoothing) -> Chosen:
+        """Choose what a tree needs."""
         choice = choose(
-            table, tree, parts, criterion=criterion, n_states=states, smoothing=smoothing, random_state=seed
+            table, tree, parts, criterion=criterion, n_states=n_states, smoothing=smoothing, random_state=seed
         )
         return Chosen(tree, facts, choice=choice)
+
+    def contending(tree: Tree, rival: Chosen) -> Chosen:
+        """Give a tree what another one needed."""
+        if n_states is None and criterion == "bic":
+            return tried(tree, rival.facts, rival.choice.smoothing)
+        most = max(rival.choice.n_states, default=1)
+        sizes = [n_states] * tree.n_hidden if n_states else regular(tree, table.n_states.tolist(), most)
+        choice = contend(table, tree, parts, rival.choice, n_states=sizes, random_state=seed)
+        return Chosen(tree, rival.facts, choice=choice)
 
     def simpler(best: Chosen, other: Chosen, errors: float) -> Chosen:
         """Give the simpler one, unless it predicts held-out rows worse, by more than so many standard errors."""
@@ -176,18 +199,18 @@ def auto(
     best = tried(tree, {"exchanges": start.exchanges})
     progress(1, steps)
     if start.independent:
-        best = simpler(best, tried(best.tree.cut(start.independent), best.facts, best.choice), _CLEARLY)
+        best = simpler(best, contending(best.tree.cut(start.independent), best), _CLEARLY)
     weak = np.flatnonzero(best.tree.support < _WEAK)
     if len(weak):
-        best = simpler(best, tried(best.tree.contracted(weak.tolist()), best.facts, best.choice), 0)
+        best = simpler(best, contending(best.tree.contracted(weak.tolist()), best), 0)
     progress(2, steps)
+    if criterion == "held-out":
+        twins = contending(hidden_chow_liu(table.names, pairwise(table, information)).tree, best)
+        if is_better(twins.choice.scores, best.choice.scores, _CLEARLY):
+            best = replace(twins, facts={})
+        progress(3, steps)
     inner = tree.support[~np.isnan(tree.support)]
     doubtful = len(inner) > 0 and float(inner.mean()) < _DOUBTFUL
     best = simpler(best, tried(latent_class(table.names).tree, {}), _CLEARLY if doubtful else 0)
-    progress(3, steps)
-    if criterion == "held-out":
-        other = tried(hidden_chow_liu(table.names, pairwise(table, information)).tree, {})
-        if is_better(other.choice.scores, best.choice.scores, errors=_CLEARLY):
-            best = other
-        progress(4, steps)
+    progress(steps, steps)
     return best

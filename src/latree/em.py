@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 
-from latree.arrays import FloatArray, RandomState, generator
+from latree.arrays import CodeArray, FloatArray, RandomState, generator
 from latree.builders import Progress, no_progress
 from latree.errors import InputError
-from latree.messages import Network, expected_counts
+from latree.messages import TINY, Network, expected_counts, gathered
 from latree.model import LatentTreeModel, identity_table
 from latree.table import Block, Table
 from latree.tree import Tree
@@ -26,6 +26,7 @@ DEFAULT_TOLERANCE = 1e-5
 _LONGER = 1.2  # by how much a step is longer than the one before
 _LONGEST = 10.0
 _FARTHEST = 10.0  # no share changes by more than this factor beyond EM's own step, times the length
+_SEED_ROWS = 2000  # rows that EM may start from are drawn from no more
 _FLOOR = 1e-3  # added to every share of a table that EM starts from: what is zero would stay zero
 
 
@@ -147,24 +148,46 @@ def fit_model(
 
 
 def random_start(table: Table, tree: Tree, n_states: int | Sequence[int], random_state: RandomState) -> LatentTreeModel:
-    """Draw a model to start from: neighbouring hidden variables mostly agree, columns lean on them a little.
+    """Draw a model to start from: neighbouring hidden variables mostly agree, columns lean towards rows of the table.
 
-    Agreement lets what one end of the tree sees reach the other from the first iteration on.
+    Agreement lets what one end of the tree sees reach the other from the first iteration on. Each state begins at a row
+    of its own, and rows unlike all those before are preferred (as k-means++ does), so that no two states begin alike
+    while others are missed.
     """
     rng = generator(random_state)
     sizes = [*table.n_states.tolist(), *np.broadcast_to(np.asarray(n_states, dtype=np.intp), tree.n_hidden).tolist()]
     tables: list[FloatArray] = []
     frequency = frequencies(table)
+    seeds = _unlike_rows(table, max(sizes[tree.n_observed :], default=1), rng)
     for node, parent in enumerate(tree.rooted().parent.tolist()):
         shape = (sizes[node], sizes[parent] if parent >= 0 else 1)
-        if node < tree.n_observed:
+        if node < tree.n_observed and parent >= tree.n_observed:
+            own = gathered(np.eye(shape[0]), seeds[: shape[1], node])  # of a missing cell: ones
+            raw = frequency[node][:, None] + own / own.sum(axis=0)
+        elif node < tree.n_observed:
             raw = frequency[node][:, None] * rng.uniform(0.5, 1.5, size=shape)
         else:
             raw = rng.dirichlet(np.ones(shape[0]), size=shape[1]).T
-            if parent >= tree.n_observed:
-                raw = 0.1 * raw + 0.9 * identity_table(*shape)
+            raw = 0.1 * raw + 0.9 * (identity_table(*shape) if parent >= tree.n_observed else 1 / shape[0])
         tables.append(raw / raw.sum(axis=0))
     return LatentTreeModel(tree, table.columns, tuple(tables))
+
+
+def _unlike_rows(table: Table, n_seeds: int, rng: np.random.Generator) -> CodeArray:
+    """Draw rows with odds in proportion to their weight and to the squared number of cells that differ from the others.
+
+    Rows that are alike count as one of their whole weight, so that neither their order nor repeating them matters.
+    """
+    some, weights = table.some_rows(_SEED_ROWS, int(rng.integers(2**31)))
+    codes, which = np.unique(some, axis=0, return_inverse=True)
+    weight = np.bincount(which, weights)
+    chosen: list[int] = []
+    unlike = np.full(len(codes), table.n_columns)
+    for _ in range(n_seeds):
+        odds = (unlike**2 + TINY) * weight
+        chosen.append(int(rng.choice(len(codes), p=odds / odds.sum())))
+        unlike = np.minimum(unlike, np.count_nonzero(codes != codes[chosen[-1]], axis=1))
+    return np.asarray(codes[chosen])
 
 
 def start_from(table: Table, tree: Tree, edge_tables: Sequence[FloatArray]) -> LatentTreeModel:

@@ -33,6 +33,8 @@ from latree.tree import Tree
 DEFAULT_METHOD = "auto"
 DEFAULT_CRITERION: Criterion = "held-out"
 
+_SAME = 0.01  # states under which no neighbour's probabilities differ by more mean the same
+
 REPORTED_SETTINGS = ("criterion", "representatives", "bootstrap", "restarts", "max_iterations", "tolerance")
 
 # From the name of a stage to the callback that it reports to.
@@ -230,7 +232,14 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
     stages = stages or (lambda stage: no_progress)
     started = time.perf_counter()
     rng = generator(settings.random_state)
-    options = Options(settings.n_states, settings.representatives, rng, settings.criterion, stages("Building the tree"))
+    options = Options(
+        settings.n_states,
+        settings.representatives,
+        rng,
+        settings.criterion,
+        settings.smoothing,
+        stages("Building the tree"),
+    )
     learner = find_method(settings.method)
     structure = learner.learn(table, options)
     agreed = None
@@ -270,7 +279,7 @@ def _capacity(
     told = settings.n_states or structure.n_states
     if told is not None and settings.smoothing is not None:
         return told, settings.smoothing, start
-    if isinstance(structure, Chosen) and settings.smoothing is None:
+    if isinstance(structure, Chosen):
         choice = structure.choice
     else:
         choice = choose(
@@ -295,6 +304,7 @@ def _warnings(table: Table, fit: Fit) -> list[str]:
             f"EM stopped after {fit.monitor.max_iterations} iterations while it still gained more than "
             f"{fit.monitor.tolerance:g} nats a cell; allow it more iterations"
         )
+    found += _first_few(_idle_states(fit.model, table.total_weight))
     if table.total_weight < 10 * int(table.n_states.max()):
         what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
         found.append(f"{table.total_weight:g} {what} are few for columns of up to {table.n_states.max()} states")
@@ -309,6 +319,24 @@ def _warnings(table: Table, fit: Fit) -> list[str]:
             for i, j in np.argwhere(np.triu(present_together(table) == 0, 1)).tolist()
         ]
         found += [*_first_few(mostly), *_first_few(apart)]
+    return found
+
+
+def _idle_states(model: LatentTreeModel, n_rows: float) -> list[str]:
+    """Name hidden variables with states that no row is in, or that mean the same as another one."""
+    found = []
+    tree = model.tree
+    for node, (name, shares) in enumerate(model.marginals().items()):
+        if node < tree.n_observed:
+            continue
+        empty = shares * n_rows < 1
+        if empty.any():
+            found.append(f"{int(empty.sum())} of the {len(shares)} states of {name} hold less than one row")
+        around = [model.joint([node, other]) for other, _ in tree.neighbors[node]]
+        meanings = np.concatenate(around, axis=1)[~empty] / shares[~empty, None]
+        twins = sum(np.abs(meanings[:i] - meaning).max(axis=1).min() < _SAME for i, meaning in enumerate(meanings) if i)
+        if twins:
+            found.append(f"{twins} of the {len(shares)} states of {name} mean the same as another one")
     return found
 
 

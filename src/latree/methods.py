@@ -41,6 +41,7 @@ class Options:
     representatives: Representatives = "nearest"
     random_state: RandomState = None
     criterion: Criterion = "held-out"
+    smoothing: float | None = None
     progress: Progress = no_progress
 
 
@@ -95,6 +96,7 @@ def _auto(table: Table, options: Options) -> Structure:
         table,
         criterion=options.criterion,
         n_states=options.n_states,
+        smoothing=options.smoothing,
         random_state=options.random_state,
         progress=options.progress,
     )

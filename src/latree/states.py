@@ -8,7 +8,7 @@ no more can matter; with smoothing well chosen, finer choices gained nothing.
 Smoothing is chosen on held-out rows in either case, with few states first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import sqrt
@@ -30,6 +30,7 @@ CRITERIA: tuple[Criterion, ...] = ("held-out", "bic")
 
 SMOOTHINGS = (1.0, 0.3, 0.1, 0.03)
 MAX_STATES = 64
+MAX_CLASSES = 512  # of a hidden variable that is the only one: no two of them meet in a table
 MAX_ITERATIONS = 60  # of fits that are only compared
 FEW_ROWS = 2000  # of fewer, every row is held out once; of more, a fifth of the rows
 
@@ -39,6 +40,7 @@ _ROWS_A_STATE = 20  # more states than that makes of the rows are not tried
 _FIRST = 4  # states that the search begins with
 _LOCAL_ROWS = 5000  # a hidden variable by itself is looked at in no more rows
 _ROUNDS = 3
+_LOST = 2.0  # standard errors behind a rival after which no more parts are fitted
 _SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
 
 
@@ -60,7 +62,8 @@ class Choice:
         Of each hidden variable.
     smoothing : float
     scores : array
-        Log-likelihood of each held-out row, times its weight, under a model that was fitted without it.
+        Log-likelihood of each held-out row, times its weight, under a model that was fitted without it. Only the first
+        of them where it was clear after these that the choice is not the best.
     start : LatentTreeModel
         Fitted to most of the rows: where EM may start on all of them.
     """
@@ -152,17 +155,29 @@ def choose(
     else:
         known = np.broadcast_to(np.asarray(n_states if tree.n_hidden else 1, dtype=int), tree.n_hidden)
         fits = search.smoothed(tuple(known.tolist()))
-    return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0])
+    return fits.choice
+
+
+def contend(
+    table: Table, tree: Tree, parts: Sequence[Part], rival: Choice, *, n_states: Sequence[int], random_state: int = 0
+) -> Choice:
+    """Fit a tree with the smoothing that another one has; not all parts, if it is clearly behind after some."""
+    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state)
+    return search.fits(tuple(n_states), rival.smoothing, rival.scores).choice
 
 
 @dataclass(frozen=True)
 class _Fits:
-    """Models of the same form, one a part of the rows."""
+    """Models of the same form, one a part of the rows; fewer, if it was clear after them that they lose."""
 
     n_states: tuple[int, ...]
     smoothing: float
     models: tuple[LatentTreeModel, ...]
-    scores: FloatArray  # of all judged rows
+    scores: FloatArray  # of the judged rows
+
+    @property
+    def choice(self) -> Choice:
+        return Choice(self.n_states, self.smoothing, self.scores, self.models[0])
 
 
 @dataclass(frozen=True)
@@ -180,16 +195,16 @@ class _Search:
         if self.criterion == "held-out":
             most = 2 * _FIRST
             while most <= self._most and self._regular(most) != best.n_states:
-                tried = self._fits(self._regular(most), best.smoothing)
+                tried = self.fits(self._regular(most), best.smoothing, best.scores)
                 if not is_better(tried.scores, best.scores):
                     break
                 best, most = tried, 2 * most
             if most == 2 * _FIRST:
-                fewer = self._fits(self._regular(_FIRST // 2), best.smoothing)
+                fewer = self.fits(self._regular(_FIRST // 2), best.smoothing, best.scores)
                 best = best if is_better(best.scores, fewer.scores) else fewer
             return self._adjusted(best)
         for _ in range(_ROUNDS):
-            tried = self._fits(self._refined(best), best.smoothing)
+            tried = self.fits(self._refined(best), best.smoothing)
             if self._bic(tried) >= self._bic(best):
                 break
             best = tried
@@ -198,10 +213,10 @@ class _Search:
     def smoothed(self, n_states: tuple[int, ...]) -> _Fits:
         """Fit with less and less smoothing while that pays."""
         if self.smoothing is not None:
-            return self._fits(n_states, self.smoothing)
-        best = self._fits(n_states, SMOOTHINGS[0])
+            return self.fits(n_states, self.smoothing)
+        best = self.fits(n_states, SMOOTHINGS[0])
         for smoothing in SMOOTHINGS[1:]:
-            tried = self._fits(n_states, smoothing)
+            tried = self.fits(n_states, smoothing, best.scores)
             if not is_better(tried.scores, best.scores):
                 break
             best = tried
@@ -213,24 +228,30 @@ class _Search:
             return fits
         place = SMOOTHINGS.index(fits.smoothing)
         for other in SMOOTHINGS[max(place - 1, 0) : place + 2]:
-            tried = self._climbed(fits.models, fits.n_states, other) if other != fits.smoothing else fits
-            if is_better(tried.scores, fits.scores):
-                return tried
+            if other != fits.smoothing:
+                tried = self._climbed(fits.models, fits.n_states, other, fits.scores)
+                if is_better(tried.scores, fits.scores):
+                    return tried
         return fits
 
-    def _fits(self, n_states: tuple[int, ...], smoothing: float) -> _Fits:
-        """Fit every part from a random start."""
-        starts = [random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts]
-        return self._climbed(starts, n_states, smoothing)
+    def fits(self, n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None = None) -> _Fits:
+        """Fit every part from a random start, or the first ones if a rival's scores are then clearly better."""
+        starts = (random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts)
+        return self._climbed(starts, n_states, smoothing, rival)
 
-    def _climbed(self, starts: Sequence[LatentTreeModel], n_states: tuple[int, ...], smoothing: float) -> _Fits:
-        models = []
+    def _climbed(
+        self, starts: Iterable[LatentTreeModel], n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None
+    ) -> _Fits:
+        models: list[LatentTreeModel] = []
+        scores = np.empty(0)
         for part, start in zip(self.parts, starts, strict=True):
             monitor = ConvergenceMonitor(self._tolerance, MAX_ITERATIONS)
             fit = fit_model(part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start)
             models.append(fit.model)
-        scores = [part.judged.map(partial(_scores, model)) for part, model in zip(self.parts, models, strict=True)]
-        return _Fits(n_states, smoothing, tuple(models), np.concatenate(scores))
+            scores = np.concatenate([scores, part.judged.map(partial(_scores, fit.model))])
+            if rival is not None and is_better(rival[: len(scores)], scores, _LOST):
+                break
+        return _Fits(n_states, smoothing, tuple(models), scores)
 
     @cached_property
     def _tolerance(self) -> float:
@@ -238,7 +259,8 @@ class _Search:
 
     @property
     def _most(self) -> float:
-        return min(MAX_STATES, self.parts[0].fitted.n_rows / _ROWS_A_STATE)
+        most = MAX_STATES if self.tree.n_hidden > 1 else MAX_CLASSES
+        return min(most, self.parts[0].fitted.n_rows / _ROWS_A_STATE)
 
     def _regular(self, most: int) -> tuple[int, ...]:
         return regular(self.tree, self.table.n_states.tolist(), most)
@@ -287,9 +309,11 @@ def rough_tolerance(table: Table) -> float:
 def is_better(scores: FloatArray, others: FloatArray, errors: float = 1.0) -> bool:
     """Tell whether rows are predicted better, by more than so many standard errors of the sum of the differences.
 
-    Without smoothing rows may be held for impossible: fewer of them are better, and the others decide if they are as
-    many.
+    One that gave up after some of the rows is not better. Without smoothing rows may be held for impossible: fewer of
+    them are better, and the others decide if they are as many.
     """
+    if len(scores) != len(others):
+        return len(scores) > len(others)
     possible, possible_others = np.isfinite(scores), np.isfinite(others)
     if possible.sum() != possible_others.sum():
         return bool(possible.sum() > possible_others.sum())
