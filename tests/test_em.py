@@ -242,7 +242,7 @@ def test_a_start_agrees_along_the_tree_and_follows_the_columns():
     for node in range(8, tree.n_nodes):
         if parent[node] >= 0:
             assert (np.diag(start.tables[node]) >= 0.9).all()
-    shares = (start.tables[0] - 0.5 * np.array([[0.95], [0.05], [0]])) / 0.5  # of the row that a state begins at
+    shares = (start.tables[0] - 0.7 * np.array([[0.95], [0.05], [0]])) / 0.3  # of the row that a state begins at
     np.testing.assert_allclose(shares.max(axis=0), 1, atol=0.02)
 
 

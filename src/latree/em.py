@@ -26,6 +26,7 @@ DEFAULT_TOLERANCE = 1e-5
 _LONGER = 1.2  # by how much a step is longer than the one before
 _LONGEST = 10.0
 _FARTHEST = 10.0  # no share changes by more than this factor beyond EM's own step, times the length
+_LEANING = 0.3  # how much columns lean towards the row that a state begins at
 _SEED_ROWS = 2000  # rows that EM may start from are drawn from no more
 _FLOOR = 1e-3  # added to every share of a table that EM starts from: what is zero would stay zero
 
@@ -163,7 +164,7 @@ def random_start(table: Table, tree: Tree, n_states: int | Sequence[int], random
         shape = (sizes[node], sizes[parent] if parent >= 0 else 1)
         if node < tree.n_observed and parent >= tree.n_observed:
             own = gathered(np.eye(shape[0]), seeds[: shape[1], node])  # of a missing cell: ones
-            raw = frequency[node][:, None] + own / own.sum(axis=0)
+            raw = (1 - _LEANING) * frequency[node][:, None] + _LEANING * own / own.sum(axis=0)
         elif node < tree.n_observed:
             raw = frequency[node][:, None] * rng.uniform(0.5, 1.5, size=shape)
         else:
