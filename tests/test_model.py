@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from latree.errors import InputError
 from latree.messages import expected_counts
 from latree.model import LatentTreeModel
+from latree.patterns import Plans
 from latree.simulate import random_model, random_tree
 from latree.table import Column
 from latree.tree import Tree
@@ -242,7 +243,7 @@ def test_an_impossible_row_without_weight_costs_nothing():
     model = LatentTreeModel(tree, model_on(tree, [2] * 3, 0).columns, (np.eye(2), np.eye(2), np.full((2, 1), 0.5)))
     table = table_of(model, [[0, 0], [0, 1]], np.array([1.0, 0.0]))
     assert model.log_likelihood(table) == np.log(0.5)
-    *_, total = table.sum(lambda block: expected_counts(model.network, block.codes, block.weights))
+    *_, total = table.sum(lambda block: expected_counts(model.network, Plans(model.network).of(block), block.weights))
     assert total[0] == np.log(0.5)
 
 

@@ -15,6 +15,7 @@ from latree.builders import Progress, no_progress
 from latree.errors import InputError
 from latree.messages import Network, expected_counts
 from latree.model import LatentTreeModel, identity_table
+from latree.patterns import Plans
 from latree.table import Block, Table
 from latree.tree import Tree
 
@@ -211,11 +212,12 @@ def _climb(
     cannot.
     """
     best, plain, length = -np.inf, network.tables, 1.0
+    plans = Plans(network)
     while True:
         current = network
 
         def statistic(block: Block, network: Network = current) -> tuple[FloatArray, ...]:
-            return expected_counts(network, block.codes, block.weights)
+            return expected_counts(network, plans.of(block), block.weights)
 
         *counts, log_likelihood = table.sum(statistic)
         objective = float(log_likelihood[0]) + _log_prior(network.tables, smoothing)

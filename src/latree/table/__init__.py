@@ -128,7 +128,8 @@ class Table:
 
     def taken(self, rows: IntArray) -> "Table":
         """Give a table of some of the rows, in memory."""
-        return Table(self.columns, MemoryRows(*self.rows.fetch(rows)))
+        block = self.rows.fetch(rows)
+        return Table(self.columns, MemoryRows(block.codes, block.weights))
 
     def some_rows(self, most: int, random_state: RandomState) -> Block:
         """Give all rows as one block in memory, or so many of them at random, in their order, if they are more."""

@@ -19,6 +19,7 @@ class Block(NamedTuple):
 
     codes: CodeArray  # rows x columns; the largest value of the type means missing
     weights: FloatArray | None  # one a row, or None where every row counts once
+    number: int | None = None  # the same for the same rows of a table, or None where nobody should rely on that
 
 
 Sums: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
@@ -96,9 +97,9 @@ class MemoryRows:
         return Block(np.asfortranarray(self.codes[rows]), None if self.weights is None else self.weights[rows])
 
     def _blocks(self) -> Iterator[Block]:
-        for start in range(0, max(len(self.codes), 1), BLOCK_ROWS):
+        for number, start in enumerate(range(0, max(len(self.codes), 1), BLOCK_ROWS)):
             rows = slice(start, start + BLOCK_ROWS)
-            yield Block(self.codes[rows], None if self.weights is None else self.weights[rows])
+            yield Block(self.codes[rows], None if self.weights is None else self.weights[rows], number)
 
 
 def missing_code(codes: CodeArray) -> int:
