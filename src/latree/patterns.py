@@ -9,9 +9,10 @@ that have few patterns, so that one hidden variable over many columns gains as m
 A plan depends on the tree and the codes, not on the tables: EM makes it once for each block.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ Numbers = NDArray[np.int32]
 
 _WORTH = 0.75  # a node whose patterns are more than this share of the rows is computed row by row
 _GROUP = 0.125  # children are put into groups while a group has at most this share of the rows as patterns
+_FLAGS = 32  # pairs are sorted where there could be more than this many times the rows
 _KEPT_BYTES = 2**29  # of plans that are kept; those of further blocks are made anew when they are needed
 
 
@@ -69,7 +71,7 @@ class Step:
     n_patterns: int
     sources: tuple[Source, ...]
     cells: Index | None  # of an observed inner node
-    is_node: bool
+    is_node: bool = True
 
 
 @dataclass(frozen=True)
@@ -97,123 +99,118 @@ class Plan:
         return sum(16 * len(index.which) for index in indices if index is not None)
 
 
-@dataclass(frozen=True)
-class _Pattern:
-    """The pattern of every row in some columns, and for each pattern one row that has it; None: all rows differ."""
-
-    rows: Numbers | None
-    examples: IntArray | None
-    size: int
-
-
 def plan_of(network: "Network", codes: CodeArray, *, repeats: bool) -> Plan:
     """Plan the messages of some rows, once for each pattern or, without repeats, once for each row."""
-    return _Planner(network, codes, repeats).plan()
+    return _Planner(network, codes, repeats and len(codes) > 0).plan()
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """Numbers of the patterns that the rows have in some columns; None: every row is taken for one of its own."""
+
+    rows: Numbers | None
+    size: int
+
+    @cached_property
+    def examples(self) -> IntArray | slice:
+        """Give one row for each pattern that has it; any for a state of a column that no row has."""
+        if self.rows is None:
+            return slice(None)
+        found = np.zeros(self.size, dtype=np.intp)
+        found[self.rows] = np.arange(len(self.rows))
+        return found
 
 
 class _Planner:
     def __init__(self, network: "Network", codes: CodeArray, repeats: bool) -> None:
-        self.network, self.codes = network, codes
-        self.n_rows = len(codes)
-        self.repeats = repeats and self.n_rows > 0
-        self.every_row = _Pattern(None, None, self.n_rows)
+        self.network, self.codes, self.repeats = network, codes, repeats
+        self.every_row = _Pattern(None, len(codes))
         self.patterns: dict[int, _Pattern] = {}
         self.steps: list[Step] = []
-        self.groups = len(network.children)
+        self.group_names = count(len(network.parent))
 
     def plan(self) -> Plan:
         for node in self.network.order[::-1].tolist():
-            self.patterns[node] = self._cells(node) if node in self.network.plain_leaves else self._step(node)
+            if node in self.network.plain_leaves:
+                self.patterns[node] = self._cells(node)
+            else:
+                self._add_node(node)
         roots = [node for node in self.network.order.tolist() if self.network.parent[node] < 0]
-        return Plan(self.n_rows, tuple(self.steps), tuple(self._source(node, self.every_row) for node in roots))
+        return Plan(len(self.codes), tuple(self.steps), self._sources(roots, self.every_row))
 
     def _cells(self, node: int) -> _Pattern:
         n = len(self.network.tables[node])
-        return _Pattern(np.minimum(self.codes[:, node], n).astype(np.int32), None, n + 1)
+        return _Pattern(np.minimum(self.codes[:, node], n).astype(np.int32), n + 1)
 
-    def _step(self, node: int) -> _Pattern:
-        names = list(self.network.children[node])
-        if self.repeats and len(names) > 2:
-            names = list(self._grouped(names))
+    def _add_node(self, node: int) -> None:
+        names = self._grouped(self.network.children[node])
         parts = [self.patterns[name] for name in names]
         own = self._cells(node) if node < self.network.n_observed else None
         pattern = self._together(parts if own is None else [*parts, own], _WORTH) or self.every_row
-        self._add(node, names, pattern, own)
-        return pattern
-
-    def _grouped(self, names: list[int]) -> Iterator[int]:
-        """Put children into groups, those with few patterns first, and give what the node is left with."""
-        names.sort(key=lambda name: self.patterns[name].size)
-        group: list[int] = []
-        pattern: _Pattern | None = None
-        for name in names:
-            larger = self._together(([pattern] if pattern else []) + [self.patterns[name]], _GROUP)
-            if larger is None or not group:
-                yield from self._closed(group, pattern)
-                group, pattern = [], self.patterns[name]
-            else:
-                pattern = larger
-            group.append(name)
-        yield from self._closed(group, pattern)
-
-    def _closed(self, group: list[int], pattern: _Pattern | None) -> Iterator[int]:
-        if len(group) < 2 or pattern is None:
-            yield from group
-            return
-        name, self.groups = self.groups, self.groups + 1
-        self.patterns[name] = pattern
-        self._add(name, group, pattern, None)
-        yield name
-
-    def _add(self, name: int, sources: Iterable[int], pattern: _Pattern, own: _Pattern | None) -> None:
-        found = tuple(self._source(source, pattern) for source in sources)
-        self.steps.append(
-            Step(
-                name,
-                pattern.size,
-                found,
-                None if own is None else _index(own, pattern),
-                is_node=name < len(self.network.parent),
-            )
+        self._add(
+            Step(node, pattern.size, self._sources(names, pattern), None if own is None else _index(own, pattern)),
+            pattern,
         )
 
-    def _source(self, name: int, pattern: _Pattern) -> Source:
-        return Source(name, _index(self.patterns[name], pattern))
+    def _grouped(self, names: Sequence[int]) -> Sequence[int]:
+        """Put children into groups, those with few patterns first, and tell what the node is left with."""
+        groups: list[tuple[list[int], _Pattern]] = []
+        for name in sorted(names, key=lambda name: self.patterns[name].size):
+            pattern = self.patterns[name]
+            together = self._together([groups[-1][1], pattern], _GROUP) if groups else None
+            if together is None:
+                groups.append(([name], pattern))
+            else:
+                groups[-1] = ([*groups[-1][0], name], together)
+        return [self._group(*group) for group in groups] if len(groups) > 1 else names
 
-    def _together(self, parts: list[_Pattern], share: float) -> _Pattern | None:
-        """Give the patterns of some columns together numbers; None where they are too many to be worth it."""
-        most = share * self.n_rows
+    def _group(self, names: Sequence[int], pattern: _Pattern) -> int:
+        if len(names) == 1:
+            return names[0]
+        name = next(self.group_names)
+        self._add(Step(name, pattern.size, self._sources(names, pattern), None, is_node=False), pattern)
+        return name
+
+    def _add(self, step: Step, pattern: _Pattern) -> None:
+        self.steps.append(step)
+        self.patterns[step.name] = pattern
+
+    def _sources(self, names: Iterable[int], pattern: _Pattern) -> tuple[Source, ...]:
+        return tuple(Source(name, _index(self.patterns[name], pattern)) for name in names)
+
+    def _together(self, parts: Sequence[_Pattern], share: float) -> _Pattern | None:
+        """Give numbers to the patterns of some columns together; None where they are too many to be worth it."""
+        most = share * len(self.codes)
         if not self.repeats or any(part.rows is None or part.size > most for part in parts):
             return None
-        together = _Pattern(np.zeros(self.n_rows, dtype=np.int32), None, 1)
-        for part in parts:
-            assert together.rows is not None
-            assert part.rows is not None
-            numbers, size = _renumbered(together.rows * np.intp(part.size) + part.rows, together.size * part.size)
-            if size > most:
+        together, *others = parts
+        for part in others:
+            together = _pairs(together, part)
+            if together.size > most:
                 return None
-            together = _Pattern(numbers, None, size)
-        examples = np.empty(together.size, dtype=np.intp)
-        examples[together.rows] = np.arange(self.n_rows)
-        return _Pattern(together.rows, examples, together.size)
+        return together
 
 
 def _index(of: _Pattern, at: _Pattern) -> Index | None:
-    """Tell which of the patterns each of the more detailed patterns has."""
-    if of.rows is None:
-        return None
-    return Index(of.rows if at.examples is None else of.rows[at.examples], of.size)
+    """Tell which of some patterns each of more detailed ones has."""
+    return None if of.rows is None else Index(of.rows[at.examples], of.size)
 
 
-def _renumbered(numbers: IntArray, limit: int) -> tuple[Numbers, int]:
-    """Give new numbers to those below a limit that occur, in their order."""
-    if limit <= 16 * len(numbers):  # sorting takes longer than so many flags
-        occurs = np.zeros(limit, dtype=bool)
-        occurs[numbers] = True
-        new = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-        return new[numbers], int(new[-1]) + 1
-    distinct, new_numbers = np.unique(numbers, return_inverse=True)
-    return new_numbers.astype(np.int32), len(distinct)
+def _pairs(one: _Pattern, other: _Pattern) -> _Pattern:
+    """Give numbers to the pairs of patterns that occur."""
+    assert one.rows is not None
+    assert other.rows is not None
+    limit = one.size * other.size
+    pairs = one.rows * np.intp(other.size) + other.rows
+    if limit > _FLAGS * len(pairs):
+        distinct, numbers = np.unique(pairs, return_inverse=True)
+        return _Pattern(numbers.astype(np.int32), len(distinct))
+    occurs = np.zeros(limit, dtype=bool)
+    occurs[pairs] = True
+    distinct = np.flatnonzero(occurs)
+    number = np.empty(limit, dtype=np.int32)
+    number[distinct] = np.arange(len(distinct))
+    return _Pattern(number[pairs], len(distinct))
 
 
 class Plans:
