@@ -130,6 +130,7 @@ def fit_model(
     ):
         raise InputError("the model to start from has another tree, other columns or other numbers of states")
     rng = generator(random_state)
+    expectation: _Expectation | None = None
     best: Fit | None = None
     objectives = []
     for number in range(restarts):
@@ -139,7 +140,8 @@ def fit_model(
             progress(number * monitor.max_iterations + done, restarts * monitor.max_iterations)
 
         first = start if start is not None and number == 0 else random_start(table, tree, n_states, rng)
-        tables, objective = _climb(table, first.network, smoothing, watch, tell)
+        expectation = expectation or _Expectation(table, first.network)
+        tables, objective = _climb(expectation, first.network, smoothing, watch, tell)
         objectives.append(objective)
         if best is None or objective > best.objective:
             best = Fit(LatentTreeModel(tree, table.columns, tables), objective, watch, ())
@@ -202,8 +204,30 @@ def frequencies(table: Table) -> list[FloatArray]:
     return [(column[:-1] + 0.5) / (column[:-1] + 0.5).sum() for column in counts]
 
 
+class _Expectation:
+    """EM's first step: expected counts of a table's rows. What the tables do not change is worked out once."""
+
+    def __init__(self, table: Table, network: Network) -> None:
+        self.plans = Plans(network)
+        self.table = table.distinct(self.plans.most_rows)
+        self.n_cells = table.total_weight * table.n_columns
+
+    def __call__(self, network: Network) -> tuple[list[FloatArray], float]:
+        """Give the expected counts behind every table, and the log-likelihood."""
+
+        def statistic(block: Block) -> tuple[FloatArray, ...]:
+            return expected_counts(network, self.plans.of(block), block.weights)
+
+        *counts, log_likelihood = self.table.sum(statistic)
+        return counts, float(log_likelihood[0])
+
+
 def _climb(
-    table: Table, network: Network, smoothing: float, monitor: ConvergenceMonitor, tell: Callable[[int], None]
+    expectation: _Expectation,
+    network: Network,
+    smoothing: float,
+    monitor: ConvergenceMonitor,
+    tell: Callable[[int], None],
 ) -> tuple[tuple[FloatArray, ...], float]:
     """Iterate until the monitor stops it; give the tables that reached the last objective.
 
@@ -212,19 +236,13 @@ def _climb(
     cannot.
     """
     best, plain, length = -np.inf, network.tables, 1.0
-    plans = Plans(network)
     while True:
-        current = network
-
-        def statistic(block: Block, network: Network = current) -> tuple[FloatArray, ...]:
-            return expected_counts(network, plans.of(block), block.weights)
-
-        *counts, log_likelihood = table.sum(statistic)
-        objective = float(log_likelihood[0]) + _log_prior(network.tables, smoothing)
+        counts, log_likelihood = expectation(network)
+        objective = log_likelihood + _log_prior(network.tables, smoothing)
         if objective < best and length > 1:
             network, length = replace(network, tables=plain), 1.0
             continue
-        goes_on = monitor.goes_on(objective, table.total_weight * table.n_columns)
+        goes_on = monitor.goes_on(objective, expectation.n_cells)
         tell(len(monitor.history) - 1)
         if not goes_on:
             return network.tables, objective

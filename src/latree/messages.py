@@ -217,18 +217,32 @@ def log_likelihoods(network: Network, codes: CodeArray) -> FloatArray:
     return upward(network, plan_of(network, codes, repeats=False)).log_likelihood
 
 
-def expected_counts(network: Network, plan: Plan, weights: FloatArray | None) -> tuple[FloatArray, ...]:
-    """Give the expected counts behind every table, given the rows, and last the rows' total log-likelihood."""
-    up = upward(network, plan)
-    counts: list[FloatArray] = [np.empty(0)] * len(network.parent)
-    for step, outside, posterior in downward(network, up, weights):
-        if step.is_node:
-            counts[step.name] = network.tables[step.name] * (up.likelihood[step.name].T @ outside)
-        for source in step.sources:
-            if source.name in network.plain_leaves:
-                table, by_state = network.tables[source.name], _added(posterior, source.index)
-                counts[source.name] = by_state[:-1] + table * by_state[-1]  # missing cells are as the table expects
-    return (*counts, total_log_likelihood(up.log_likelihood, weights))
+def expected_counts(network: Network, plans: Sequence[Plan], weights: FloatArray | None) -> tuple[FloatArray, ...]:
+    """Give the expected counts behind every table, given the rows, and last the rows' total log-likelihood.
+
+    Parameters
+    ----------
+    network : Network
+    plans : sequence of Plan
+        Of consecutive parts of the rows.
+    weights : array, optional
+        Of the rows.
+    """
+    totals: list[FloatArray] = [np.zeros(table.shape) for table in network.tables]
+    log_likelihood, start = np.zeros(1), 0
+    for plan in plans:
+        part = None if weights is None else weights[start : start + plan.n_rows]
+        up = upward(network, plan)
+        for step, outside, posterior in downward(network, up, part):
+            if step.is_node:
+                totals[step.name] += network.tables[step.name] * (up.likelihood[step.name].T @ outside)
+            for source in step.sources:
+                if source.name in network.plain_leaves:
+                    table, by_state = network.tables[source.name], _added(posterior, source.index)
+                    totals[source.name] += by_state[:-1] + table * by_state[-1]  # missing cells are as it expects them
+        log_likelihood += total_log_likelihood(up.log_likelihood, part)
+        start += plan.n_rows
+    return (*totals, log_likelihood)
 
 
 def total_log_likelihood(rows: FloatArray, weights: FloatArray | None) -> FloatArray:

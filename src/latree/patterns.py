@@ -30,6 +30,8 @@ Numbers = NDArray[np.int32]
 _WORTH = 0.75  # a node whose patterns are more than this share of the rows is computed row by row
 _GROUP = 0.125  # children are put into groups while a group has at most this share of the rows as patterns
 _FLAGS = 32  # pairs are sorted where there could be more than this many times the rows
+_ROWS = (256, 2**16)  # worked on at a time
+_MESSAGE_BYTES = 2**28  # of a thread
 _KEPT_BYTES = 2**29  # of plans that are kept; those of further blocks are made anew when they are needed
 
 
@@ -214,19 +216,33 @@ def _pairs(one: _Pattern, other: _Pattern) -> _Pattern:
 
 
 class Plans:
-    """The plans of a table's blocks, kept while they need little memory."""
+    """The plans of a table's blocks, kept while they need little memory.
+
+    Attributes
+    ----------
+    most_rows : int
+        So many rows have messages that need little memory; larger blocks are worked on in parts.
+    """
 
     def __init__(self, network: "Network") -> None:
         self.network = network
-        self.kept: dict[int, Plan] = {}
-        self.nbytes = 0
+        inner = [table for node, table in enumerate(network.tables) if node not in network.plain_leaves]
+        leaves = [network.tables[leaf] for leaf in network.plain_leaves]
+        states = sum(sum(table.shape) for table in inner) + _GROUP / 2 * sum(table.shape[1] for table in leaves)
+        self.most_rows = int(np.clip(_MESSAGE_BYTES / (8 * states), *_ROWS))
+        self._kept: dict[int, tuple[Plan, ...]] = {}
+        self._nbytes = 0
 
-    def of(self, block: Block) -> Plan:
-        """Give a block's plan; one without a number gets a new one each time."""
-        if block.number is not None and block.number in self.kept:
-            return self.kept[block.number]
-        made = plan_of(self.network, block.codes, repeats=True)
-        if block.number is not None and self.nbytes + made.nbytes <= _KEPT_BYTES:
-            self.nbytes += made.nbytes
-            self.kept[block.number] = made
+    def of(self, block: Block) -> tuple[Plan, ...]:
+        """Give the plans of consecutive parts of a block; one without a number gets new ones each time."""
+        if block.number in self._kept:
+            return self._kept[block.number]
+        starts = range(0, max(len(block.codes), 1), self.most_rows)
+        made = tuple(
+            plan_of(self.network, block.codes[start : start + self.most_rows], repeats=True) for start in starts
+        )
+        nbytes = sum(plan.nbytes for plan in made)
+        if block.number is not None and self._nbytes + nbytes <= _KEPT_BYTES:
+            self._nbytes += nbytes
+            self._kept[block.number] = made
         return made
