@@ -1,9 +1,10 @@
 """How fast EM's iterations are: python benchmarks/em.py [--table FILE --drop COLUMN].
 
 Every figure is a ratio to a reference that was measured in the same run, in turns, the quickest of several turns each:
-the plain NumPy twin of benchmarks/naive_em.py (vectorised over all rows, no blocks, threads or repeats), StepMix for one
-hidden variable, and two multiplications of all one-hot cells with k columns, there and back, which is the least that
-any method does that looks at every cell by itself. Twenty iterations from the same start, with all that is done once.
+the plain NumPy twin of benchmarks/naive_em.py (vectorised over all rows, no blocks, threads or repeats), StepMix for
+one hidden variable, and two multiplications of all one-hot cells with k columns, there and back, which is the least
+that any method does that looks at every cell by itself. Twenty iterations from the same start, with all that is done
+once.
 
 Then the time of an iteration at growing numbers of columns d, rows, states n and hidden states k, and its exponent.
 
@@ -17,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from naive_em import naive_expected_counts
 from threadpoolctl import threadpool_limits
 
 from latree.auto import joined
@@ -26,6 +26,7 @@ from latree.em import ConvergenceMonitor, fit_model, random_start
 from latree.simulate import random_model, random_tree
 from latree.table import Table, as_table
 from latree.tree import Tree
+from naive_em import naive_expected_counts
 
 ITERATIONS = 20
 SMOOTHING = 0.1
@@ -80,7 +81,9 @@ def stepmix(table: Table, k: int) -> Callable[[], object]:
 
 def multiplications(table: Table, k: int) -> Callable[[], object]:
     codes = table.codes()
-    one_hot = np.concatenate([codes[:, [j]] == np.arange(n) for j, n in enumerate(table.n_states)], axis=1).astype(float)
+    one_hot = np.concatenate([codes[:, [j]] == np.arange(n) for j, n in enumerate(table.n_states)], axis=1).astype(
+        float
+    )
     logarithms = np.ones((one_hot.shape[1], k))
 
     def run() -> None:
@@ -130,10 +133,8 @@ def growth(turns: int) -> None:
         seconds = quickest(tasks, turns)
         each = [1e3 * seconds[str(size)] / (ITERATIONS + 1) for size in sizes]
         exponent = np.polyfit(np.log(sizes), np.log(each), 1)[0]
-        print(
-            f"{name:12}{' '.join(map(str, sizes)):36}{' '.join(f'{x:.2f}' for x in each):44}{exponent:9.2f}  {expected}",
-            flush=True,
-        )
+        grows, takes = " ".join(map(str, sizes)), " ".join(f"{x:.2f}" for x in each)
+        print(f"{name:12}{grows:36}{takes:44}{exponent:9.2f}  {expected}", flush=True)
 
 
 def main() -> None:

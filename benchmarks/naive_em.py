@@ -3,14 +3,17 @@
 Vectorised over all rows at once, every node treated alike: no blocks, no threads, no repeated patterns, no logarithms.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from latree.arrays import FloatArray
 from latree.messages import Network
 
 
 def naive_expected_counts(
-    network: Network, codes: FloatArray, weights: FloatArray | None = None
+    network: Network, codes: NDArray[Any], weights: FloatArray | None = None
 ) -> tuple[list[FloatArray], float]:
     """Give the expected counts behind every table, and the log-likelihood; codes are -1 where missing."""
     n_rows = len(codes)

@@ -178,7 +178,7 @@ def test_the_seed_decides():
 
 
 def test_threads_and_seeds_give_the_same_bits(monkeypatch):
-    monkeypatch.setattr("latree.table.memory.BLOCK_ROWS", 64)
+    monkeypatch.setattr("latree.patterns._ROWS", (1, 64))
     model = small_models()[0]
     table = model.sample(1000, 0)
     many = fit_model(table, model.tree, 3, random_state=1)

@@ -20,6 +20,7 @@ from latree.patterns import Index, Plan, Step, plan_of
 
 TINY = 1e-290  # stands for zero as a divisor; a weight over it is still finite
 _SMALL = 1e-30  # messages whose states add up to less are scaled up
+_VERY_SMALL = 1e-150  # a factor more is not likely to make less than a number of such a product
 _FEW = 32  # so many factors are multiplied; of more, logarithms are added
 
 
@@ -135,23 +136,29 @@ def _product(factors: Sequence[Factor], shape: tuple[int, int]) -> tuple[FloatAr
         return _product_by_logarithms(factors, np.arange(shape[0]))
     scale: FloatArray | None = None
     message, least = (np.ones(shape), 1.0) if not factors else (_spread(*factors[0]), _least(factors[0][0]))
-    for place, (values, index) in enumerate(factors):
-        if place > 0:
-            message = message * _spread(values, index)
-            least *= _least(values)
-        if least < _SMALL:  # only then may a row's largest be that small
-            total = message @ np.ones(shape[1])
-            if _least(total) < _SMALL:
-                total[total == 0] = 1.0
-                message = message / total[:, None]
-                scale = np.log(total) if scale is None else scale + np.log(total)
-            least = _least(message)
+    for values, index in factors[1:]:
+        message = message * _spread(values, index)
+        least *= _least(values)  # no number in the product is less
+        if least < _VERY_SMALL:
+            message, scale, least = _scaled(message, scale)
+    if least < _SMALL:
+        message, scale, least = _scaled(message, scale)
     if least < np.finfo(float).tiny and len(factors) > 1:
         lost = np.flatnonzero(_is_lost(message, factors))
         if len(lost):
             scale = np.zeros(shape[0]) if scale is None else scale
             message[lost], scale[lost] = _product_by_logarithms(factors, lost)
     return message, scale
+
+
+def _scaled(message: FloatArray, scale: FloatArray | None) -> tuple[FloatArray, FloatArray | None, float]:
+    """Divide the rows of a message by their sums, if some are small; give also the logarithms and the least number."""
+    total = message @ np.ones(message.shape[1])
+    if _least(total) < _SMALL:
+        total[total == 0] = 1.0
+        message = message / total[:, None]
+        scale = np.log(total) if scale is None else scale + np.log(total)
+    return message, scale, _least(message)
 
 
 def _least(values: FloatArray) -> float:

@@ -12,6 +12,7 @@ from latree.parallel import map_ordered
 
 # Small enough that a block's messages stay in the cache, large enough that NumPy's cost a call does not count.
 BLOCK_ROWS = 2048
+_KEYS = 2**64  # random numbers below this make a row's key
 _WORTH = 0.75  # rows are counted once if the distinct ones are no more than this share
 
 
@@ -122,7 +123,7 @@ def _first_of_each(codes: CodeArray) -> tuple[IntArray, IntArray]:
     rng = np.random.default_rng(0)
     keys = np.zeros(len(codes), dtype=np.uint64)
     for column in codes.T:
-        keys += column * rng.integers(2**64, dtype=np.uint64)
+        keys += column * rng.integers(_KEYS, dtype=np.uint64)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     if any((column[first][which] != column).any() for column in codes.T):  # two rows happen to have the same key
         _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
