@@ -6,7 +6,6 @@ import pytest
 from latree.evidence import Evidence, Local, fit_local, messages, random_local
 from latree.messages import _product
 from latree.model import LatentTreeModel
-from latree.patterns import Index
 from latree.tree import Tree
 from models import all_rows, model_on, naive_joint, small_models, table_of
 
@@ -185,8 +184,8 @@ def test_messages_are_multiplied_exactly_however_many_they_are(n_factors):
         factors[-1][0, 2] = 0
         factors[0][6] = 0
     own = [factor.copy() for factor in factors]
-    indices = [Index(rng.permutation(7).astype(np.int32), 7) if place % 2 else None for place in range(n_factors)]
-    moved = [f if i is None else f[np.argsort(i.which)] for f, i in zip(factors, indices, strict=True)]
+    indices = [rng.permutation(7).astype(np.int32) if place % 2 else None for place in range(n_factors)]
+    moved = [f if i is None else f[np.argsort(i)] for f, i in zip(factors, indices, strict=True)]
     with np.errstate(divide="ignore"):
         exact = sum((np.log(factor) for factor in factors), np.zeros((7, 3)))
         message, scale = _product(list(zip(moved, indices, strict=True)), (7, 3))

@@ -35,9 +35,9 @@ def messages(model: LatentTreeModel, codes: CodeArray) -> dict[tuple[int, int], 
             found[node, parent] = by_states(up.likelihood[node])
         if parent >= 0 and node in hidden:
             found[parent, node] = by_states(outside / np.maximum(marginals[parent], TINY))
-        for leaf, cells in ((source.name, source.index) for source in step.sources if node in hidden):
-            if leaf in network.plain_leaves and cells is not None:
-                found[leaf, node] = by_states(cells.spread(padded(np.eye(len(network.tables[leaf])))))
+        if step.leaves and node in hidden:
+            for leaf, which, start in zip(step.leaves.names, step.leaves.which, step.leaves.starts, strict=True):
+                found[leaf, node] = padded([np.eye(len(network.tables[leaf]))]).T.take(which - start, axis=1)
     return found
 
 

@@ -14,9 +14,10 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, IntArray
-from latree.patterns import Index, Plan, Step, plan_of
+from latree.patterns import Index, Numbers, Plan, Step, plan_of
 
 TINY = 1e-290  # stands for zero as a divisor; a weight over it is still finite
 _SMALL = 1e-30  # messages whose states add up to less are scaled up
@@ -88,33 +89,37 @@ class Upward:
 def upward(network: Network, plan: Plan) -> Upward:
     """Send messages from the leaves to the roots."""
     likelihood: dict[int, FloatArray] = {}
-    to_parent = {leaf: padded(network.tables[leaf]) for leaf in network.plain_leaves}
+    to_parent: dict[int, FloatArray] = {}
     scales: dict[int, FloatArray] = {}  # of messages that were scaled, or that one below them was
     log_likelihood = np.zeros(plan.n_rows)
     with np.errstate(divide="ignore"):  # the logarithm of a probability of zero is what it should be
         for step in plan.steps:
-            factors = [(to_parent[source.name], source.index) for source in step.sources]
-            table = network.tables[step.name] if step.is_node else None
-            n = factors[0][0].shape[1] if table is None else len(table)
+            factors = [(to_parent[source.name], source.which) for source in step.sources]
+            if step.leaves:
+                stacked = padded([network.tables[leaf] for leaf in step.leaves.names])
+                factors += [(stacked, which) for which in step.leaves.chunks]
+            n = len(network.tables[step.name]) if step.is_node else factors[0][0].shape[1]
             message, scale = _product(factors, (step.n_patterns, n))
             for source in step.sources:
                 if source.name in scales:
-                    below = _spread(scales[source.name], source.index)
+                    below = scales[source.name] if source.index is None else source.index.spread(scales[source.name])
                     scale = below if scale is None else scale + below
             if scale is not None:
                 scales[step.name] = scale
             if step.cells is not None:
-                message = message * step.cells.spread(padded(np.eye(n)))
+                message = message * step.cells.spread(padded([np.eye(n)]))
             likelihood[step.name] = message
-            to_parent[step.name] = message if table is None else message @ table
+            to_parent[step.name] = message @ network.tables[step.name] if step.is_node else message
         for root in plan.roots:
-            log_likelihood += _spread(np.log(to_parent[root.name][:, 0]) + scales.get(root.name, 0.0), root.index)
+            found = np.log(to_parent[root.name][:, 0]) + scales.get(root.name, 0.0)
+            log_likelihood += found if root.index is None else root.index.spread(found)
     return Upward(plan, likelihood, to_parent, log_likelihood)
 
 
-def padded(table: FloatArray) -> FloatArray:
-    """Give the message of each state of a column, and last that of a missing cell."""
-    return np.concatenate([table, np.ones((1, table.shape[1]))])
+def padded(tables: Sequence[FloatArray]) -> FloatArray:
+    """Give the messages of the states of some columns to the same parent, after each column that of a missing cell."""
+    ones = np.ones((1, tables[0].shape[1]))
+    return np.concatenate([part for table in tables for part in (table, ones)])
 
 
 def by_states(message: FloatArray) -> FloatArray:
@@ -123,11 +128,15 @@ def by_states(message: FloatArray) -> FloatArray:
     return np.asarray(turned / np.maximum(turned.max(axis=0), TINY))
 
 
-Factor: TypeAlias = tuple[FloatArray, Index | None]
+# Values, and which of them each row has; where that has several rows, a factor is the product of all of them.
+Factor: TypeAlias = tuple[FloatArray, Numbers | None]
 
 
-def _spread(values: FloatArray, index: Index | None) -> FloatArray:
-    return values if index is None else index.spread(values)
+def _spread(values: FloatArray, which: Numbers | None) -> FloatArray:
+    if which is None:
+        return values
+    taken = values.take(which, axis=0)
+    return taken if which.ndim == 1 else np.multiply.reduce(taken, axis=0)
 
 
 def _product(factors: Sequence[Factor], shape: tuple[int, int]) -> tuple[FloatArray, FloatArray | None]:
@@ -135,10 +144,10 @@ def _product(factors: Sequence[Factor], shape: tuple[int, int]) -> tuple[FloatAr
     if len(factors) > _FEW:
         return _product_by_logarithms(factors, np.arange(shape[0]))
     scale: FloatArray | None = None
-    message, least = (np.ones(shape), 1.0) if not factors else (_spread(*factors[0]), _least(factors[0][0]))
-    for values, index in factors[1:]:
-        message = message * _spread(values, index)
-        least *= _least(values)  # no number in the product is less
+    message, least = (_spread(*factors[0]), _least(*factors[0])) if factors else (np.ones(shape), 1.0)
+    for factor in factors[1:]:
+        message = message * _spread(*factor)
+        least *= _least(*factor)  # no number in the product is less
         if least < _VERY_SMALL:
             message, scale, least = _scaled(message, scale)
     if least < _SMALL:
@@ -161,24 +170,27 @@ def _scaled(message: FloatArray, scale: FloatArray | None) -> tuple[FloatArray, 
     return message, scale, _least(message)
 
 
-def _least(values: FloatArray) -> float:
-    return float(values.min(initial=1.0))
+def _least(values: FloatArray, which: Numbers | None = None) -> float:
+    """Give a bound of the least number in a factor."""
+    least = float(values.min(initial=1.0))
+    return least if which is None or which.ndim == 1 else least ** len(which)
 
 
-def _is_lost(message: FloatArray, factors: Sequence[Factor]) -> FloatArray:
+def _is_lost(message: FloatArray, factors: Sequence[Factor]) -> NDArray[np.bool_]:
     """Tell in which rows a product is too small for a number although none of its factors is zero."""
     lost = message < np.finfo(float).tiny
-    for values, index in factors:
+    for values, which in factors:
         if _least(values) == 0:
-            lost &= _spread(values, index) > 0
+            lost &= _spread((values > 0).astype(float), which) > 0
     return np.asarray(lost.any(axis=1))
 
 
 def _product_by_logarithms(factors: Sequence[Factor], rows: IntArray) -> tuple[FloatArray, FloatArray]:
     """Multiply some rows of messages; the largest state of each comes out as one."""
     total = np.zeros((len(rows), factors[0][0].shape[1]))
-    for values, index in factors:
-        total += np.log(values).take(rows if index is None else index.which[rows], axis=0)
+    for values, which in factors:
+        taken = np.log(values).take(rows if which is None else which[..., rows], axis=0)
+        total += taken if taken.ndim == 2 else taken.sum(axis=0)
     largest = total.max(axis=1)
     largest[np.isneginf(largest)] = 0.0
     return np.exp(total - largest[:, None]), largest
@@ -211,8 +223,7 @@ def downward(
             posterior *= up.likelihood[step.name]
         yield step, outside, posterior
         for source in step.sources:
-            if source.name in up.likelihood:
-                above[source.name] = _added(posterior, source.index)
+            above[source.name] = _added(posterior, source.index)
 
 
 def _added(values: FloatArray, index: Index | None) -> FloatArray:
@@ -243,10 +254,10 @@ def expected_counts(network: Network, plans: Sequence[Plan], weights: FloatArray
         for step, outside, posterior in downward(network, up, part):
             if step.is_node:
                 totals[step.name] += network.tables[step.name] * (up.likelihood[step.name].T @ outside)
-            for source in step.sources:
-                if source.name in network.plain_leaves:
-                    table, by_state = network.tables[source.name], _added(posterior, source.index)
-                    totals[source.name] += by_state[:-1] + table * by_state[-1]  # missing cells are as it expects them
+            if step.leaves:
+                by_state = np.split(step.leaves.added(posterior), step.leaves.starts[1:])
+                for leaf, counts in zip(step.leaves.names, by_state, strict=True):
+                    totals[leaf] += counts[:-1] + network.tables[leaf] * counts[-1]  # missing ones are as expected
         log_likelihood += total_log_likelihood(up.log_likelihood, part)
         start += plan.n_rows
     return (*totals, log_likelihood)

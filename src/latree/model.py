@@ -145,7 +145,7 @@ class LatentTreeModel:
                     if step.name < self.tree.n_observed:
                         rows = missing[:, step.name]
                         codes[rows, step.name] = posterior[rows].argmax(axis=1)
-                    for leaf in (source.name for source in step.sources if source.name in self.network.plain_leaves):
+                    for leaf in step.leaves.names if step.leaves else ():
                         rows = missing[:, leaf]
                         codes[rows, leaf] = (posterior[rows] @ self.tables[leaf].T).argmax(axis=1)
             return codes

@@ -29,6 +29,7 @@ Numbers = NDArray[np.int32]
 
 _WORTH = 0.75  # a node whose patterns are more than this share of the rows is computed row by row
 _GROUP = 0.125  # children are put into groups while a group has at most this share of the rows as patterns
+_CHUNK = 8  # leaves multiplied at a time
 _FLAGS = 32  # pairs are sorted where there could be more than this many times the rows
 _ROWS = (256, 2**16)  # worked on at a time
 _MESSAGE_BYTES = 2**28  # of a thread
@@ -52,17 +53,61 @@ class Index:
 
     @cached_property
     def _sums(self) -> csc_array:
-        n = len(self.which)
-        starts = np.arange(n + 1, dtype=np.int32)
-        return csc_array((np.ones(n), self.which, starts), shape=(self.n_patterns, n))
+        return _sums(self.which[None], self.n_patterns)
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The plain leaves below a step: states of all of them one after the other, for each leaf missing cells last.
+
+    Attributes
+    ----------
+    names : tuple of int
+    which : array, shape (leaves, patterns)
+        The state of each cell.
+    starts : array
+        Where the states of each leaf begin.
+    n_states : int
+        Of all of them.
+    """
+
+    names: tuple[int, ...]
+    which: Numbers
+    starts: IntArray
+    n_states: int
+
+    @cached_property
+    def chunks(self) -> list[Numbers]:
+        """The states of a few leaves at a time, so that their messages together need little memory."""
+        return [self.which[start : start + _CHUNK] for start in range(0, len(self.names), _CHUNK)]
+
+    def added(self, values: FloatArray) -> FloatArray:
+        """Add up the values of all patterns that have a state."""
+        return np.asarray(self._sums @ values)
+
+    @cached_property
+    def _sums(self) -> csc_array:
+        return _sums(self.which, self.n_states)
+
+
+def _sums(which: Numbers, size: int) -> csc_array:
+    """Give the matrix that adds up values: one column for each of them, one for each of the places it goes to."""
+    places, n = which.shape
+    starts = np.arange(0, places * n + 1, places, dtype=np.int32)
+    return csc_array((np.ones(places * n), which.T.ravel(), starts), shape=(size, n))
 
 
 @dataclass(frozen=True)
 class Source:
-    """A factor of a message: the node or group that it comes from, and its patterns (None: the same as the step's)."""
+    """A message that goes into another: where it comes from, and its patterns (None: the same as the step's)."""
 
     name: int
     index: Index | None
+
+    @property
+    def which(self) -> Numbers | None:
+        """The pattern of each pattern of the step."""
+        return None if self.index is None else self.index.which
 
 
 @dataclass(frozen=True)
@@ -72,8 +117,9 @@ class Step:
     name: int
     n_patterns: int
     sources: tuple[Source, ...]
+    leaves: Leaves | None
     cells: Index | None  # of an observed inner node
-    is_node: bool = True
+    is_node: bool
 
 
 @dataclass(frozen=True)
@@ -96,9 +142,12 @@ class Plan:
     @property
     def nbytes(self) -> int:
         """Memory that the plan takes, about."""
-        cells = (step.cells for step in self.steps)
-        indices = [*cells, *(source.index for step in self.steps for source in step.sources)]
-        return sum(16 * len(index.which) for index in indices if index is not None)
+        arrays = [step.leaves.which for step in self.steps if step.leaves]
+        indices = [
+            *(step.cells for step in self.steps),
+            *(source.index for step in self.steps for source in step.sources),
+        ]
+        return 16 * sum(array.size for array in [*arrays, *(index.which for index in indices if index is not None)])
 
 
 def plan_of(network: "Network", codes: CodeArray, *, repeats: bool) -> Plan:
@@ -149,10 +198,7 @@ class _Planner:
         parts = [self.patterns[name] for name in names]
         own = self._cells(node) if node < self.network.n_observed else None
         pattern = self._together(parts if own is None else [*parts, own], _WORTH) or self.every_row
-        self._add(
-            Step(node, pattern.size, self._sources(names, pattern), None if own is None else _index(own, pattern)),
-            pattern,
-        )
+        self._add(node, names, pattern, own)
 
     def _grouped(self, names: Sequence[int]) -> Sequence[int]:
         """Put children into groups, those with few patterns first, and tell what the node is left with."""
@@ -170,12 +216,30 @@ class _Planner:
         if len(names) == 1:
             return names[0]
         name = next(self.group_names)
-        self._add(Step(name, pattern.size, self._sources(names, pattern), None, is_node=False), pattern)
+        self._add(name, names, pattern, None)
         return name
 
-    def _add(self, step: Step, pattern: _Pattern) -> None:
-        self.steps.append(step)
-        self.patterns[step.name] = pattern
+    def _add(self, name: int, names: Sequence[int], pattern: _Pattern, own: _Pattern | None) -> None:
+        leaves = [name for name in names if name in self.network.plain_leaves]
+        others = [name for name in names if name not in self.network.plain_leaves]
+        self.steps.append(
+            Step(
+                name,
+                pattern.size,
+                self._sources(others, pattern),
+                self._leaves(leaves, pattern) if leaves else None,
+                None if own is None else _index(own, pattern),
+                is_node=name < len(self.network.parent),
+            )
+        )
+        self.patterns[name] = pattern
+
+    def _leaves(self, names: Sequence[int], pattern: _Pattern) -> Leaves:
+        indices = [index for index in (_index(self.patterns[name], pattern) for name in names) if index]
+        stops = np.cumsum([index.n_patterns for index in indices])
+        starts = np.concatenate([[0], stops[:-1]])
+        which = np.stack([index.which for index in indices]) + starts[:, None].astype(np.int32)
+        return Leaves(tuple(names), which, starts, int(stops[-1]))
 
     def _sources(self, names: Iterable[int], pattern: _Pattern) -> tuple[Source, ...]:
         return tuple(Source(name, _index(self.patterns[name], pattern)) for name in names)
