@@ -67,7 +67,7 @@ def stepmix(table: Table, k: int) -> Callable[[], object]:
         warnings.simplefilter("ignore")
         from stepmix.stepmix import StepMix
     codes = table.codes()
-    kind = "binary" if table.n_states.max() == 2 else "categorical"
+    kind = "binary" if table.n_states.max() == 2 else "categorical"  # its own quick way for binary columns
 
     def run() -> None:
         with warnings.catch_warnings():

@@ -247,9 +247,24 @@ def _climb(
         if not goes_on:
             return network.tables, objective
         best = objective
-        plain = tuple(_maximise(c, old, smoothing) for c, old in zip(counts, network.tables, strict=True))
-        network = replace(network, tables=tuple(map(partial(_farther, length=length), plain, network.tables)))
+        plain = _by_shape(partial(_maximise, smoothing=smoothing), counts, network.tables)
+        network = replace(network, tables=_by_shape(partial(_farther, length=length), plain, network.tables))
         length = min(_LONGER * length, _LONGEST)
+
+
+def _by_shape(
+    step: Callable[[FloatArray, FloatArray], FloatArray], new: Sequence[FloatArray], old: Sequence[FloatArray]
+) -> tuple[FloatArray, ...]:
+    """Apply a function to two tables of every node, to all nodes with tables of the same shape at once."""
+    places: dict[tuple[int, ...], list[int]] = {}
+    for place, table in enumerate(old):
+        places.setdefault(table.shape, []).append(place)
+    found: list[FloatArray] = [np.empty(0)] * len(old)
+    for some in places.values():
+        results = step(np.stack([new[place] for place in some]), np.stack([old[place] for place in some]))
+        for place, result in zip(some, results, strict=True):
+            found[place] = result
+    return tuple(found)
 
 
 def _farther(new: FloatArray, old: FloatArray, length: float) -> FloatArray:
@@ -258,15 +273,15 @@ def _farther(new: FloatArray, old: FloatArray, length: float) -> FloatArray:
         return new
     ratio = np.divide(new, old, out=np.ones_like(new), where=old > 0)
     shares = new * np.clip(ratio, 1 / _FARTHEST, _FARTHEST) ** (length - 1)
-    return np.asarray(shares / shares.sum(axis=0))
+    return np.asarray(shares / shares.sum(axis=-2, keepdims=True))
 
 
 def _log_prior(tables: Sequence[FloatArray], smoothing: float) -> float:
-    return smoothing * sum(float(np.log(table).sum()) for table in tables) if smoothing else 0.0
+    return smoothing * float(np.log(np.concatenate([table.ravel() for table in tables])).sum()) if smoothing else 0.0
 
 
 def _maximise(counts: FloatArray, old: FloatArray, smoothing: float) -> FloatArray:
-    """Give the table that fits its expected counts best; a state of the parent that no row is in keeps its column."""
+    """Give the tables that fit their expected counts best; a state of the parent that no row is in keeps its column."""
     smoothed = counts + smoothing
-    total = smoothed.sum(axis=0)
+    total = smoothed.sum(axis=-2, keepdims=True)
     return np.where(total > 0, smoothed / np.where(total > 0, total, 1), old)

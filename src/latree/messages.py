@@ -247,19 +247,22 @@ def expected_counts(network: Network, plans: Sequence[Plan], weights: FloatArray
         Of the rows.
     """
     totals: list[FloatArray] = [np.zeros(table.shape) for table in network.tables]
-    log_likelihood, start = np.zeros(1), 0
+    log_likelihood, row = np.zeros(1), 0
     for plan in plans:
-        part = None if weights is None else weights[start : start + plan.n_rows]
+        part = None if weights is None else weights[row : row + plan.n_rows]
         up = upward(network, plan)
         for step, outside, posterior in downward(network, up, part):
             if step.is_node:
                 totals[step.name] += network.tables[step.name] * (up.likelihood[step.name].T @ outside)
             if step.leaves:
-                by_state = np.split(step.leaves.added(posterior), step.leaves.starts[1:])
-                for leaf, counts in zip(step.leaves.names, by_state, strict=True):
-                    totals[leaf] += counts[:-1] + network.tables[leaf] * counts[-1]  # missing ones are as expected
+                by_state = step.leaves.added(posterior)
+                for leaf, start in zip(step.leaves.names, step.leaves.starts.tolist(), strict=True):
+                    stop = start + len(network.tables[leaf])
+                    totals[leaf] += by_state[start:stop]
+                    if step.leaves.has_missing:
+                        totals[leaf] += network.tables[leaf] * by_state[stop]  # missing cells are as the table expects
         log_likelihood += total_log_likelihood(up.log_likelihood, part)
-        start += plan.n_rows
+        row += plan.n_rows
     return (*totals, log_likelihood)
 
 

@@ -77,6 +77,11 @@ class Leaves:
     n_states: int
 
     @cached_property
+    def has_missing(self) -> bool:
+        """Whether any cell is missing."""
+        return bool(np.isin([*self.starts[1:] - 1, self.n_states - 1], self.which).any())
+
+    @cached_property
     def chunks(self) -> list[Numbers]:
         """The states of a few leaves at a time, so that their messages together need little memory."""
         return [self.which[start : start + _CHUNK] for start in range(0, len(self.names), _CHUNK)]
