@@ -123,7 +123,7 @@ def growth(turns: int) -> None:
         "d": ((16, 32, 64, 128, 256), "1"),
         "rows": ((2048, 4096, 8192, 16384, 32768, 65536), "at most 1: rows repeat"),
         "n": ((2, 4, 8, 16), "at most 1: patterns repeat less"),
-        "k": ((2, 4, 8, 16, 32), "1 to 2: k² a pattern"),
+        "k": ((2, 4, 8, 16, 32), "at most 2: k² a pattern"),
     }
     for name, (sizes, expected) in grown.items():
         tasks = {}
