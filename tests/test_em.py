@@ -8,6 +8,7 @@ from latree.em import ConvergenceMonitor, fit_model, random_start, start_from
 from latree.errors import InputError
 from latree.messages import expected_counts
 from latree.model import LatentTreeModel
+from latree.patterns import plan_of
 from latree.simulate import random_model, random_tree
 from latree.table import as_table
 from latree.tree import Tree
@@ -40,13 +41,17 @@ def naive_counts(model, rows, weights):
     return counts
 
 
+@pytest.mark.parametrize("repeats", [True, False])
 @pytest.mark.parametrize("index", range(5))
-def test_expected_counts_equal_enumeration(index):
+def test_expected_counts_equal_enumeration(index, repeats):
     model = small_models()[index]
     rows = holes(model.sample(25, 1).codes(), 2)
     weights = np.random.default_rng(3).random(25) + 0.1
     table = table_of(model, rows, weights)
-    *counts, total = table.sum(lambda block: expected_counts(model.network, block.codes, block.weights))
+    network = model.network
+    *counts, total = table.sum(
+        lambda block: expected_counts(network, [plan_of(network, block.codes, repeats=repeats)], block.weights)
+    )
     for ours, naive in zip(counts, naive_counts(model, rows, weights), strict=True):
         np.testing.assert_allclose(ours, naive, rtol=1e-9, atol=1e-12)
     assert total[0] == pytest.approx(model.log_likelihood(table), rel=1e-12)
@@ -175,7 +180,7 @@ def test_the_seed_decides():
 
 
 def test_threads_and_seeds_give_the_same_bits(monkeypatch):
-    monkeypatch.setattr("latree.table.memory.BLOCK_ROWS", 64)
+    monkeypatch.setattr("latree.patterns._ROWS", (1, 64))
     model = small_models()[0]
     table = model.sample(1000, 0)
     many = fit_model(table, model.tree, 3, random_state=1)

@@ -169,29 +169,32 @@ def test_a_start_is_a_distribution_near_what_the_rows_say():
         np.testing.assert_allclose(table.sum(axis=0), 1, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_factors", [1, 2, 7, 8, 9, 16, 17, 40])
+@pytest.mark.parametrize("n_factors", [0, 1, 2, 7, 8, 16, 31, 32, 33, 80])
 def test_messages_are_multiplied_exactly_however_many_they_are(n_factors):
-    """In groups, some of whose products are too small for a number although no factor is zero; and real zeros."""
+    """Some products are too small for a number although no factor is zero; and real zeros."""
     rng = np.random.default_rng(n_factors)
-    factors = [rng.uniform(0.1, 1, (3, 6)) for _ in range(n_factors)]
-    for factor in factors[:8]:
-        factor[:, 1] *= 1e-30
-        factor[1, 2] *= 1e-30
-        if n_factors > 8:  # a group's product underflows
-            factor[:, 3] *= 1e-60
-            factor[1, 4] *= 1e-60
-    factors[-1][2, 0] = 0
-    factors[0][:, 5] = 0
+    factors = [rng.uniform(0.1, 1, (7, 3)) for _ in range(n_factors)]
+    for number, factor in enumerate(factors[:8]):
+        factor[1] *= 1e-30
+        factor[2, 1] *= 1e-30
+        factor[3] *= 1e-100  # all states underflow
+        factor[4, 1] *= 1e-100  # one does
+        factor[5, number % 3] *= 1e-250  # all do in turn, and none is less probable in the end
+    if n_factors:
+        factors[-1][0, 2] = 0
+        factors[0][6] = 0
+    own = [factor.copy() for factor in factors]
+    indices = [rng.permutation(7).astype(np.int32) if place % 2 else None for place in range(n_factors)]
+    moved = [f if i is None else f[np.argsort(i)] for f, i in zip(factors, indices, strict=True)]
     with np.errstate(divide="ignore"):
-        exact = sum(np.log(factor) for factor in factors)
-        scale = np.ones(6)
-        message = _product([factor.copy() for factor in factors], (3, 6), scale)
-        largest = exact.max(axis=0)
-    np.testing.assert_allclose(scale, 1 + largest, rtol=1e-12)
-    assert np.isneginf(scale[5])
-    np.testing.assert_allclose(message[:, :5], np.exp(exact[:, :5] - largest[:5]), rtol=1e-9, atol=1e-300)
-    assert (message[:, 5] == 0).all()
-    assert message[2, 0] == 0
+        exact = sum((np.log(factor) for factor in factors), np.zeros((7, 3)))
+        message, scale = _product(list(zip(moved, indices, strict=True)), (7, 3))
+        found = np.log(message) + (0 if scale is None else scale[:, None])
+    seen = exact > np.maximum(exact.max(axis=1, keepdims=True), -1e300) + np.log(1e-290)
+    np.testing.assert_allclose(found[seen], exact[seen], rtol=1e-12, atol=1e-12)
+    assert (message[exact == -np.inf] == 0).all()
+    assert np.isfinite(message).all()
+    assert all((a == b).all() for a, b in zip(own, factors, strict=True))
 
 
 @pytest.mark.parametrize("n_columns", [9, 16, 30])

@@ -90,7 +90,7 @@ def joined(table: Table) -> Structure:
 def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:
     """Exchange subtrees across inner edges while that is worth it."""
     block = table.some_rows(_ROWS, seed)
-    some = Table(table.columns, MemoryRows(*block))
+    some = Table(table.columns, MemoryRows(block.codes, block.weights))
     exchanges = 0
     for sweep in range(_SWEEPS + 1):
         views = Views(_model(some, tree, seed), block)

@@ -15,6 +15,7 @@ from latree.builders import Progress, no_progress
 from latree.errors import InputError
 from latree.messages import TINY, Network, expected_counts, gathered
 from latree.model import LatentTreeModel, identity_table
+from latree.patterns import Plans
 from latree.table import Block, Table
 from latree.tree import Tree
 
@@ -131,6 +132,7 @@ def fit_model(
     ):
         raise InputError("the model to start from has another tree, other columns or other numbers of states")
     rng = generator(random_state)
+    expectation: _Expectation | None = None
     best: Fit | None = None
     objectives = []
     for number in range(restarts):
@@ -140,7 +142,8 @@ def fit_model(
             progress(number * monitor.max_iterations + done, restarts * monitor.max_iterations)
 
         first = start if start is not None and number == 0 else random_start(table, tree, n_states, rng)
-        tables, objective = _climb(table, first.network, smoothing, watch, tell)
+        expectation = expectation or _Expectation(table, first.network)
+        tables, objective = _climb(expectation, first.network, smoothing, watch, tell)
         objectives.append(objective)
         if best is None or objective > best.objective:
             best = Fit(LatentTreeModel(tree, table.columns, tables), objective, watch, ())
@@ -225,8 +228,30 @@ def frequencies(table: Table) -> list[FloatArray]:
     return [(column[:-1] + 0.5) / (column[:-1] + 0.5).sum() for column in counts]
 
 
+class _Expectation:
+    """EM's first step: expected counts of a table's rows. What the tables do not change is worked out once."""
+
+    def __init__(self, table: Table, network: Network) -> None:
+        self.plans = Plans(network)
+        self.table = table.distinct(self.plans.most_rows)
+        self.n_cells = table.total_weight * table.n_columns
+
+    def __call__(self, network: Network) -> tuple[list[FloatArray], float]:
+        """Give the expected counts behind every table, and the log-likelihood."""
+
+        def statistic(block: Block) -> tuple[FloatArray, ...]:
+            return expected_counts(network, self.plans.of(block), block.weights)
+
+        *counts, log_likelihood = self.table.sum(statistic)
+        return counts, float(log_likelihood[0])
+
+
 def _climb(
-    table: Table, network: Network, smoothing: float, monitor: ConvergenceMonitor, tell: Callable[[int], None]
+    expectation: _Expectation,
+    network: Network,
+    smoothing: float,
+    monitor: ConvergenceMonitor,
+    tell: Callable[[int], None],
 ) -> tuple[tuple[FloatArray, ...], float]:
     """Iterate until the monitor stops it; give the tables that reached the last objective.
 
@@ -236,24 +261,34 @@ def _climb(
     """
     best, plain, length = -np.inf, network.tables, 1.0
     while True:
-        current = network
-
-        def statistic(block: Block, network: Network = current) -> tuple[FloatArray, ...]:
-            return expected_counts(network, block.codes, block.weights)
-
-        *counts, log_likelihood = table.sum(statistic)
-        objective = float(log_likelihood[0]) + _log_prior(network.tables, smoothing)
+        counts, log_likelihood = expectation(network)
+        objective = log_likelihood + _log_prior(network.tables, smoothing)
         if objective < best and length > 1:
             network, length = replace(network, tables=plain), 1.0
             continue
-        goes_on = monitor.goes_on(objective, table.total_weight * table.n_columns)
+        goes_on = monitor.goes_on(objective, expectation.n_cells)
         tell(len(monitor.history) - 1)
         if not goes_on:
             return network.tables, objective
         best = objective
-        plain = tuple(_maximise(c, old, smoothing) for c, old in zip(counts, network.tables, strict=True))
-        network = replace(network, tables=tuple(map(partial(_farther, length=length), plain, network.tables)))
+        plain = _by_shape(partial(_maximise, smoothing=smoothing), counts, network.tables)
+        network = replace(network, tables=_by_shape(partial(_farther, length=length), plain, network.tables))
         length = min(_LONGER * length, _LONGEST)
+
+
+def _by_shape(
+    step: Callable[[FloatArray, FloatArray], FloatArray], new: Sequence[FloatArray], old: Sequence[FloatArray]
+) -> tuple[FloatArray, ...]:
+    """Apply a function to two tables of every node, to all nodes with tables of the same shape at once."""
+    places: dict[tuple[int, ...], list[int]] = {}
+    for place, table in enumerate(old):
+        places.setdefault(table.shape, []).append(place)
+    found: list[FloatArray] = [np.empty(0)] * len(old)
+    for some in places.values():
+        results = step(np.stack([new[place] for place in some]), np.stack([old[place] for place in some]))
+        for place, result in zip(some, results, strict=True):
+            found[place] = result
+    return tuple(found)
 
 
 def _farther(new: FloatArray, old: FloatArray, length: float) -> FloatArray:
@@ -262,15 +297,15 @@ def _farther(new: FloatArray, old: FloatArray, length: float) -> FloatArray:
         return new
     ratio = np.divide(new, old, out=np.ones_like(new), where=old > 0)
     shares = new * np.clip(ratio, 1 / _FARTHEST, _FARTHEST) ** (length - 1)
-    return np.asarray(shares / shares.sum(axis=0))
+    return np.asarray(shares / shares.sum(axis=-2, keepdims=True))
 
 
 def _log_prior(tables: Sequence[FloatArray], smoothing: float) -> float:
-    return smoothing * sum(float(np.log(table).sum()) for table in tables) if smoothing else 0.0
+    return smoothing * float(np.log(np.concatenate([table.ravel() for table in tables])).sum()) if smoothing else 0.0
 
 
 def _maximise(counts: FloatArray, old: FloatArray, smoothing: float) -> FloatArray:
-    """Give the table that fits its expected counts best; a state of the parent that no row is in keeps its column."""
+    """Give the tables that fit their expected counts best; a state of the parent that no row is in keeps its column."""
     smoothed = counts + smoothing
-    total = smoothed.sum(axis=0)
+    total = smoothed.sum(axis=-2, keepdims=True)
     return np.where(total > 0, smoothed / np.where(total > 0, total, 1), old)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from latree.arrays import CodeArray, FloatArray
-from latree.messages import TINY, downward, gathered, upward
+from latree.messages import TINY, by_states, downward, padded, upward
 from latree.model import LatentTreeModel
+from latree.patterns import plan_of
 
 
 def messages(model: LatentTreeModel, codes: CodeArray) -> dict[tuple[int, int], FloatArray]:
@@ -24,20 +25,19 @@ def messages(model: LatentTreeModel, codes: CodeArray) -> dict[tuple[int, int], 
         cells on u's side of the edge given the state of u, up to a factor for each row; the largest is one.
     """
     network = model.network
-    up = upward(network, codes)
+    up = upward(network, plan_of(network, codes, repeats=False))
     hidden = range(model.tree.n_observed, model.tree.n_nodes)
     found: dict[tuple[int, int], FloatArray] = {}
     marginals = list(model.marginals().values())
-    for node, outside, _ in downward(network, up):
-        parent = int(network.parent[node])
-        below = up.likelihood[node]
+    for step, outside, _ in downward(network, up):
+        node, parent = step.name, int(network.parent[step.name])
         if parent in hidden:
-            found[node, parent] = (
-                gathered(np.eye(len(network.tables[node])), codes[:, node]) if below is None else below
-            )
+            found[node, parent] = by_states(up.likelihood[node])
         if parent >= 0 and node in hidden:
-            above = outside / np.maximum(marginals[parent], TINY)[:, None]
-            found[parent, node] = above / np.maximum(above.max(axis=0), TINY)
+            found[parent, node] = by_states(outside / np.maximum(marginals[parent], TINY))
+        if step.leaves and node in hidden:
+            for leaf, which, start in zip(step.leaves.names, step.leaves.which, step.leaves.starts, strict=True):
+                found[leaf, node] = padded([np.eye(len(network.tables[leaf]))]).T.take(which - start, axis=1)
     return found
 
 

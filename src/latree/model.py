@@ -13,6 +13,7 @@ from latree.arrays import FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
 from latree.messages import Network, downward, log_likelihoods, total_log_likelihood, upward
 from latree.modelfile import parts_from_dict, read_json, save_model
+from latree.patterns import plan_of
 from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
 
@@ -118,11 +119,11 @@ class LatentTreeModel:
         hidden = range(self.tree.n_observed, self.tree.n_nodes)
 
         def block_posteriors(block: Block) -> FloatArray:
-            up = upward(self.network, block.codes)
-            found = {node: posterior for node, _, posterior in downward(self.network, up) if posterior is not None}
-            stacked = np.concatenate([np.empty((0, len(block.codes))), *(found[node] for node in hidden)])
-            stacked[:, np.isneginf(up.log_likelihood)] = np.nan
-            return stacked.T
+            up = upward(self.network, plan_of(self.network, block.codes, repeats=False))
+            found = {step.name: posterior for step, _, posterior in downward(self.network, up)}
+            stacked = np.concatenate([np.empty((len(block.codes), 0)), *(found[node] for node in hidden)], axis=1)
+            stacked[np.isneginf(up.log_likelihood)] = np.nan
+            return stacked
 
         stops = np.cumsum([len(self.tables[node]) for node in hidden])
         parts = np.split(self.encode(data).map(block_posteriors), stops[:-1], axis=1)
@@ -137,12 +138,16 @@ class LatentTreeModel:
 
         def filled(block: Block) -> NDArray[np.int32]:
             codes = signed_codes(block.codes)
-            if (codes < 0).any():
-                for node, outside, posterior in downward(self.network, upward(self.network, block.codes)):
-                    if node < self.tree.n_observed:
-                        missing = codes[:, node] < 0
-                        known = self.tables[node] @ outside[:, missing] if posterior is None else posterior[:, missing]
-                        codes[missing, node] = known.argmax(axis=0)
+            missing = codes < 0
+            if missing.any():
+                up = upward(self.network, plan_of(self.network, block.codes, repeats=False))
+                for step, _, posterior in downward(self.network, up):
+                    if step.name < self.tree.n_observed:
+                        rows = missing[:, step.name]
+                        codes[rows, step.name] = posterior[rows].argmax(axis=1)
+                    for leaf in step.leaves.names if step.leaves else ():
+                        rows = missing[:, leaf]
+                        codes[rows, leaf] = (posterior[rows] @ self.tables[leaf].T).argmax(axis=1)
             return codes
 
         return Table.from_codes(self.columns, self.encode(data).map(filled))

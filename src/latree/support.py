@@ -25,7 +25,7 @@ def bootstrap_trees(
     A replicate has as many rows as the table, each drawn with a probability in proportion to its weight; rows that were
     drawn several times have that weight. Its random numbers depend on the seed and its own number alone.
     """
-    codes, weights = table.rows.fetch(np.arange(table.n_rows))
+    codes, weights, _ = table.rows.fetch(np.arange(table.n_rows))
     shares = np.full(len(codes), 1 / len(codes)) if weights is None else weights / weights.sum()
     size = max(1, round(table.total_weight))
 

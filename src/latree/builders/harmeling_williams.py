@@ -11,7 +11,8 @@ import numpy as np
 
 from latree.arrays import FloatArray, RandomState, generator
 from latree.builders import Progress, Structure, no_progress
-from latree.messages import Network, upward
+from latree.messages import Network, by_states, upward
+from latree.patterns import plan_of
 from latree.table import Block, Table
 from latree.tree import Tree
 
@@ -139,10 +140,8 @@ class _Pair:
         network = self.forest.network([self.i, self.j])
 
         def statistic(block: Block) -> tuple[FloatArray, FloatArray]:
-            up = upward(network, block.codes)
-            x, z = up.likelihood[self.i], up.likelihood[self.j]
-            assert x is not None
-            assert z is not None
+            up = upward(network, plan_of(network, block.codes, repeats=False))
+            x, z = by_states(up.likelihood[self.i]), by_states(up.likelihood[self.j])
             row = (x * (joint @ z)).sum(axis=0)
             weight = np.ones(len(row)) if block.weights is None else block.weights
             share = np.divide(weight, row, out=np.zeros_like(row), where=row > 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,12 @@ class Table:
 
     def taken(self, rows: IntArray) -> "Table":
         """Give a table of some of the rows, in memory."""
-        return Table(self.columns, MemoryRows(*self.rows.fetch(rows)))
+        block = self.rows.fetch(rows)
+        return Table(self.columns, MemoryRows(block.codes, block.weights))
+
+    def distinct(self, block_rows: int) -> "Table":
+        """Give the same table for sums that take long: rows in memory are counted once and put into larger blocks."""
+        return replace(self, rows=self.rows.distinct(block_rows)) if isinstance(self.rows, MemoryRows) else self
 
     def some_rows(self, most: int, random_state: RandomState) -> Block:
         """Give all rows as one block in memory, or so many of them at random, in their order, if they are more."""
