@@ -16,6 +16,7 @@ from latree.arrays import FloatArray, RandomState, generator
 from latree.em import DEFAULT_SMOOTHING
 from latree.errors import InputError
 from latree.experiments.cells import Cell, Row
+from latree.labels import read_labels
 from latree.learn import Settings, learn_model, learn_tree
 from latree.methods import Representatives
 from latree.table import Table, as_table
@@ -104,10 +105,7 @@ def _downloaded() -> Any:
 
 def read_sectors(path: Path, tickers: tuple[str, ...]) -> list[str]:
     """Read each ticker's sector from a file whose first two columns are these; "" where there is none."""
-    header, rows = read_cells(path)
-    if len(header) < 2:
-        raise InputError(f"{path}: needs two columns, the ticker and its sector")
-    known = {row[0]: row[1] for row in rows}
+    known = read_labels(path)
     if not known.keys() & set(tickers):
         raise InputError(f"{path}: none of its tickers, such as {next(iter(known), '')!r}, is in the prices")
     return [known.get(ticker, "") for ticker in tickers]
