@@ -41,7 +41,7 @@ LAYERS = [
     ["latree.learn"],
     ["latree.estimator", "latree.terminal", "latree.experiments"],
     ["latree.cli_common"],
-    ["latree.cli_research"],
+    ["latree.cli_research", "latree.cli_plot"],
     ["latree.cli"],
     ["latree.__main__"],
 ]

@@ -1,5 +1,6 @@
 """Trees as pictures for papers, pages and notebooks: :func:`draw_tree`."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import hypot, isnan
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -38,8 +39,8 @@ _LAYOUTS: dict[Layout, Callable[[Plan], list[Placed]]] = {
 _MARGIN = 12
 _APART = 28  # between parts of a forest
 _SUPPORT_SIZE = 0.75  # of the names' letters
-_MARK = 4  # radius of a group's mark
-_DOT = 2  # of a node without one
+_MARK = 0.34  # radius of a group's mark, in units of the names' letters
+_DOT = 0.17  # of a node without one
 _WIDE = 1.4  # how much wider than high a forest is
 
 
@@ -50,7 +51,7 @@ def draw_tree(
     if layout not in _LAYOUTS:
         raise InputError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, not {layout!r:.60}")
     groups = _groups(tree, labels or {})
-    plan = Plan.of(tree, hidden, gap=_MARK + 5 if groups else _DOT + 4)
+    plan = Plan.of(tree, hidden, gap=2 * _MARK if groups else 3 * _DOT)
     parts = [_drawn(plan, part, groups) for part in _LAYOUTS[layout](plan)]
     drawn = _below_each_other(parts) if layout == "horizontal" else _side_by_side(parts)
     if groups:
@@ -66,8 +67,9 @@ def _title(tree: "Tree") -> str:
 
 
 def _numbers(labels: Mapping[str, str]) -> dict[str, int]:
-    """Give groups numbers, in the order of their labels."""
-    return {label: number for number, label in enumerate(sorted(set(labels.values()) - {""}))}
+    """Give groups numbers, the largest first."""
+    sizes = Counter(label for label in labels.values() if label)
+    return {label: number for number, label in enumerate(sorted(sizes, key=lambda label: (-sizes[label], label)))}
 
 
 def _groups(tree: "Tree", labels: Mapping[str, str]) -> dict[int, int]:
@@ -90,9 +92,10 @@ def _drawn(plan: Plan, placed: Placed, groups: Mapping[int, int]) -> list[Primit
     drawn += placed.leaders
     for node, (x, y) in placed.position.items():
         if node in groups:
-            drawn.append(mark(groups[node], x, y, _MARK))
+            drawn.append(mark(groups[node], x, y, _MARK * plan.size))
         else:
-            drawn.append(Circle(x, y, _DOT if node < plan.tree.n_observed else 0.75 * _DOT, MUTED, MUTED))
+            radius = plan.size * (_DOT if node < plan.tree.n_observed else 0.75 * _DOT)
+            drawn.append(Circle(x, y, radius, MUTED, MUTED))
     drawn += placed.names.values()
     return [*drawn, *_support(plan, placed, drawn)]
 
@@ -178,7 +181,7 @@ def _below_each_other(parts: Sequence[list[Primitive]]) -> list[Primitive]:
 def _legend(labels: Sequence[str], size: float, drawn: Sequence[Primitive]) -> list[Primitive]:
     """List the groups at the right of what is drawn, in as many columns as its height asks for."""
     _, top, right, bottom = extent_of(drawn)
-    row = 1.6 * max(size, 2 * _MARK)
+    row = 1.6 * size
     rows = max(1, int((bottom - top) // row), -(-len(labels) // 4))
     made: list[Primitive] = []
     x = right + _APART
@@ -187,7 +190,7 @@ def _legend(labels: Sequence[str], size: float, drawn: Sequence[Primitive]) -> l
         start = (top + bottom) / 2 - row * (min(rows, len(labels)) - 1) / 2
         for place, label in enumerate(column):
             y = start + place * row
-            made.append(mark(first + place, x, y, _MARK))
-            made.append(named_text(x + 2.5 * _MARK, y, label, size))
+            made.append(mark(first + place, x, y, _MARK * size))
+            made.append(named_text(x + size, y, label, size))
         x = extent_of(made)[2] + _APART
     return made

@@ -43,7 +43,7 @@ class Plan:
 
     @classmethod
     def of(cls, tree: "Tree", hidden: bool, gap: float) -> "Plan":
-        """Make a plan for a tree; its letters are the smaller the more names there are."""
+        """Make a plan for a tree: the more names, the smaller letters. The gap is in units of their size."""
         rooted = tree.rooted()
         parts: list[list[int]] = []
         for node in rooted.order.tolist():
@@ -56,7 +56,16 @@ class Plan:
         branches = branches_of(tree, rooted)
         lengths, measured = _lengths(tree)
         return cls(
-            tree, branches, rooted.parent.tolist(), rooted.up.tolist(), parts, lengths, measured, names, size, gap
+            tree,
+            branches,
+            rooted.parent.tolist(),
+            rooted.up.tolist(),
+            parts,
+            lengths,
+            measured,
+            names,
+            size,
+            gap * size,
         )
 
     def arranged(self, node: int) -> list[int]:
@@ -108,7 +117,7 @@ def _in_rows(plan: Plan, part: Sequence[int], across: dict[int, float], scale: f
 
 
 def outwards(plan: Plan, part: Sequence[int]) -> dict[int, float]:
-    """Give how far from the root every node is: by length, or with all leaves at the same distance if there are none."""
+    """Give every node's distance from the root: by length, or one that is the same for all leaves if there is none."""
     if plan.measured:
         return from_root(plan, part, lambda node: plan.lengths[plan.up[node]])
     height = dict.fromkeys(part, 0.0)

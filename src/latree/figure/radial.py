@@ -1,12 +1,13 @@
 """Trees drawn around their middle.
 
-Every name gets an equal share of the full circle: a cone in which nothing else is, so that a name is clear of everything
-once it is so far out that it fits into its cone.
+Every name gets an equal share of the full circle: a cone in which nothing else is, so that a name is clear of all the
+others once it is so far out that it fits into its cone.
 
-Radial: Felsenstein's equal-angle layout, which shows no root. Every branch has the cone of its names, whose tip is where
-the branch starts, and is drawn along the cone's middle.
+Radial: Felsenstein's equal-angle layout, which shows no root. Every branch has the cone of its names, whose tip is
+where the branch starts, and is drawn along the cone's middle. Names are near their nodes where there is room.
 
-Circular: the horizontal layout bent round. All cones have their tip in the middle.
+Circular: the horizontal layout bent round. All cones have their tip in the middle, and all names the same distance from
+there.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ class _Fan(NamedTuple):
     routes: dict[int, tuple[Point, ...]]
     direction: dict[int, float]  # of the names, in radians
     before: dict[int, float]  # from the tip of a name's cone to its node
+    aligned: bool  # whether names are in a circle
 
 
 def radial(plan: Plan) -> list[Placed]:
@@ -41,7 +43,7 @@ def radial(plan: Plan) -> list[Placed]:
 
 def circular(plan: Plan) -> list[Placed]:
     """Place every part of a tree in a circle around its middle, names on rays from there."""
-    return _to_scale(plan, [_circle(plan, part) for part in plan.parts], 1.25)
+    return _to_scale(plan, [_circle(plan, part) for part in plan.parts], 1.0)
 
 
 def _to_scale(plan: Plan, fans: Sequence[_Fan], roominess: float) -> list[Placed]:
@@ -63,7 +65,7 @@ def _equal_angles(plan: Plan, part: Sequence[int]) -> _Fan:
         shares[plan.parent[node]] += shares[node]
     root = part[0]
     unit = 2 * pi / shares[root]
-    start, depth = {root: 0.0}, {root: 0}
+    start, depth = {root: -unit / 2}, {root: 0}
     way, direction = {}, {}
     for node in part:
         angle, around = start[node], plan.arranged(node)
@@ -82,6 +84,7 @@ def _equal_angles(plan: Plan, part: Sequence[int]) -> _Fan:
         {plan.up[node]: (position[plan.parent[node]], position[node]) for node in part[1:]},
         {node: angle + turn for node, angle in direction.items()},
         {node: 0.0 if plan.branches[node] or node == root else plan.lengths[plan.up[node]] for node in direction},
+        aligned=False,
     )
 
 
@@ -117,7 +120,8 @@ def _circle(plan: Plan, part: Sequence[int]) -> _Fan:
         arc = np.linspace(angle[above], angle[node], steps + 1).tolist()
         routes[plan.up[node]] = (*(place(radius[above], towards) for towards in arc), place(radius[node], angle[node]))
     position = {node: place(radius[node], angle[node]) for node in part}
-    return _Fan(position, routes, {node: angle[node] for node in names}, {node: radius[node] for node in names})
+    direction, before = ({node: values[node] for node in names} for values in (angle, radius))
+    return _Fan(position, routes, direction, before, aligned=True)
 
 
 def _named(plan: Plan, fan: _Fan, scale: float) -> Placed:
@@ -142,8 +146,13 @@ def _named(plan: Plan, fan: _Fan, scale: float) -> Placed:
         near = min(plan.gap, away - 2)
         return text, Line(((x + near * u, y + near * v), (end[0] - 2 * u, end[1] - 2 * v)), width=0.8, dotted=True)
 
-    farthest = [max(plan.gap, clear - scale * fan.before[node]) for node in nodes]
-    away = _apart(name, farthest, plan.gap, boxes_of(Line(route) for route in routes.values()))
+    before = [scale * fan.before[node] for node in nodes]
+    if fan.aligned:
+        circle = max(max(before) + plan.gap, clear)
+        away = [circle - distance for distance in before]
+    else:
+        farthest = [max(plan.gap, clear - distance) for distance in before]
+        away = _apart(name, farthest, plan.gap, boxes_of(Line(route) for route in routes.values()))
     placed = [name(number, distance) for number, distance in enumerate(away)]
     leaders = [line for (_, line), distance in zip(placed, away, strict=True) if distance > plan.gap + _WORTH_A_LINE]
     return Placed(position, routes, {node: text for node, (text, _) in zip(nodes, placed, strict=True)}, leaders)
