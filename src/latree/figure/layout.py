@@ -75,6 +75,10 @@ class Plan:
             around.insert(len(around) // 2, node)
         return around
 
+    def length(self, node: int) -> float:
+        """Give the length of the edge above a node."""
+        return self.lengths[self.up[node]] if self.parent[node] >= 0 else 0.0
+
     def name(self, node: int, x: float, y: float, **options: Any) -> Text:
         """Give the text of a node's name; hidden variables stand back."""
         colour = INK if node < self.tree.n_observed else MUTED
@@ -119,7 +123,7 @@ def _in_rows(plan: Plan, part: Sequence[int], across: dict[int, float], scale: f
 def outwards(plan: Plan, part: Sequence[int]) -> dict[int, float]:
     """Give every node's distance from the root: by length, or one that is the same for all leaves if there is none."""
     if plan.measured:
-        return from_root(plan, part, lambda node: plan.lengths[plan.up[node]])
+        return from_root(plan, part, plan.length)
     height = dict.fromkeys(part, 0.0)
     for node in reversed(part[1:]):
         height[plan.parent[node]] = max(height[plan.parent[node]], height[node] + 1)

@@ -33,25 +33,27 @@ class _Fan(NamedTuple):
     routes: dict[int, tuple[Point, ...]]
     direction: dict[int, float]  # of the names, in radians
     before: dict[int, float]  # from the tip of a name's cone to its node
-    aligned: bool  # whether names are in a circle
 
 
 def radial(plan: Plan) -> list[Placed]:
     """Place every part of a tree around its middle, as one without a root."""
-    return _to_scale(plan, [_equal_angles(plan, part) for part in plan.parts], 0.9)
+    fans = [_equal_angles(plan, part) for part in plan.parts]
+    scale = _scale(plan, fans)
+    return [_names_near(plan, fan, scale) for fan in fans]
 
 
 def circular(plan: Plan) -> list[Placed]:
-    """Place every part of a tree in a circle around its middle, names on rays from there."""
-    return _to_scale(plan, [_circle(plan, part) for part in plan.parts], 1.0)
+    """Place every part of a tree in a circle around its middle, and all names in a circle around that."""
+    fans = [_circle(plan, part) for part in plan.parts]
+    scale = _scale(plan, fans)
+    return [_names_in_a_circle(plan, fan, scale) for fan in fans]
 
 
-def _to_scale(plan: Plan, fans: Sequence[_Fan], roominess: float) -> list[Placed]:
-    """Choose one scale for all parts, by the number of names, and put the names into their places."""
+def _scale(plan: Plan, fans: Sequence[_Fan]) -> float:
+    """Give the pixels of a unit of length, the same for all parts: the more names, the larger the picture."""
     reach = max(hypot(*point) for fan in fans for point in fan.position.values())
     most = max(len(fan.direction) for fan in fans)
-    scale = max(70 + 22 * most**0.5, roominess * _clear(plan, most)) / reach if reach else 0.0
-    return [_named(plan, fan, scale) for fan in fans]
+    return max(70 + 22 * most**0.5, _clear(plan, most)) / reach if reach else 0.0
 
 
 def _clear(plan: Plan, names: int) -> float:
@@ -65,36 +67,29 @@ def _equal_angles(plan: Plan, part: Sequence[int]) -> _Fan:
         shares[plan.parent[node]] += shares[node]
     root = part[0]
     unit = 2 * pi / shares[root]
-    start, depth = {root: -unit / 2}, {root: 0}
-    way, direction = {}, {}
+    start, depth, position = {root: -unit / 2}, {root: 0}, {root: (0.0, 0.0)}
+    direction = {}
     for node in part:
-        angle, around = start[node], plan.arranged(node)
+        (x, y), angle, around = position[node], start[node], plan.arranged(node)
         # Every other time the other way round: a long row of small branches does not curl up.
         for other in around if depth[node] % 2 else reversed(around):
             share = unit if other == node else unit * shares[other]
+            middle, length = angle + share / 2, plan.length(other)
             if other == node:
-                direction[node] = angle + share / 2
+                direction[node] = middle
             else:
-                way[other], start[other], depth[other] = angle + share / 2, angle, depth[node] + 1
+                position[other] = (x + length * cos(middle), y + length * sin(middle))
+                start[other], depth[other] = angle, depth[node] + 1
             angle += share
-    turn = _lie_down(np.array(list(_walk(plan, part, way, 0.0).values())))
-    position = _walk(plan, part, way, turn)
+    turn = _lie_down(np.array(list(position.values())))
+    c, s = cos(turn), sin(turn)
+    position = {node: (c * x - s * y, s * x + c * y) for node, (x, y) in position.items()}
     return _Fan(
         position,
         {plan.up[node]: (position[plan.parent[node]], position[node]) for node in part[1:]},
         {node: angle + turn for node, angle in direction.items()},
-        {node: 0.0 if plan.branches[node] or node == root else plan.lengths[plan.up[node]] for node in direction},
-        aligned=False,
+        {node: 0.0 if plan.branches[node] else plan.length(node) for node in direction},
     )
-
-
-def _walk(plan: Plan, part: Sequence[int], way: dict[int, float], turn: float) -> dict[int, Point]:
-    """Go from the middle along every edge, in its direction turned by an angle."""
-    position = {part[0]: (0.0, 0.0)}
-    for node in part[1:]:
-        (x, y), length, angle = position[plan.parent[node]], plan.lengths[plan.up[node]], way[node] + turn
-        position[node] = (x + length * cos(angle), y + length * sin(angle))
-    return position
 
 
 def _lie_down(points: FloatArray) -> float:
@@ -121,41 +116,58 @@ def _circle(plan: Plan, part: Sequence[int]) -> _Fan:
         routes[plan.up[node]] = (*(place(radius[above], towards) for towards in arc), place(radius[node], angle[node]))
     position = {node: place(radius[node], angle[node]) for node in part}
     direction, before = ({node: values[node] for node in names} for values in (angle, radius))
-    return _Fan(position, routes, direction, before, aligned=True)
+    return _Fan(position, routes, direction, before)
 
 
-def _named(plan: Plan, fan: _Fan, scale: float) -> Placed:
-    """Put the names of one part into their places: as near to their nodes as nothing is in the way."""
-    position = {node: (scale * x, scale * y) for node, (x, y) in fan.position.items()}
-    routes = {edge: tuple((scale * x, scale * y) for x, y in route) for edge, route in fan.routes.items()}
+def _names_in_a_circle(plan: Plan, fan: _Fan, scale: float) -> Placed:
+    circle = max(scale * max(fan.before.values()) + plan.gap, _clear(plan, len(fan.direction)))
+    return _placed(plan, fan, scale, {node: circle - scale * distance for node, distance in fan.before.items()})
+
+
+def _names_near(plan: Plan, fan: _Fan, scale: float) -> Placed:
+    """Put names as near to their nodes as nothing is in the way."""
     nodes = list(fan.direction)
     clear = _clear(plan, len(nodes))
+    lines = boxes_of(Line(_scaled(route, scale)) for route in fan.routes.values())
+    away = _apart(
+        lambda number, distance: _name(plan, fan, scale, nodes[number], distance),
+        [max(plan.gap, clear - scale * fan.before[node]) for node in nodes],
+        plan.gap,
+        lines,
+    )
+    return _placed(plan, fan, scale, dict(zip(nodes, away, strict=True)))
 
-    def name(number: int, away: float) -> tuple[Text, Line]:
-        node = nodes[number]
-        angle, (x, y) = fan.direction[node], position[node]
-        u, v = cos(angle), sin(angle)
-        end = (x + away * u, y + away * v)
-        backwards = u < -1e-9
-        text = plan.name(
-            node,
-            *end,
-            angle=round(degrees(atan2(-v, -u) if backwards else atan2(v, u)), 2),
-            anchor="end" if backwards else "start",
-        )
-        near = min(plan.gap, away - 2)
-        return text, Line(((x + near * u, y + near * v), (end[0] - 2 * u, end[1] - 2 * v)), width=0.8, dotted=True)
 
-    before = [scale * fan.before[node] for node in nodes]
-    if fan.aligned:
-        circle = max(max(before) + plan.gap, clear)
-        away = [circle - distance for distance in before]
-    else:
-        farthest = [max(plan.gap, clear - distance) for distance in before]
-        away = _apart(name, farthest, plan.gap, boxes_of(Line(route) for route in routes.values()))
-    placed = [name(number, distance) for number, distance in enumerate(away)]
-    leaders = [line for (_, line), distance in zip(placed, away, strict=True) if distance > plan.gap + _WORTH_A_LINE]
-    return Placed(position, routes, {node: text for node, (text, _) in zip(nodes, placed, strict=True)}, leaders)
+def _placed(plan: Plan, fan: _Fan, scale: float, away: dict[int, float]) -> Placed:
+    """Bring a part to scale, with every name at its distance from its node."""
+    names = {node: _name(plan, fan, scale, node, distance) for node, distance in away.items()}
+    return Placed(
+        {node: (scale * x, scale * y) for node, (x, y) in fan.position.items()},
+        {edge: _scaled(route, scale) for edge, route in fan.routes.items()},
+        {node: text for node, (text, _) in names.items()},
+        [line for node, (_, line) in names.items() if away[node] > plan.gap + _WORTH_A_LINE],
+    )
+
+
+def _scaled(route: Sequence[Point], scale: float) -> tuple[Point, ...]:
+    return tuple((scale * x, scale * y) for x, y in route)
+
+
+def _name(plan: Plan, fan: _Fan, scale: float, node: int, away: float) -> tuple[Text, Line]:
+    """Give a name at a distance from its node, the right way up, and the line from the node to the name."""
+    (x, y), angle = fan.position[node], fan.direction[node]
+    u, v = cos(angle), sin(angle)
+    near, end = min(plan.gap, away - 2), away - 2
+    backwards = u < -1e-9
+    text = plan.name(
+        node,
+        scale * x + away * u,
+        scale * y + away * v,
+        angle=round(degrees(atan2(-v, -u) if backwards else atan2(v, u)), 2),
+        anchor="end" if backwards else "start",
+    )
+    line = ((scale * x + near * u, scale * y + near * v), (scale * x + end * u, scale * y + end * v))
+    return text, Line(line, width=0.8, dotted=True)
 
 
 def _apart(
