@@ -20,10 +20,10 @@ from latree.errors import InputError
 )
 @click.option(
     "--layout",
-    type=click.Choice(["radial", "circular", "horizontal"]),
+    type=click.Choice(["radial", "unrooted", "horizontal"]),
     default="radial",
     show_default=True,
-    help="radial shows no root; circular suits many columns.",
+    help="In a circle, without a root (for few columns), or from left to right.",
 )
 @click.option("--labels", type=common.file, help="CSV file whose first two columns are a column and its group.")
 @click.option("--hidden", is_flag=True, help="Name the hidden variables, too.")

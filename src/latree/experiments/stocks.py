@@ -103,12 +103,12 @@ def _downloaded() -> Any:
     return frame
 
 
-def read_sectors(path: Path, tickers: tuple[str, ...]) -> list[str]:
-    """Read each ticker's sector from a file whose first two columns are these; "" where there is none."""
+def read_sectors(path: Path, tickers: tuple[str, ...]) -> dict[str, str]:
+    """Read the sectors of some tickers from a file whose first two columns are these; other tickers are passed over."""
     known = read_labels(path)
     if not known.keys() & set(tickers):
         raise InputError(f"{path}: none of its tickers, such as {next(iter(known), '')!r}, is in the prices")
-    return [known.get(ticker, "") for ticker in tickers]
+    return {ticker: known[ticker] for ticker in tickers if ticker in known}
 
 
 def cells(prices: Path, quick: bool, seed: int) -> list[Cell]:

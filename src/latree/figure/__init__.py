@@ -23,16 +23,16 @@ from latree.figure.picture import (
     extent_of,
     named_text,
 )
-from latree.figure.radial import circular, radial
+from latree.figure.radial import radial, unrooted
 from latree.figure.text import width
 
 if TYPE_CHECKING:
     from latree.tree import Tree
 
-Layout: TypeAlias = Literal["radial", "circular", "horizontal"]
+Layout: TypeAlias = Literal["radial", "unrooted", "horizontal"]
 _LAYOUTS: dict[Layout, Callable[[Plan], list[Placed]]] = {
     "radial": radial,
-    "circular": circular,
+    "unrooted": unrooted,
     "horizontal": horizontal,
 }
 

@@ -3,11 +3,11 @@
 Every name gets an equal share of the full circle: a cone in which nothing else is, so that a name is clear of all the
 others once it is so far out that it fits into its cone.
 
-Radial: Felsenstein's equal-angle layout, which shows no root. Every branch has the cone of its names, whose tip is
-where the branch starts, and is drawn along the cone's middle. Names are near their nodes where there is room.
-
-Circular: the horizontal layout bent round. All cones have their tip in the middle, and all names the same distance from
+Radial: the horizontal layout bent round. All cones have their tip in the middle, and all names the same distance from
 there.
+
+Unrooted: Felsenstein's equal-angle layout. Every branch has the cone of its names, whose tip is where the branch starts,
+and is drawn along the cone's middle. Names are near their nodes where there is room.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ from latree.figure.picture import LINE_HEIGHT, Line, Point, Text, boxes_of
 
 _STEPS = 12  # places that are tried for a name between the nearest and the one that is surely clear
 _ARC = pi / 60  # of a circle is drawn as a straight line
+_SLACK = 1.02  # of the space for a name: its angle is rounded
 _WORTH_A_LINE = 4  # pixels between a node and its name
 
 
@@ -36,17 +37,17 @@ class _Fan(NamedTuple):
 
 
 def radial(plan: Plan) -> list[Placed]:
-    """Place every part of a tree around its middle, as one without a root."""
-    fans = [_equal_angles(plan, part) for part in plan.parts]
-    scale = _scale(plan, fans)
-    return [_names_near(plan, fan, scale) for fan in fans]
-
-
-def circular(plan: Plan) -> list[Placed]:
-    """Place every part of a tree in a circle around its middle, and all names in a circle around that."""
+    """Place every part of a tree around its middle, and all names in a circle around that."""
     fans = [_circle(plan, part) for part in plan.parts]
     scale = _scale(plan, fans)
     return [_names_in_a_circle(plan, fan, scale) for fan in fans]
+
+
+def unrooted(plan: Plan) -> list[Placed]:
+    """Place every part of a tree so that no node looks like a root."""
+    fans = [_equal_angles(plan, part) for part in plan.parts]
+    scale = _scale(plan, fans)
+    return [_names_near(plan, fan, scale) for fan in fans]
 
 
 def _scale(plan: Plan, fans: Sequence[_Fan]) -> float:
@@ -58,7 +59,31 @@ def _scale(plan: Plan, fans: Sequence[_Fan]) -> float:
 
 def _clear(plan: Plan, names: int) -> float:
     """Give the distance from the tip of a cone at which a name fits into it, if there are so many."""
-    return plan.size * LINE_HEIGHT / (2 * tan(pi / names)) if names > 2 else 0.0
+    return _SLACK * plan.size * LINE_HEIGHT / (2 * tan(pi / names)) if names > 2 else 0.0
+
+
+def _circle(plan: Plan, part: Sequence[int]) -> _Fan:
+    names = [node for node in part if node in plan.names]
+    angle = {node: 2 * pi * row / len(names) for node, row in rows_of(plan, part).items()}
+    radius = outwards(plan, part)
+
+    def place(distance: float, towards: float) -> Point:
+        return distance * cos(towards), distance * sin(towards)
+
+    routes: dict[int, tuple[Point, ...]] = {}
+    for node in part[1:]:
+        above = plan.parent[node]
+        steps = ceil(abs(angle[node] - angle[above]) / _ARC) if radius[above] else 0
+        arc = np.linspace(angle[above], angle[node], steps + 1).tolist()
+        routes[plan.up[node]] = (*(place(radius[above], towards) for towards in arc), place(radius[node], angle[node]))
+    position = {node: place(radius[node], angle[node]) for node in part}
+    direction, before = ({node: values[node] for node in names} for values in (angle, radius))
+    return _Fan(position, routes, direction, before)
+
+
+def _names_in_a_circle(plan: Plan, fan: _Fan, scale: float) -> Placed:
+    circle = max(scale * max(fan.before.values()) + plan.gap, _clear(plan, len(fan.direction)))
+    return _placed(plan, fan, scale, {node: circle - scale * distance for node, distance in fan.before.items()})
 
 
 def _equal_angles(plan: Plan, part: Sequence[int]) -> _Fan:
@@ -98,30 +123,6 @@ def _lie_down(points: FloatArray) -> float:
     if hypot(xx - yy, 2 * xy) <= 1e-6 * (xx + yy):
         return 0.0
     return -atan2(2 * xy, xx - yy) / 2
-
-
-def _circle(plan: Plan, part: Sequence[int]) -> _Fan:
-    names = [node for node in part if node in plan.names]
-    angle = {node: 2 * pi * row / len(names) for node, row in rows_of(plan, part).items()}
-    radius = outwards(plan, part)
-
-    def place(distance: float, towards: float) -> Point:
-        return distance * cos(towards), distance * sin(towards)
-
-    routes: dict[int, tuple[Point, ...]] = {}
-    for node in part[1:]:
-        above = plan.parent[node]
-        steps = ceil(abs(angle[node] - angle[above]) / _ARC) if radius[above] else 0
-        arc = np.linspace(angle[above], angle[node], steps + 1).tolist()
-        routes[plan.up[node]] = (*(place(radius[above], towards) for towards in arc), place(radius[node], angle[node]))
-    position = {node: place(radius[node], angle[node]) for node in part}
-    direction, before = ({node: values[node] for node in names} for values in (angle, radius))
-    return _Fan(position, routes, direction, before)
-
-
-def _names_in_a_circle(plan: Plan, fan: _Fan, scale: float) -> Placed:
-    circle = max(scale * max(fan.before.values()) + plan.gap, _clear(plan, len(fan.direction)))
-    return _placed(plan, fan, scale, {node: circle - scale * distance for node, distance in fan.before.items()})
 
 
 def _names_near(plan: Plan, fan: _Fan, scale: float) -> Placed:
