@@ -23,7 +23,7 @@ from latree.errors import InputError
     type=click.Choice(["radial", "unrooted", "horizontal"]),
     default="radial",
     show_default=True,
-    help="In a circle, without a root (for few columns), or from left to right.",
+    help="Around the middle, without a root (for few columns), or from left to right.",
 )
 @click.option("--labels", type=common.file, help="CSV file whose first two columns are a column and its group.")
 @click.option("--hidden", is_flag=True, help="Name the hidden variables, too.")

@@ -389,8 +389,8 @@ class Tree:
         path : str or Path, optional
             File to write, whose name ends in ``.svg`` or ``.png`` (which needs matplotlib).
         layout : {"radial", "unrooted", "horizontal"}
-            Around its middle, with the names in a circle; without anything that looks like a root, which suits up to
-            some thirty columns; or from left to right.
+            Around its middle; without a node that looks like a root, which suits up to some thirty columns; or from
+            left to right.
         labels : mapping, optional
             From names of columns to the groups they belong to: a colour and a mark for each group, and a legend. A
             branch whose columns are all of one group has its colour.

@@ -3,11 +3,10 @@
 Every name gets an equal share of the full circle: a cone in which nothing else is, so that a name is clear of all the
 others once it is so far out that it fits into its cone.
 
-Radial: the horizontal layout bent round. All cones have their tip in the middle, and all names the same distance from
-there.
+Radial: the horizontal layout bent round. All cones have their tip in the middle.
 
-Unrooted: Felsenstein's equal-angle layout. Every branch has the cone of its names, whose tip is where the branch starts,
-and is drawn along the cone's middle. Names are near their nodes where there is room.
+Unrooted: Felsenstein's equal-angle layout. Every branch has the cone of its names, whose tip is where the branch
+starts, and is drawn along the cone's middle.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +20,7 @@ from latree.figure.boxes import Crowd
 from latree.figure.layout import Placed, Plan, outwards, rows_of
 from latree.figure.picture import LINE_HEIGHT, Line, Point, Text, boxes_of
 
+_MANY = 100  # names
 _STEPS = 12  # places that are tried for a name between the nearest and the one that is surely clear
 _ARC = pi / 60  # of a circle is drawn as a straight line
 _SLACK = 1.02  # of the space for a name: its angle is rounded
@@ -37,10 +37,10 @@ class _Fan(NamedTuple):
 
 
 def radial(plan: Plan) -> list[Placed]:
-    """Place every part of a tree around its middle, and all names in a circle around that."""
+    """Place every part of a tree around its middle: names near their nodes, or many names in a circle around all."""
     fans = [_circle(plan, part) for part in plan.parts]
     scale = _scale(plan, fans)
-    return [_names_in_a_circle(plan, fan, scale) for fan in fans]
+    return [(_names_in_a_circle if len(fan.direction) > _MANY else _names_near)(plan, fan, scale) for fan in fans]
 
 
 def unrooted(plan: Plan) -> list[Placed]:
