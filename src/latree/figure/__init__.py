@@ -118,7 +118,7 @@ def _support(plan: Plan, placed: Placed, drawn: Sequence[Primitive]) -> list[Tex
     """Write the support of inner edges beside them, in per cent, where nothing is in the way."""
     support = plan.tree.support
     size = _SUPPORT_SIZE * plan.size
-    is_share = bool(np.nanmax(support, initial=0) <= 1)  # trees from elsewhere may have per cent already
+    is_share = not ((support < 0) | (support > 1)).any()  # trees from elsewhere may have other numbers
     boxes = boxes_of(drawn)
     texts: list[Text] = []
     for node in placed.position:

@@ -94,7 +94,7 @@ def _lengths(tree: "Tree") -> tuple[list[float], bool]:
     largest = float(tree.lengths[known].max(initial=0))
     if largest <= 0:
         return [1.0] * len(tree.edges), False
-    scaled = np.maximum(tree.lengths / largest, 0)
+    scaled = np.maximum(tree.lengths, 0) / largest
     return np.where(known, scaled, scaled[known].mean()).tolist(), True
 
 
