@@ -119,7 +119,9 @@ def _support(plan: Plan, placed: Placed, drawn: Sequence[Primitive]) -> list[Tex
     support = plan.tree.support
     size = _SUPPORT_SIZE * plan.size
     is_share = not ((support < 0) | (support > 1)).any()  # trees from elsewhere may have other numbers
-    boxes = boxes_of(drawn)
+    taken = boxes_of(drawn)
+    free_rows = np.full((len(placed.position), 6), np.nan)  # for what is written on the way
+    crowd = Crowd(np.concatenate([taken, free_rows]))
     texts: list[Text] = []
     for node in placed.position:
         edge = plan.up[node]
@@ -144,10 +146,11 @@ def _support(plan: Plan, placed: Placed, drawn: Sequence[Primitive]) -> list[Tex
             for share in (0.5, 0.35, 0.65)
             for side in (1, -1)
         ]
-        free = Crowd(boxes).free(boxes_of(tried))
+        boxes = boxes_of(tried)
+        free = crowd.free(boxes)
         if free.any():
+            crowd.put(len(taken) + len(texts), boxes[free.argmax()])
             texts.append(tried[int(free.argmax())])
-            boxes = np.concatenate([boxes, boxes_of(texts[-1:])])
     return texts
 
 

@@ -54,7 +54,7 @@ class Crowd:
         self.low, self.high = extents(boxes)
 
     def put(self, place: int, box: FloatArray) -> None:
-        """Put another box in the place of one."""
+        """Put another box in the place of one; one of NaN is nowhere."""
         self.boxes[place] = box
         self.low[place], self.high[place] = extents(box)
 
