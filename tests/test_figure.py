@@ -237,14 +237,14 @@ def test_no_two_groups_look_alike():
 
 def test_a_branch_of_one_group_has_its_colour():
     tree = Tree("abcdef", [(0, 6), (1, 6), (6, 7), (2, 7), (7, 8), (3, 8), (8, 9), (4, 9), (5, 9)])
-    groups = {"a": "one", "b": "one", "c": "two", "d": "two", "e": "three", "f": ""}
+    groups = {"a": "one", "b": "one", "c": "two", "d": "", "e": "two", "f": "three"}
     colours = {
         frozenset(edge): line.colour
         for edge, line in zip(_edges_as_drawn(tree), lines(tree.plot(labels=groups)), strict=True)
     }
     assert colours[frozenset((0, 6))] == colours[frozenset((6, 7))] == "#0072B2"
     assert colours[frozenset((2, 7))] == "#D55E00"
-    assert colours[frozenset((5, 9))] == colours[frozenset((7, 8))] == "#808080"
+    assert {colours[frozenset(edge)] for edge in ((3, 8), (8, 9), (7, 8))} == {"#808080"}
 
 
 def _edges_as_drawn(tree):
