@@ -331,7 +331,12 @@ def test_without_matplotlib_the_numbers_are_written(tmp_path, monkeypatch):
     command = ("reproduce", "stocks", "--quick", "--workers", 1, "--out", out, "--prices", path)
     result = invoke(*command, "--sectors", tmp_path / "sectors.csv")
     assert result.exit_code == 0, result.exception
-    assert {path.name for path in out.glob("stocks*.*")} == {"stocks.csv", "stocks.nwk", "stocks-purity.json"}
+    assert {path.name for path in out.glob("stocks*.*")} == {
+        "stocks.csv",
+        "stocks.nwk",
+        "stocks.svg",
+        "stocks-purity.json",
+    }
     assert ".png" not in result.stdout
     assert result.stderr.count("\n") == 1
     assert "latree[plot]" in result.stderr
@@ -371,21 +376,6 @@ def test_panels_have_the_papers_letters():
         rows, split=lambda row: (*row["place"], "title"), value="share", label="share", limits=(0, 27), letter="g"
     )
     assert [panel.get_title() for panel in figure.axes] == [f"({letter}) title" for letter in "ghijkl"]
-
-
-def test_no_two_groups_of_leaves_look_alike():
-    names = [f"T{i}" for i in range(13)]
-    groups = [*(f"group {i:02}" for i in range(12)), ""]
-    figure = figures.radial_tree(Tree(names, [(i, 13) for i in range(13)]), groups)
-    (panel,) = figure.axes
-    looks = {
-        (tuple(dots.get_facecolor()[0]), tuple(dots.get_edgecolor()[0]), dots.get_paths()[0].vertices.tobytes())
-        for dots in panel.collections[:13]
-    }
-    assert len(looks) == 13
-    colours = {(tuple(dots.get_facecolor()[0]), tuple(dots.get_edgecolor()[0])) for dots in panel.collections[:13]}
-    assert len(colours) == 13  # the marker is a second help, not the only one
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == groups[:12]
 
 
 def workers_of(leader):

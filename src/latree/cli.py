@@ -11,11 +11,11 @@ import click
 from latree import __version__
 from latree import cli_common as common
 from latree import cli_research as research
+from latree.cli_plot import plot
 from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.learn import Learned
-    from latree.tree import Tree
 
 MIN_COLUMNS = 4  # three leaves have only one tree
 
@@ -219,7 +219,7 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     """
     from latree.files import to_json
 
-    one, other = _load_tree(first), _load_tree(second)
+    one, other = common.load_tree(first), common.load_tree(second)
     try:
         unshared = one.unshared(other)
     except InputError as error:
@@ -281,7 +281,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     _print_run(learned, out, as_json, quiet)
 
 
-for command in (research.reproduce, research.theory, research.power):
+for command in (plot, research.reproduce, research.theory, research.power):
     commands.add_command(command)
 
 
@@ -322,19 +322,6 @@ def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool)
         else:
             more = ", consensus.nwk" if learned.consensus is not None else ""
             click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
-
-
-def _load_tree(path: Path) -> "Tree":
-    from latree.files import read_text
-    from latree.tree import Tree
-
-    if path.suffix == ".json":
-        return common.load_model(path).tree
-    text = read_text(path)
-    try:
-        return Tree.from_newick(text)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _deliver(header: list[str], rows: list[list[str]], out: Path | None) -> None:

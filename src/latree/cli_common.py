@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from latree.errors import InputError
+
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
+    from latree.tree import Tree
 
 
 def refuse_existing_out(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
@@ -34,6 +37,25 @@ def load_model(path: Path) -> "LatentTreeModel":
     from latree.model import LatentTreeModel
 
     return LatentTreeModel.load(path)
+
+
+def load_tree(path: Path) -> "Tree":
+    """Read the tree of a model.json, or a Newick file."""
+    from latree.files import read_text
+    from latree.tree import Tree
+
+    if is_model(path):
+        return load_model(path).tree
+    text = read_text(path)
+    try:
+        return Tree.from_newick(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def is_model(path: Path) -> bool:
+    """Tell by its name whether a file is a model rather than a tree."""
+    return path.suffix == ".json"
 
 
 class OrAuto(click.ParamType[Any]):

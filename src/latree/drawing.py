@@ -4,7 +4,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from latree.tree import Tree
+    from latree.tree import Rooted, Tree
 
 
 def draw(tree: "Tree", hidden: bool) -> str:
@@ -14,13 +14,7 @@ def draw(tree: "Tree", hidden: bool) -> str:
     support of an edge stands on it, in per cent.
     """
     rooted = tree.rooted()
-    children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
-    size = [1 if node < tree.n_observed else 0 for node in range(tree.n_nodes)]
-    for node in rooted.order[::-1].tolist():
-        children[node].sort(key=lambda child: (size[child], child))
-        if rooted.parent[node] >= 0:
-            children[rooted.parent[node]].append(node)
-            size[rooted.parent[node]] += size[node]
+    children = branches_of(tree, rooted)
     lines: list[str] = []
     # A node to draw, what stands left of it on its first line, and what stands left of it on all later lines.
     stack = [(int(node), "─", " ") for node in rooted.order[::-1] if rooted.parent[node] < 0]
@@ -46,6 +40,18 @@ def draw(tree: "Tree", hidden: bool) -> str:
             drawn.append((child, f"{lead}─{share}", beside))
         stack.extend(reversed(drawn))
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def branches_of(tree: "Tree", rooted: "Rooted") -> list[list[int]]:
+    """Give the nodes right below each node, those with few observed variables first."""
+    children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
+    size = [1 if node < tree.n_observed else 0 for node in range(tree.n_nodes)]
+    for node in rooted.order[::-1].tolist():
+        children[node].sort(key=lambda child: (size[child], child))
+        if rooted.parent[node] >= 0:
+            children[rooted.parent[node]].append(node)
+            size[rooted.parent[node]] += size[node]
+    return children
 
 
 def _printable(name: str) -> str:

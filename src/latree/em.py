@@ -13,7 +13,7 @@ import numpy as np
 from latree.arrays import CodeArray, FloatArray, RandomState, generator
 from latree.builders import Progress, no_progress
 from latree.errors import InputError
-from latree.messages import TINY, Network, expected_counts, gathered
+from latree.messages import TINY, Network, expected_counts, padded
 from latree.model import LatentTreeModel, identity_table
 from latree.patterns import Plans
 from latree.table import Block, Table
@@ -166,7 +166,7 @@ def random_start(table: Table, tree: Tree, n_states: int | Sequence[int], random
     for node, parent in enumerate(tree.rooted().parent.tolist()):
         shape = (sizes[node], sizes[parent] if parent >= 0 else 1)
         if node < tree.n_observed and parent >= tree.n_observed:
-            own = gathered(np.eye(shape[0]), seeds[: shape[1], node])  # of a missing cell: ones
+            own = padded([np.eye(shape[0])])[np.minimum(seeds[: shape[1], node], shape[0])].T  # of a missing cell: ones
             raw = (1 - _LEANING) * frequency[node][:, None] + _LEANING * own / own.sum(axis=0)
         elif node < tree.n_observed:
             raw = frequency[node][:, None] * rng.uniform(0.5, 1.5, size=shape)
@@ -182,7 +182,7 @@ def _unlike_rows(table: Table, n_seeds: int, rng: np.random.Generator) -> CodeAr
 
     Rows that are alike count as one of their whole weight, so that neither their order nor repeating them matters.
     """
-    some, weights = table.some_rows(_SEED_ROWS, int(rng.integers(2**31)))
+    some, weights, _ = table.some_rows(_SEED_ROWS, int(rng.integers(2**31)))
     codes, which = np.unique(some, axis=0, return_inverse=True)
     weight = np.bincount(which, weights)
     chosen: list[int] = []

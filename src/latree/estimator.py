@@ -1,6 +1,8 @@
 """The scikit-learn face of latree."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -12,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from latree.arrays import FloatArray, RandomState
 from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
 from latree.errors import InputError
-from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model
+from latree.figure import Layout
+from latree.figure.picture import Picture
+from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model, summary_lines
 from latree.methods import Representatives
 from latree.states import Criterion
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
@@ -204,6 +208,34 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for j, cells in enumerate(values):
             result[missing[:, j], j] = cells
         return result
+
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        layout: Layout = "radial",
+        labels: Mapping[str, str] | None = None,
+        hidden: bool = False,
+    ) -> Picture:
+        """Draw the fitted tree; see :meth:`latree.LatentTreeModel.plot`."""
+        check_is_fitted(self)
+        return self.model_.plot(path, layout=layout, labels=labels, hidden=hidden)
+
+    @property
+    def _repr_html_(self) -> Any:
+        shown = super()._repr_html_  # there is none if scikit-learn is told to display text
+        return self._fitted_html if hasattr(self, "model_") else shown
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle and hasattr(self, "model_"):
+            bundle["text/html"] = self._fitted_html()
+        return bundle
+
+    def _fitted_html(self) -> str:
+        """Give the main facts and the tree, for a notebook."""
+        facts = "".join(f"<div>{escape(line)}</div>" for line in summary_lines(self.summary_))
+        return f"<div><div><code>{escape(repr(self))}</code></div>{facts}{self.plot().to_svg(page=False)}</div>"
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""

@@ -1,7 +1,7 @@
 """From a table to a tree, and on to a fitted model: the way that the estimator and the command line share."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -139,19 +139,22 @@ class Learned:
 
     def report(self) -> str:
         """Give the facts and the tree as text for a person."""
-        facts = self.summary
-        cells = self.table.n_rows * self.table.n_columns
-        lines = [
-            f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
-            _count(facts["n_hidden"], "hidden variable")
-            + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
-            + f", found by {facts['method']}"
-            + (f" with {_count(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
-            f"{facts['n_parameters']} parameters, fitted in {_count(facts['iterations'], 'iteration')} of EM",
-            f"log-likelihood {facts['log_likelihood']:.2f}, BIC {facts['bic']:.2f}, {facts['seconds']:.1f} seconds",
-            *(f"warning: {warning}" for warning in self.warnings),
-        ]
-        return "\n".join(lines) + "\n\n" + self.model.tree.draw()
+        return "\n".join(summary_lines(self.summary)) + "\n\n" + self.model.tree.draw()
+
+
+def summary_lines(facts: Mapping[str, Any]) -> list[str]:
+    """Give the main facts of a summary in plain words, warnings last."""
+    cells = facts["n_rows"] * facts["n_columns"]
+    return [
+        f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
+        _count(facts["n_hidden"], "hidden variable")
+        + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
+        + f", found by {facts['method']}"
+        + (f" with {_count(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
+        f"{facts['n_parameters']} parameters, fitted in {_count(facts['iterations'], 'iteration')} of EM",
+        f"log-likelihood {facts['log_likelihood']:.2f}, BIC {facts['bic']:.2f}, {facts['seconds']:.1f} seconds",
+        *(f"warning: {warning}" for warning in facts["warnings"]),
+    ]
 
 
 def _count(number: int, what: str) -> str:

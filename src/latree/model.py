@@ -1,6 +1,6 @@
 """Latent tree models: a tree, a number of states for every node, and one probability table an edge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray, RandomState, generator
+from latree.distances import Pairs, information
 from latree.errors import InputError
+from latree.figure import Layout
+from latree.figure.picture import Picture
 from latree.messages import Network, downward, log_likelihoods, total_log_likelihood, upward
 from latree.modelfile import parts_from_dict, read_json, save_model
 from latree.patterns import plan_of
 from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
+
+_LENGTHS = (0.05, 3.0)  # between which the lengths of drawn edges are kept
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -206,6 +211,40 @@ class LatentTreeModel:
         found, likelihood = below[-1]
         tensor = likelihood.reshape([len(self.tables[node]) for node in found])
         return tensor.transpose([found.index(node) for node in wanted])
+
+    def edge_strengths(self) -> FloatArray:
+        """Give how strongly the two ends u and v of every edge depend on each other, from 0 to 1.
+
+        It is ``sqrt(I(u; v) / min(H(u), H(v)))``, of their mutual information and their entropies under the model: 1 if
+        one end tells the other, 0 if they are independent or one of them is constant, and for weak dependence
+        proportional to a correlation.
+        """
+        marginals = list(self.marginals().values())
+        entropies = [-float((share * np.log(np.where(share > 0, share, 1))).sum()) for share in marginals]
+        rooted = self.tree.rooted()
+        shares = np.zeros(len(self.tree.edges))
+        for node, (parent, edge) in enumerate(zip(rooted.parent.tolist(), rooted.up.tolist(), strict=True)):
+            if edge >= 0 and (smaller := min(entropies[node], entropies[parent])) > 0:
+                joint = Pairs(self.tables[node] * marginals[parent], np.array(np.inf))
+                shares[edge] = float(information(joint)) / smaller
+        return np.sqrt(np.clip(shares, 0, 1))
+
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        layout: Layout = "radial",
+        labels: Mapping[str, str] | None = None,
+        hidden: bool = False,
+    ) -> Picture:
+        """Draw the model's tree, with edges that are the longer the weaker the dependence between their ends.
+
+        An edge of strength s (:meth:`edge_strengths`) has the length -log(s), within limits: where correlations
+        multiply along a path, such lengths add up. All else is as in :meth:`latree.Tree.plot`.
+        """
+        lengths = np.clip(-np.log(np.maximum(self.edge_strengths(), 1e-9)), *_LENGTHS)
+        drawn = Tree(self.tree.names, self.tree.edges, lengths, self.tree.support)
+        return drawn.plot(path, layout=layout, labels=labels, hidden=hidden)
 
     def quartet_tables(self, quartets: IntArray) -> FloatArray:
         """Give exact joint distributions of quadruples of columns, like :func:`latree.tables.quartet_tables`."""

@@ -7,8 +7,9 @@ and forests are all legal; cycles are not.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from latree.arrays import FloatArray, IntArray
 from latree.drawing import draw
 from latree.errors import InputError
+from latree.figure import Layout, draw_tree
+from latree.figure.picture import Picture
 from latree.newick import read_newick, write_newick
 
 # What a tree may have that a binary tree with its observed variables at the leaves has not.
@@ -367,6 +370,45 @@ class Tree:
     def draw(self, hidden: bool = False) -> str:
         """Draw the tree as text, one line a leaf; with ``hidden``, also one line a hidden variable, with its name."""
         return draw(self, hidden)
+
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        layout: Layout = "radial",
+        labels: Mapping[str, str] | None = None,
+        hidden: bool = False,
+    ) -> Picture:
+        """Draw the tree as a picture, for a paper or a page.
+
+        Edges are as long as ``lengths`` says, all alike if there are none. Numbers beside them are their support in per
+        cent, where there is room. A tree that falls into parts is drawn part by part, on the same scale.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File to write, whose name ends in ``.svg`` or ``.png`` (which needs matplotlib).
+        layout : {"radial", "unrooted", "horizontal"}
+            Around its middle; without a node that looks like a root, which suits up to some thirty columns; or from
+            left to right.
+        labels : mapping, optional
+            From names of columns to the groups they belong to: a colour and a mark for each group, and a legend. A
+            branch whose columns are all of one group has its colour.
+        hidden : bool
+            Whether hidden variables are named, too.
+
+        Returns
+        -------
+        Picture
+            It shows itself in a notebook, and has the text of the SVG file: ``tree.plot().to_svg()``.
+        """
+        picture = draw_tree(self, layout=layout, labels=labels, hidden=hidden)
+        if path is not None:
+            picture.save(path)
+        return picture
+
+    def _repr_html_(self) -> str:
+        return self.plot().to_svg(page=False)
 
     def __repr__(self) -> str:
         return f"<Tree: {self.n_observed} observed, {self.n_hidden} hidden>"

@@ -6,20 +6,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from latree.figure.marks import COLOURS
 from latree.files import write_bytes
-from latree.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, then the same again with other line styles.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 MARKERS = "osD^vPX*<>hd"
-STYLES = ("-", "--")
-_INK = "#222222"
+STYLES = ("-", "--")  # the colours come again with another one
 _MARGIN = 0.03  # of an axis, beyond the last marker
 
 _FONT: Any = {"font.family": "sans-serif", "font.size": 9, "svg.hashsalt": "latree", "svg.fonttype": "none"}
@@ -143,69 +138,3 @@ def start_panel(panel: "Axes", sizes: Sequence[int], limits: tuple[float, float]
     panel.grid(color="#dddddd", linewidth=0.6)
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
-
-
-def radial_tree(tree: Tree, groups: Sequence[str]) -> "Figure":
-    """Draw a tree with its leaves on a circle, coloured by group ("" for none)."""
-    names = sorted(set(groups) - {""})
-    figure, axes = new_figure(size=(8.6, 6.4))
-    panel = axes[0, 0]
-    x, y = _radial_layout(tree)
-    for u, v in tree.edges.tolist():
-        panel.plot([x[u], x[v]], [y[u], y[v]], color="#888888", linewidth=0.9, zorder=1)
-    for leaf, (name, group) in enumerate(zip(tree.names, groups, strict=True)):
-        look = _group_style(names.index(group)) if group else {"color": _INK, "marker": "."}
-        panel.scatter(x[leaf], y[leaf], s=26, zorder=3, **look)
-        angle = float(np.degrees(np.arctan2(y[leaf], x[leaf])))
-        flipped = abs(angle) > 90
-        panel.annotate(
-            name,
-            (x[leaf], y[leaf]),
-            xytext=(6 * np.cos(np.radians(angle)), 6 * np.sin(np.radians(angle))),
-            textcoords="offset points",
-            rotation=angle + 180 if flipped else angle,
-            rotation_mode="anchor",
-            ha="right" if flipped else "left",
-            va="center",
-            color=_INK,  # some of the groups' colours are too pale to read
-            fontsize=8,
-        )
-    for number, name in enumerate(names):
-        panel.scatter([], [], s=26, label=name, **_group_style(number))
-    panel.set_aspect("equal")
-    panel.margins(0.07)
-    panel.axis("off")
-    if names:
-        figure.legend(loc="outside right center", frameon=False, fontsize=8)
-    return figure
-
-
-def _group_style(number: int) -> dict[str, Any]:
-    """Give the look of the n-th group's leaves: no two alike, hollow where colours come again."""
-    colour = COLOURS[number % len(COLOURS)]
-    return {
-        "edgecolors": colour,
-        "facecolors": colour if number < len(COLOURS) else "white",
-        "marker": MARKERS[number % len(MARKERS)],
-    }
-
-
-def _radial_layout(tree: Tree) -> tuple[Any, Any]:
-    """Place every node: leaves evenly on a circle in the order of the tree, inner nodes nearer to the middle."""
-    rooted = tree.rooted()
-    children: dict[int, list[int]] = {}
-    depth = np.zeros(tree.n_nodes)
-    for node in rooted.order.tolist():
-        if rooted.parent[node] >= 0:
-            children.setdefault(int(rooted.parent[node]), []).append(node)
-            depth[node] = depth[rooted.parent[node]] + 1
-    ends = [node for node in rooted.order.tolist() if node not in children]
-    angle, reach = np.zeros(tree.n_nodes), np.ones(tree.n_nodes)
-    angle[ends] = 2 * np.pi * np.arange(len(ends)) / len(ends)
-    height = np.zeros(tree.n_nodes)  # of what hangs below a node
-    for node in rooted.order[::-1].tolist():
-        if node in children:
-            angle[node] = np.mean(angle[children[node]])
-            height[node] = 1 + max(height[child] for child in children[node])
-            reach[node] = depth[node] / (depth[node] + height[node])
-    return reach * np.cos(angle), reach * np.sin(angle)

@@ -8,7 +8,8 @@ from latree.arrays import RandomState, generator
 from latree.builders import Progress, no_progress
 from latree.errors import InputError
 from latree.experiments.cells import Row
-from latree.experiments.figures import COLOURS, new_figure, start_panel
+from latree.experiments.figures import new_figure, start_panel
+from latree.figure.marks import COLOURS
 from latree.methods import Options, find_method
 from latree.model import LatentTreeModel
 

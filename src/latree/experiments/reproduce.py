@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from latree.builders import Progress
 from latree.experiments import quartets, stocks, trees
 from latree.experiments.cells import Run, to_csv
-from latree.experiments.figures import panels, radial_tree, save
+from latree.experiments.figures import can_draw, panels, save
 from latree.files import to_json, write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -82,14 +82,16 @@ def prepare_stocks(run: Run, given: Path | None, sectors: Path | None) -> Path:
 def reproduce_stocks(run: Run, progress: Progress, prices: Path, sectors: Path | None) -> list[Path]:
     """Make Table 1, and the stocks' tree."""
     table = stocks.read_changes(prices, run.quick)
-    groups = stocks.read_sectors(sectors, table.names) if sectors is not None else [""] * table.n_columns
+    groups = stocks.read_sectors(sectors, table.names) if sectors is not None else {}
     rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed), progress))
     tree = stocks.full_tree(prices, run.quick, run.seed)
-    files = _written(run, "stocks", to_csv(rows), partial(radial_tree, tree, groups))
-    write_text(run.out / "stocks.nwk", tree.to_newick())
-    files.append(run.out / "stocks.nwk")
+    files = [run.out / f"stocks.{kind}" for kind in ("csv", "nwk", "svg", *(["png"] if can_draw() else []))]
+    write_text(files[0], to_csv(rows))
+    write_text(files[1], tree.to_newick())
+    for path in files[2:]:
+        tree.plot(path, labels=groups)
     if sectors is not None:
-        found = stocks.purity(tree, groups, random_state=run.seed)
+        found = stocks.purity(tree, [groups.get(name, "") for name in tree.names], random_state=run.seed)
         facts = {"score": found.score, "p_value": found.p_value, "best_f1": found.groups}
         write_text(run.out / "stocks-purity.json", to_json(facts))
         files.append(run.out / "stocks-purity.json")

@@ -16,6 +16,7 @@ from latree.arrays import FloatArray, RandomState, generator
 from latree.em import DEFAULT_SMOOTHING
 from latree.errors import InputError
 from latree.experiments.cells import Cell, Row
+from latree.labels import read_labels
 from latree.learn import Settings, learn_model, learn_tree
 from latree.methods import Representatives
 from latree.table import Table, as_table
@@ -102,15 +103,12 @@ def _downloaded() -> Any:
     return frame
 
 
-def read_sectors(path: Path, tickers: tuple[str, ...]) -> list[str]:
-    """Read each ticker's sector from a file whose first two columns are these; "" where there is none."""
-    header, rows = read_cells(path)
-    if len(header) < 2:
-        raise InputError(f"{path}: needs two columns, the ticker and its sector")
-    known = {row[0]: row[1] for row in rows}
+def read_sectors(path: Path, tickers: tuple[str, ...]) -> dict[str, str]:
+    """Read the sectors of some tickers from a file whose first two columns are these; other tickers are passed over."""
+    known = read_labels(path)
     if not known.keys() & set(tickers):
         raise InputError(f"{path}: none of its tickers, such as {next(iter(known), '')!r}, is in the prices")
-    return [known.get(ticker, "") for ticker in tickers]
+    return {ticker: known[ticker] for ticker in tickers if ticker in known}
 
 
 def cells(prices: Path, quick: bool, seed: int) -> list[Cell]:

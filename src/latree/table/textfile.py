@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from latree.errors import InputError
 from latree.files import readable
 from latree.table.factors import Factor, check_names, text_array
 
+if TYPE_CHECKING:
+    import _csv
+
 _ROWS_AT_ONCE = 4096
 _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
@@ -26,7 +29,8 @@ _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 def read_factors(path: Path) -> list[Factor]:
     """Read a file's columns."""
     with _open(path) as stream:
-        header, rows = _rows(path, stream)
+        header, reader = _reader(path, stream)
+        rows = _checked(path, reader, len(header))
         positions: list[defaultdict[str, int]] = [defaultdict(_counter()) for _ in header]
         parts: list[list[IntArray]] = [[np.empty(0, np.intp)] for _ in header]
         while chunk := list(islice(rows, _ROWS_AT_ONCE)):
@@ -40,9 +44,15 @@ def read_factors(path: Path) -> list[Factor]:
 
 def read_cells(path: Path) -> tuple[list[str], list[list[str]]]:
     """Read a file's header and rows as they stand."""
+    header, rows = read_lines(path)
+    return header, [row for _, row in rows]
+
+
+def read_lines(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Read a file's header and rows as they stand, each row with the number of the line it ends on."""
     with _open(path) as stream:
-        header, rows = _rows(path, stream)
-        return header, list(rows)
+        header, reader = _reader(path, stream)
+        return header, [(reader.line_num, row) for row in _checked(path, reader, len(header))]
 
 
 def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
@@ -62,7 +72,7 @@ def _counter() -> Callable[[], int]:
     return count().__next__
 
 
-def _rows(path: Path, stream: TextIO) -> tuple[list[str], Iterator[list[str]]]:
+def _reader(path: Path, stream: TextIO) -> tuple[list[str], "_csv.Reader"]:
     first = stream.readline()
     stream.seek(0)
     delimiters = "\t,;" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ",;\t"
@@ -72,7 +82,7 @@ def _rows(path: Path, stream: TextIO) -> tuple[list[str], Iterator[list[str]]]:
     if not header:
         raise InputError(f"{path}: the file is empty; the first line must name the columns")
     check_names(header, str(path))
-    return header, _checked(path, reader, len(header))
+    return header, reader
 
 
 def _checked(path: Path, reader: Iterator[list[str]], width: int) -> Iterator[list[str]]:

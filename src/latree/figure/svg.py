@@ -1,0 +1,69 @@
+"""Pictures as SVG: the same picture gives the same bytes; there is no script and no link in it."""
+
+from math import cos, radians, sin
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from latree.figure.picture import BASELINE, INK, PAPER, Circle, Line, Polygon, Primitive, Text
+from latree.figure.text import printable
+
+if TYPE_CHECKING:
+    from latree.figure.picture import Picture
+
+_FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+
+
+def svg(picture: "Picture", page: bool) -> str:
+    """Write a picture, on a white page or in the ink of the page that it becomes a part of."""
+    colours = {} if page else {INK: "currentColor", PAPER: "none"}
+    size = f"{_number(picture.width)} {_number(picture.height)}"
+    width, height = size.split()
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {size}" '
+        f'role="img" font-family="{_FONT}"' + ("" if page else ' style="max-width:100%;height:auto"') + ">",
+        f"<title>{escape(printable(picture.title))}</title>",
+        *([f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'] if page else []),
+        *(_element(primitive, colours) for primitive in picture.drawn),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _element(primitive: Primitive, colours: dict[str, str]) -> str:
+    def colour(name: str) -> str:
+        return colours.get(name, name)
+
+    if isinstance(primitive, Line):
+        dots = ' stroke-dasharray="1 3"' if primitive.dotted else ""
+        return (
+            f'<polyline points="{_points(primitive.points)}" fill="none" stroke="{colour(primitive.colour)}" '
+            f'stroke-width="{_number(primitive.width)}" stroke-linecap="round" stroke-linejoin="round"{dots}/>'
+        )
+    if isinstance(primitive, Text):
+        return _text(primitive, colour(primitive.colour))
+    paint = f'fill="{colour(primitive.fill)}" stroke="{colour(primitive.stroke)}"'
+    if isinstance(primitive, Circle):
+        x, y, radius = map(_number, (primitive.x, primitive.y, primitive.radius))
+        return f'<circle cx="{x}" cy="{y}" r="{radius}" {paint}/>'
+    assert isinstance(primitive, Polygon)
+    return f'<polygon points="{_points(primitive.points)}" {paint}/>'
+
+
+def _text(text: Text, colour: str) -> str:
+    """Write a text with its baseline where it belongs: not every reader of SVG can centre it."""
+    angle, below = radians(text.angle), BASELINE * text.size
+    x, y = _number(text.x - below * sin(angle)), _number(text.y + below * cos(angle))
+    place = f'x="{x}" y="{y}"' + (f' transform="rotate({_number(text.angle)} {x} {y})"' if text.angle else "")
+    anchor = f' text-anchor="{text.anchor}"' if text.anchor != "start" else ""
+    told = f"<title>{escape(printable(text.whole))}</title>" if text.whole is not None else ""
+    return f'<text {place} font-size="{_number(text.size)}" fill="{colour}"{anchor}>{told}{escape(text.text)}</text>'
+
+
+def _points(points: tuple[tuple[float, float], ...]) -> str:
+    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+
+
+def _number(value: float) -> str:
+    """Give a number with at most two decimals."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

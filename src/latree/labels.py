@@ -1,0 +1,38 @@
+"""Labels that a user brings for columns, such as sectors of stocks or scales of a questionnaire."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from latree.errors import InputError
+from latree.table.textfile import read_lines
+
+
+def read_labels(path: Path, columns: Collection[str] | None = None) -> dict[str, str]:
+    """Read a table file whose first two columns are the names of columns and their labels.
+
+    The first line is a header, whatever it says; further columns are passed over. A column that the file does not name,
+    or whose label is empty, has no label.
+
+    Parameters
+    ----------
+    path : Path
+        A file that :func:`latree.as_table` could read.
+    columns : collection of str, optional
+        The columns there are: a file that names another one is refused.
+
+    Returns
+    -------
+    dict
+        From a column's name to its label, in the order of the file.
+    """
+    header, rows = read_lines(path)
+    if len(header) < 2:
+        raise InputError(f"{path}: needs two columns, the names of columns and their labels, and has one")
+    found: dict[str, str] = {}
+    for line, (name, label) in ((line, (cell.strip() for cell in row[:2])) for line, row in rows):
+        if columns is not None and name not in columns:
+            raise InputError(f"{path}: line {line} labels {name!r:.60}, which is none of the columns")
+        if name in found:
+            raise InputError(f"{path}: line {line} labels {name!r:.60} a second time")
+        found[name] = label
+    return {name: label for name, label in found.items() if label}
