@@ -76,7 +76,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> import latree
     >>> from sklearn.datasets import load_iris
-    >>> model = latree.LatentTree(n_states=3, random_state=0).fit(load_iris().data)
+    >>> model = latree.LatentTree("lcm", n_states=3, random_state=0).fit(load_iris().data)
     >>> model.tree_
     <Tree: 4 observed, 1 hidden>
     >>> model.transform(load_iris().data).shape
