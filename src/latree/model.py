@@ -13,6 +13,7 @@ from latree.arrays import FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
 from latree.messages import Network, downward, log_likelihoods, total_log_likelihood, upward
 from latree.modelfile import parts_from_dict, read_json, save_model
+from latree.record import Record
 from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
 
@@ -32,11 +33,14 @@ class LatentTreeModel:
     tables : tuple of array
         One a node: ``tables[v][x, h] = P(v = x | parent of v = h)``, where parents are those of ``tree.rooted()``.
         A root's table has one column. Columns sum to one.
+    record : Record, optional
+        How the model came about.
     """
 
     tree: Tree
     columns: tuple[Column, ...]
     tables: tuple[FloatArray, ...]
+    record: Record | None = None
 
     def __post_init__(self) -> None:
         if tuple(column.name for column in self.columns) != self.tree.names:

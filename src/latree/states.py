@@ -9,9 +9,9 @@ Smoothing is chosen on held-out rows in either case, with few states first.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
 from latree.evidence import Evidence, fit_local, messages, random_local
 from latree.messages import log_likelihoods
 from latree.model import LatentTreeModel, bic
+from latree.record import Attempt
 from latree.table import Block, Table
 from latree.tree import Tree
 
@@ -63,12 +64,15 @@ class Choice:
         Log-likelihood of each held-out row, times its weight, under a model that was fitted without it.
     start : LatentTreeModel
         Fitted to most of the rows: where EM may start on all of them.
+    tried : tuple of Attempt
+        What it was chosen from.
     """
 
     n_states: tuple[int, ...]
     smoothing: float
     scores: FloatArray
     start: LatentTreeModel
+    tried: tuple[Attempt, ...]
 
 
 def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
@@ -152,7 +156,7 @@ def choose(
     else:
         known = np.broadcast_to(np.asarray(n_states if tree.n_hidden else 1, dtype=int), tree.n_hidden)
         fits = search.smoothed(tuple(known.tolist()))
-    return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0])
+    return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0], tuple(search.tried))
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,7 @@ class _Search:
     criterion: Criterion
     smoothing: float | None
     seed: int
+    tried: list[Attempt] = field(default_factory=list)
 
     def best(self) -> _Fits:
         """Double the number of states while that pays; or look at every hidden variable by itself."""
@@ -230,7 +235,16 @@ class _Search:
             fit = fit_model(part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start)
             models.append(fit.model)
         scores = [part.judged.map(partial(_scores, model)) for part, model in zip(self.parts, models, strict=True)]
-        return _Fits(n_states, smoothing, tuple(models), np.concatenate(scores))
+        fits = _Fits(n_states, smoothing, tuple(models), np.concatenate(scores))
+        self.tried.append(self._attempt(fits))
+        return fits
+
+    def _attempt(self, fits: _Fits) -> Attempt:
+        weight = sum(part.judged.total_weight for part in self.parts)
+        mean = float(fits.scores.sum() / weight)
+        explained = self._bic(fits) / len(self.parts) if self.criterion == "bic" else None
+        fewest, most = min(fits.n_states, default=1), max(fits.n_states, default=1)
+        return Attempt(fewest, most, fits.smoothing, mean if isfinite(mean) else None, explained)
 
     @cached_property
     def _tolerance(self) -> float:
