@@ -1,0 +1,195 @@
+"""All that a report tells, as plain data: no HTML, and no bits that another machine would compute otherwise."""
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from latree import __version__
+from latree.em import DEFAULT_SMOOTHING
+from latree.model import LatentTreeModel, aic, bic
+from latree.record import Record
+from latree.report.dependence import Dependence
+from latree.report.details import column_details, hidden_details, nats, per_mille
+from latree.report.groups import Group, find_groups
+from latree.report.labels import compare_labels
+from latree.report.references import references
+from latree.report.strange import row_facts
+from latree.table import Table
+
+_NAMED_BY = 3  # columns that name a group
+_LENGTHS = (0.05, 3.0)  # between which the lengths of edges are kept
+
+
+def report_facts(
+    model: LatentTreeModel,
+    table: Table | None = None,
+    *,
+    test: Table | None = None,
+    labels: Sequence[str] | None = None,
+    rows: int = 0,
+) -> dict[str, Any]:
+    """Collect what a report tells of a model.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    table : Table, optional
+        The rows that the model was fitted to, coded with its columns.
+    test : Table, optional
+        Other rows to score.
+    labels : sequence of str, optional
+        One a column, "" for none.
+    rows : int
+        How many rows to look at one by one.
+    """
+    dependence = Dependence(model)
+    groups = find_groups(model.tree, dependence.between_columns())
+    columns, scales = column_details(dependence, table)
+    distinct = list(dict.fromkeys((scale.names, scale.ordered) for scale in scales))
+    numbers = {scale: number for number, scale in enumerate(distinct)}
+    for column, scale in zip(columns, scales, strict=True):
+        column["scale"] = numbers[scale.names, scale.ordered]
+    tree = model.tree
+    record = model.record
+    hubs = [group.hub for group in groups if group.hub >= tree.n_observed]
+    return {
+        "source": record.source if record else None,
+        "latree": __version__,
+        "names": list(tree.node_names),
+        "n_columns": tree.n_observed,
+        "n_hidden": tree.n_hidden,
+        "n_parts": len(tree.parts),
+        "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
+        "tree": _tree_facts(dependence),
+        "scales": [{"names": list(names), "ordered": ordered} for names, ordered in distinct],
+        "columns": columns,
+        "hidden": hidden_details(dependence, scales),
+        "groups": [_group_facts(dependence, group) for group in groups],
+        "labels": compare_labels(labels, [group.columns for group in groups]) if labels is not None else None,
+        "fit": _fit_facts(model, table, test),
+        "data": _data_facts(model, table),
+        "rows": row_facts(model, table, hubs, rows) if rows and table is not None else None,
+        "drawing": tree.draw(),
+    }
+
+
+def _tree_facts(dependence: Dependence) -> dict[str, Any]:
+    """Give the tree hung from its middle; numbers of an edge stand at its lower end, None above a root."""
+    tree = dependence.tree
+    rooted = tree.rooted()
+    support = [None if edge < 0 or np.isnan(tree.support[edge]) else float(tree.support[edge]) for edge in rooted.up]
+    strengths = [None if edge < 0 else round(float(dependence.strengths[edge]), 6) for edge in rooted.up]
+    return {
+        "parent": rooted.parent.tolist(),
+        "strength": [None if x is None else round(x, 3) for x in strengths],
+        "length": [None if x is None else _length(x) for x in strengths],
+        "information": [None if edge < 0 else nats(float(dependence.edge_information[edge])) for edge in rooted.up],
+        "support": [None if share is None else round(share, 3) for share in support],
+    }
+
+
+def _length(strength: float) -> float:
+    """Turn a strength into the length of an edge: ``-log``, which adds up where strengths multiply."""
+    low, high = _LENGTHS
+    return round(float(np.clip(-np.log(max(strength, 1e-9)), low, high)), 3)
+
+
+def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
+    tree = dependence.tree
+    found = dependence.closest(group.hub, len(group.columns), within=frozenset(group.nodes))
+    informative = [relative.column for relative in found]
+    if group.hub < tree.n_observed:
+        informative = [group.hub, *informative]
+    known = [float(tree.support[edge]) for edge in group.edges if not np.isnan(tree.support[edge])]
+    hidden = group.hub >= tree.n_observed
+    return {
+        "named_by": informative[:_NAMED_BY],
+        "columns": informative,
+        "nodes": list(group.nodes),
+        "hub": group.hub,
+        "sizes": sorted(per_mille(dependence.marginals[group.hub]), reverse=True) if hidden else None,
+        "support": round(min(known), 3) if known else None,
+        "ties": len(group.edges),
+    }
+
+
+def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -> dict[str, Any]:
+    record = model.record
+    weight = table.total_weight if table is not None else record.total_weight if record else None
+    log_likelihood = model.log_likelihood(table) if table is not None else record.log_likelihood if record else None
+    facts: dict[str, Any] = {
+        "n_parameters": model.n_parameters,
+        "total_weight": weight,
+        "compared": [],
+        "n_test": test.n_rows if test is not None else None,
+        "history": [round(objective, 3) for objective in record.history] if record else [],
+        "converged": record.converged if record else None,
+        "warnings": list(record.warnings) if record else [],
+        "record": _record_facts(record) if record else None,
+        "n_states": model.n_states[model.tree.n_observed :].tolist(),
+    }
+    if log_likelihood is not None and weight is not None:
+        facts["own"] = _scores(model, log_likelihood, weight, test)
+    if table is not None:
+        smoothing = record.smoothing if record else DEFAULT_SMOOTHING
+        facts["compared"] = [
+            {
+                "name": reference.name,
+                "what": reference.what,
+                **_scores(reference.model, reference.model.log_likelihood(table), table.total_weight, test),
+            }
+            for reference in references(table, smoothing)
+        ]
+        if record and (table.n_rows != record.n_rows or not _agree(log_likelihood, record.log_likelihood)):
+            facts["warnings"].append("these are not the rows that the model was fitted to")
+    return facts
+
+
+def _agree(one: float | None, other: float | None) -> bool:
+    if one is None or other is None or not isfinite(one):
+        return (one is None or not isfinite(one)) and other is None
+    return abs(one - other) <= 1e-6 * abs(other)
+
+
+def _scores(model: LatentTreeModel, log_likelihood: float, weight: float, test: Table | None) -> dict[str, Any]:
+    held_out = model.log_likelihood(test) / test.total_weight if test is not None else None
+    finite = isfinite(log_likelihood)
+    return {
+        "log_likelihood": round(log_likelihood, 2) if finite else None,
+        "per_row": round(log_likelihood / weight, 4) if finite else None,
+        "aic": round(aic(log_likelihood, model.n_parameters), 2) if finite else None,
+        "bic": round(bic(log_likelihood, model.n_parameters, weight), 2) if finite else None,
+        "n_parameters": model.n_parameters,
+        "held_out": round(held_out, 4) if held_out is not None and isfinite(held_out) else None,
+    }
+
+
+def _record_facts(record: Record) -> dict[str, Any]:
+    plain = record.to_dict()
+    plain["tried"] = [attempt._asdict() for attempt in record.tried]
+    plain["counts"] = dict(record.counts)
+    return {key: plain[key] for key in plain if key not in ("version", "history", "n_missing", "warnings")}
+
+
+def _data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:
+    record = model.record
+    missing = table.n_missing.tolist() if table is not None else list(record.n_missing) if record else None
+    n_rows = table.n_rows if table is not None else record.n_rows if record else None
+    binned = [node for node, column in enumerate(model.columns) if column.cuts is not None]
+    return {
+        "missing": missing,
+        "n_missing": sum(missing) if missing is not None else None,
+        "n_cells": n_rows * len(model.columns) if n_rows is not None else None,
+        "binned": binned,
+        "bins": sorted({model.columns[node].n_states for node in binned}),
+        "n_states": sorted({column.n_states for column in model.columns}),
+        "missing_words": sorted({word for column in model.columns for word in column.missing}),
+    }
+
+
+def title_of(source: str | None) -> str:
+    """Give a title for people from the name of the data."""
+    return Path(source).name if source else "a table"
