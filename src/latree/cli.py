@@ -3,6 +3,7 @@
 import io
 import math
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,6 +16,9 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.learn import Learned
+    from latree.model import LatentTreeModel
+    from latree.record import Origin
+    from latree.table import Table
     from latree.tree import Tree
 
 MIN_COLUMNS = 4  # three leaves have only one tree
@@ -48,7 +52,7 @@ def commands(context: click.Context) -> None:
     type=common.file,
     callback=common.refuse_existing_out,
     required=True,
-    help="New folder for tree.nwk, model.json, summary.json, report.txt.",
+    help="New folder for report.html, report.txt, tree.nwk, model.json, summary.json.",
 )
 @click.option("--method", default="auto", show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
@@ -116,6 +120,7 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
     DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns. It is only read.
     """
     from latree.methods import find_method
+    from latree.record import Origin
     from latree.table import as_table
 
     find_method(options["method"])
@@ -123,7 +128,8 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
-    learned = _learn(as_table(data, **reading), str(data), quiet, **options)
+    origin = Origin(data.name, common.command_line(data.name), reading["weights"])
+    learned = _learn(as_table(data, **reading), str(data), quiet, origin, **options)
     _write_run(learned, out)
     _print_run(learned, out, as_json, quiet)
 
@@ -260,32 +266,97 @@ def methods(as_json: bool) -> None:
     "--out",
     type=common.file,
     callback=common.refuse_existing_out,
-    help="New folder for tree.nwk, model.json, summary.json and report.txt.",
+    help="New folder for the report, tree and model; by default one whose name begins with latree-demo.",
 )
 @common.seed
 @common.quiet
 @common.as_json
 def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
-    """Learn a tree from data that come along.
+    """Learn a tree from data that come along, and write a report.
 
     30 measurements of 569 tumours, from scikit-learn. Needs no network.
     """
     from sklearn.datasets import load_breast_cancer
 
+    from latree.record import Origin
     from latree.table import as_table
 
     data = load_breast_cancer()
-    learned = _learn(as_table(data.data, names=data.feature_names.tolist()), "breast cancer data", quiet, seed=seed)
-    if out is not None:
-        _write_run(learned, out)
+    table = as_table(data.data, names=data.feature_names.tolist())
+    origin = Origin("tumour measurements", common.command_line())
+    learned = _learn(table, "breast cancer data", quiet, origin, seed=seed)
+    out = out or _free_name("latree-demo")
+    _write_run(learned, out)
     _print_run(learned, out, as_json, quiet)
+
+
+@commands.command()
+@click.argument("model", type=common.file)
+@click.argument("data", type=common.file, required=False)
+@click.option(
+    "--out", type=common.file, callback=common.refuse_existing_out, required=True, help="New file, such as report.html."
+)
+@click.option(
+    "--labels",
+    type=common.file,
+    help="CSV file whose first two columns are a column's name and its label, for colours.",
+)
+@click.option("--test", type=common.file, help="Other rows, which the model is scored on.")
+@click.option(
+    "--rows",
+    type=click.IntRange(0, 1000),
+    default=0,
+    show_default=True,
+    help="How many rows of DATA to look at closely.",
+)
+@click.option("--weights", metavar="COLUMN", help="The column that holds the rows' weights; as in the fit by default.")
+@_unseen
+def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
+    """Write the report of a model: one HTML file that opens offline.
+
+    MODEL is a model.json, DATA the table that it was fitted to. With DATA the report has the columns' own
+    distributions and a comparison with simpler models; without, what the model knows.
+    """
+    from latree.report import report_html, write_report
+    from latree.report.labels import read_labels
+
+    if data is None and (needy := [name for name in ("test", "rows", "weights") if options[name]]):
+        raise InputError(f"--{needy[0]} needs the data that the model was fitted to, as the second argument")
+    loaded = common.load_model(model)
+    weights = options["weights"] or (loaded.record.weights if loaded.record else None)
+    html = report_html(
+        loaded,
+        _rows_of(loaded, data, options["unseen"], weights),
+        test=_rows_of(loaded, options["test"], options["unseen"], None),
+        labels=read_labels(options["labels"], loaded.tree.names) if options["labels"] else None,
+        rows=options["rows"],
+    )
+    write_report(out, html)
+
+
+def _rows_of(model: "LatentTreeModel", data: Path | None, unseen: Any, weights: str | None) -> "Table | None":
+    """Read rows of a model's columns; none for no file."""
+    from latree.table import as_table
+
+    if data is None:
+        return None
+    table = as_table(data, columns=model.columns, unseen=unseen, weights=weights)
+    if table.n_rows == 0:
+        raise InputError(f"{data}: no rows, only column names")
+    return table
 
 
 for command in (research.reproduce, research.theory, research.power):
     commands.add_command(command)
 
 
-def _learn(table: Any, source: str, quiet: bool, *, seed: int, **settings: Any) -> "Learned":
+def _free_name(name: str) -> Path:
+    """Give the name, or with the first number behind it that makes a new one."""
+    names = (Path(name if number == 1 else f"{name}-{number}") for number in count(1))
+    return next(path for path in names if not path.exists() and not path.is_symlink())
+
+
+def _learn(table: Any, source: str, quiet: bool, origin: "Origin", *, seed: int, **settings: Any) -> "Learned":
     from latree.learn import Settings, learn_model
     from latree.table import check_learnable
     from latree.terminal import progress_bars
@@ -295,33 +366,33 @@ def _learn(table: Any, source: str, quiet: bool, *, seed: int, **settings: Any) 
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
     check_learnable(table, source)
     with progress_bars(not quiet) as stages:
-        return learn_model(table, Settings(random_state=seed, **settings), stages)
+        return learn_model(table, Settings(random_state=seed, **settings), stages, origin)
 
 
 def _write_run(learned: "Learned", out: Path) -> None:
     from latree.files import new_folder, to_json, write_text
+    from latree.report import report_html
 
     with new_folder(out) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
+        write_text(folder / "report.html", report_html(learned.model, learned.table))
         learned.model.save(folder / "model.json")
         if learned.consensus is not None:
             write_text(folder / "consensus.nwk", learned.consensus.to_newick())
 
 
-def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool) -> None:
+def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> None:
     from latree.files import to_json
 
     if as_json:
         click.echo(to_json(learned.summary), nl=False)
     elif not quiet:
+        more = ", consensus.nwk" if learned.consensus is not None else ""
         click.echo(learned.report(), nl=False)
-        if out is None:
-            click.echo("\nNothing was written; --out FOLDER keeps the tree and the model.")
-        else:
-            more = ", consensus.nwk" if learned.consensus is not None else ""
-            click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
+        click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
+        click.echo(f"The report is {out / 'report.html'}: open it in a browser.")
 
 
 def _load_tree(path: Path) -> "Tree":

@@ -1,6 +1,7 @@
 """The scikit-learn face of latree."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -204,6 +205,38 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for j, cells in enumerate(values):
             result[missing[:, j], j] = cells
         return result
+
+    def report(
+        self,
+        path: str | Path,
+        X: Any = None,
+        *,
+        test: Any = None,
+        labels: Mapping[str, str] | None = None,
+        rows: int = 0,
+    ) -> None:
+        """Write a report of the model: one HTML file that opens offline.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which must not be there yet.
+        X : data frame, array or Table, optional
+            The rows that the model was fitted to; without them, the report has neither the columns' own distributions
+            nor a comparison with simpler models.
+        test : data frame, array or Table, optional
+            Other rows to score.
+        labels : mapping of str to str, optional
+            From names of columns to labels, for colours.
+        rows : int
+            How many rows of X to look at closely.
+        """
+        from latree.report import report_html, write_report
+
+        check_is_fitted(self)
+        known = [labels.get(name, "") for name in self.tree_.names] if labels is not None else None
+        tables = [None if data is None else self._encoded(data) for data in (X, test)]
+        write_report(Path(path), report_html(self.model_, tables[0], test=tables[1], labels=known, rows=rows))
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""

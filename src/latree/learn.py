@@ -25,7 +25,7 @@ from latree.em import (
 from latree.errors import InputError
 from latree.methods import Options, Representatives, find_method
 from latree.model import LatentTreeModel, aic, bic
-from latree.record import Record
+from latree.record import Origin, Record
 from latree.states import CRITERIA, Choice, Criterion, choose, held_out
 from latree.support import bootstrap_trees, consensus, with_support
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
@@ -101,9 +101,7 @@ class Learned:
     warnings: tuple[str, ...]
     consensus: Tree | None  # of the bootstrap's trees
     choice: Choice | None  # of states and smoothing, where they were not told
-    source: str | None = None  # what the data are called
-    command: str | None = None  # that asked for it
-    weights: str | None = None  # the column that held the rows' weights
+    origin: Origin
 
     @cached_property
     def model(self) -> LatentTreeModel:
@@ -126,9 +124,7 @@ class Learned:
         settings = self.settings
         return Record(
             latree=__version__,
-            source=self.source,
-            command=self.command,
-            weights=self.weights,
+            **self.origin._asdict(),
             method=settings.method,
             criterion=settings.criterion,
             representatives=settings.representatives,
@@ -269,8 +265,10 @@ def learn_tree(
     return find_method(method).learn(table, Options(n_states, representatives, random_state, criterion)).tree
 
 
-def learn_model(table: Table, settings: Settings, stages: Stages | None = None) -> Learned:
-    """Learn a tree and fit a model on it."""
+def learn_model(
+    table: Table, settings: Settings, stages: Stages | None = None, origin: Origin | None = None
+) -> Learned:
+    """Learn a tree and fit a model on it, which remembers where its rows come from."""
     settings.check()
     stages = stages or (lambda stage: no_progress)
     started = time.perf_counter()
@@ -302,7 +300,8 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
         progress=stages("Fitting the model"),
     )
     seconds = time.perf_counter() - started
-    return Learned(table, settings, structure, smoothing, fit, seconds, tuple(_warnings(table, fit)), agreed, choice)
+    warnings = tuple(_warnings(table, fit))
+    return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())
 
 
 def _capacity(

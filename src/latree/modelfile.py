@@ -75,7 +75,12 @@ def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatAr
     names = [column.name for column in parsed]
     check_names(names, "columns")
     record = Record.from_dict(plain["fit"], len(parsed)) if "fit" in plain else None
-    return Tree(names, edges, **numbers), parsed, tuple(_table(table, node) for node, table in enumerate(tables)), record
+    return (
+        Tree(names, edges, **numbers),
+        parsed,
+        tuple(_table(table, node) for node, table in enumerate(tables)),
+        record,
+    )
 
 
 def read_json(path: Path) -> Any:

@@ -19,6 +19,14 @@ class Attempt(NamedTuple):
     bic: float | None  # of the fitted rows; None where nobody asked
 
 
+class Origin(NamedTuple):
+    """Where the rows come from, as far as anybody said."""
+
+    source: str | None = None  # what the data are called
+    command: str | None = None  # that asked for the fit
+    weights: str | None = None  # the column that held the rows' weights
+
+
 @dataclass(frozen=True)
 class Record:
     """The facts of a fit.

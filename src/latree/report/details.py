@@ -53,7 +53,6 @@ class Scale:
 
 def observed_shares(table: Table) -> list[FloatArray | None]:
     """Count the categories of each column among its present cells; None where there are none."""
-
     return [counts / counts.sum() if counts.sum() > 0 else None for counts in column_counts(table)]
 
 

@@ -194,7 +194,7 @@
   }
 
   function measure(leaves) {
-    size = { width: stage.clientWidth || 800, height: stage.clientHeight || 600 };
+    size = { width: svg.clientWidth || 800, height: svg.clientHeight || 600 };
     const side = longestLabel() + 16;
     if (state.layout === "radial") {
       const room = Math.min(size.width, size.height) / 2;
@@ -204,7 +204,7 @@
     } else {
       const height = Math.max(Math.min(size.height - 40, leaves * 40), leaves * ROW);
       frame = { leaves, margin: Math.min(side, 0.5 * size.width), height };
-      frame.width = Math.max(size.width - frame.margin - 40, Math.min(0.4 * height, 4000));
+      frame.width = Math.max(size.width - frame.margin - 46, Math.min(0.4 * height, 4000));
     }
   }
 
@@ -313,9 +313,9 @@
       else if (!isHidden(id)) {
         const rank = (named.has(id) ? 1e5 : 1e3) + 100 * (edges.information[id] || 0) + (end ? 0 : 10);
         found.push({ id, key: `c${id}`, kind: "column", text: elided(names[id]), rank, end });
-      } else found.push({ id, key: `h${id}`, kind: "hidden", text: names[id], rank: node.value / nColumns, end });
+      } else found.push({ id, key: `h${id}`, kind: "hidden", text: names[id], rank: node.value / nColumns / 100, end });
       if (edges.support[id] !== null && edges.parent[id] >= 0) {
-        found.push({ id, key: `s${id}`, kind: "support", text: String(Math.round(100 * edges.support[id])), rank: node.value / nColumns / 100 });
+        found.push({ id, key: `s${id}`, kind: "support", text: String(Math.round(100 * edges.support[id])), rank: node.value / nColumns });
       }
     }
     for (const label of found) label.width = widthOf(label.text, FONTS[label.kind]);
@@ -354,14 +354,13 @@
     else taken.fill(0);
     // Walks over the cells that a label covers; stops where the visit says so.
     const walk = (spot, label, visit) => {
-      const reach = label.kind === "support" || label.kind === "hidden" ? 1 : 1;
       const cos = Math.cos(spot.turn);
       const sin = Math.sin(spot.turn);
       for (let along = 0; along <= label.width + 5; along += 5) {
         const cx = Math.floor((spot.x + along * cos) / CELL) + 1;
         const cy = Math.floor((spot.y + along * sin) / CELL) + 1;
-        for (let i = -reach; i <= reach; i++) {
-          for (let j = -reach; j <= reach; j++) {
+        for (let i = -1; i <= 1; i++) {
+          for (let j = -1; j <= 1; j++) {
             if (cx + i < 0 || cy + j < 0 || cx + i >= wide || cy + j >= high) continue;
             if (visit((cy + j) * wide + cx + i)) return true;
           }
@@ -373,6 +372,7 @@
     const first = candidates.filter((label) => label.id === state.selected && label.kind !== "support");
     for (const label of first.length ? [...first, ...candidates] : candidates) {
       if (chosen.has(label.key)) continue;
+      if (crowded === "dense" && label.rank < 100 && label.id !== state.selected) break;
       const spot = stand(label, transform);
       if (!spot) continue;
       if (spot.x < -label.width || spot.y < -8 || spot.x > size.width + label.width || spot.y > size.height + 8) continue;
@@ -421,9 +421,21 @@
     .on("zoom", ({ transform }) => {
       view.setAttribute("transform", transform);
       stage.dataset.scale = transform.k.toFixed(4);
+      crowd(transform.k);
       refresh();
     });
   const canvas = d3.select(svg).call(zoom).on("dblclick.zoom", null);
+
+  // Where leaves are closer than their labels, lines and dots get thinner, and only columns have labels.
+  let crowded = "";
+  function crowd(k) {
+    const spacing = k * leafSpacing(0.8);
+    const now = spacing < 3 ? "dense" : spacing < 9 ? "close" : "roomy";
+    if (now !== crowded) svg.dataset.crowd = crowded = now;
+  }
+  function leafSpacing(v) {
+    return state.layout === "radial" ? (2 * Math.PI * v * frame.radius) / frame.leaves : frame.height / frame.leaves;
+  }
 
   function fitted() {
     if (state.layout === "radial") {
@@ -431,8 +443,8 @@
       const k = Math.min(1, (size.width - 2 * frame.margin) / side, (size.height - 2 * frame.margin) / side);
       return d3.zoomIdentity.translate(size.width / 2, size.height / 2).scale(k);
     }
-    const k = Math.min(1, (size.width - frame.margin - 36) / frame.width, (size.height - 24) / frame.height);
-    return d3.zoomIdentity.translate(26, (size.height - k * frame.height) / 2).scale(k);
+    const k = Math.min(1, (size.width - frame.margin - 46) / frame.width, (size.height - 24) / frame.height);
+    return d3.zoomIdentity.translate(38, (size.height - k * frame.height) / 2).scale(k);
   }
 
   function move(transform, animate) {
@@ -452,8 +464,7 @@
   function flyTo(id) {
     const [x, y] = point(at[id].u, at[id].v);
     // Near enough that the labels around can be read.
-    const spacing = state.layout === "radial" ? (2 * Math.PI * Math.max(at[id].v, 0.2) * frame.radius) / frame.leaves : frame.height / frame.leaves;
-    const k = Math.max(d3.zoomTransform(svg).k, Math.min(1.2, 16 / spacing));
+    const k = Math.max(d3.zoomTransform(svg).k, Math.min(1.2, 16 / leafSpacing(Math.max(at[id].v, 0.2))));
     move(d3.zoomIdentity.translate(size.width / 2 - k * x, size.height / 2 - k * y).scale(k), true);
   }
   function keepInView(id) {
@@ -794,12 +805,23 @@
       return;
     }
     const tips = [
-      "Click a column to see its values and nearest relatives.",
-      "Click a dot to see what a hidden variable stands for.",
-      "Double-click a dot to fold its branch.",
+      "Click a column for its values and nearest relatives.",
+      ...(nColumns < names.length ? ["Click a dot for what a hidden variable stands for.", "Double-click a dot to fold its branch."] : []),
       "Scroll or pinch to zoom, drag to move.",
     ];
-    panel.replaceChildren(make("h3", {}, "Look around"), make("ul", { class: "tips" }, ...tips.slice(nColumns === names.length ? 0 : 0).map((text) => make("li", {}, text))));
+    const listed = groups.map((group, number) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, make("span", { class: `swatch c${groupColour[number]}` }), link(group.hub, 20), " ", make("span", { class: "muted" }, ...group.named_by.slice(0, 2).flatMap((column, i) => [i ? ", " : "", nameOf(column, 14)]))),
+        make("td", { class: "figure" }, String(group.nodes.filter((node) => !isHidden(node)).length)),
+      ),
+    );
+    panel.replaceChildren(
+      make("h3", {}, "Look around"),
+      make("ul", { class: "tips" }, ...tips.map((text) => make("li", {}, text))),
+      ...(groups.length > 1 ? [section("Groups", null, make("table", { class: "group-list" }, make("tbody", {}, ...listed)))] : []),
+    );
   }
 
   // ---------------------------------------------------------------------------------------------------------- legend
