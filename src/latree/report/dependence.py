@@ -6,13 +6,12 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 
 from latree.arrays import FloatArray, IntArray
-from latree.distances import Pairs, information
 from latree.model import LatentTreeModel
 
 _STATES_AT_ONCE = 512  # of sources that are followed through the tree together
-_TINY = 1e-300
 
 
 class Relative(NamedTuple):
@@ -37,30 +36,37 @@ class Dependence:
         self.marginals = list(model.marginals().values())
         self._parent = model.network.parent
 
+        self._upward: dict[int, FloatArray] = {}
+
     def step(self, source: int, target: int) -> FloatArray:
         """Give ``P(target = x | source = h)`` for two neighbours, one column a state of the source."""
         if self._parent[target] == source:
             return self.model.tables[target]
+        if source not in self._upward:
+            self._upward[source] = self._to_parent(source, target)
+        return self._upward[source]
+
+    def _to_parent(self, source: int, target: int) -> FloatArray:
         # P(parent | child) by Bayes' rule; a state of the child that never occurs says nothing.
         joint = self.model.tables[source].T * self.marginals[target][:, None]
         total = joint.sum(axis=0)
         known = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
         return np.where(total > 0, known, self.marginals[target][:, None])
 
-    def between(self, source: int, conditional: FloatArray) -> float:
-        """Give the mutual information of a node with another one, of which the conditional table is given."""
-        pairs = Pairs(conditional * self.marginals[source], np.array(np.inf))
-        return float(information(pairs))
+    def between(self, source: int, target: int, conditional: FloatArray) -> float:
+        """Give the mutual information of two nodes, whose conditional table is known: ``H(v) - H(v | u)``."""
+        left = -float(xlogy(conditional, conditional).sum(axis=0) @ self.marginals[source])
+        return max(float(self.entropies[target]) - left, 0.0)
 
     @cached_property
     def edge_information(self) -> FloatArray:
         """Mutual information of the two ends of each edge, in nats."""
-        return np.array([self.between(u, self.step(u, v)) for u, v in self.tree.edges.tolist()])
+        return np.array([self.between(u, v, self.step(u, v)) for u, v in self.tree.edges.tolist()])
 
     @cached_property
     def entropies(self) -> FloatArray:
         """Entropy of each node, in nats."""
-        return np.array([-float((share * np.log(np.where(share > 0, share, 1))).sum()) for share in self.marginals])
+        return np.array([-float(xlogy(share, share).sum()) for share in self.marginals])
 
     @cached_property
     def strengths(self) -> FloatArray:
@@ -96,7 +102,7 @@ class Dependence:
             most, node, before, conditional, known = heappop(heap)
             if not known:
                 conditional = self.step(before, node) @ conditional
-                exact = self.between(source, conditional)
+                exact = self.between(source, node, conditional)
                 heappush(heap, (-round(exact, 12), node, before, conditional, True))
                 continue
             if node < self.tree.n_observed and node != source:
@@ -107,8 +113,9 @@ class Dependence:
                     heappush(heap, (bound, other, node, conditional, False))
         return found
 
+    @cached_property
     def between_columns(self) -> FloatArray:
-        """Give the mutual information of every two columns, in nats; zeros on the diagonal."""
+        """Mutual information of every two columns, in nats; zeros on the diagonal."""
         rooted = self.tree.rooted()
         order = rooted.order.tolist()
         columns = [node for node in order if node < self.tree.n_observed]
@@ -119,9 +126,8 @@ class Dependence:
             shares, starts = self._from(sources)
             weights = np.concatenate([self.marginals[source] for source in sources])
             for column in columns:
-                ratio = shares[column] / np.maximum(self.marginals[column], _TINY)[:, None]
-                terms = (shares[column] * np.log(np.where(ratio > 0, ratio, 1))).sum(axis=0) * weights
-                result[column, sources] = np.add.reduceat(terms, starts)
+                left = -xlogy(shares[column], shares[column]).sum(axis=0) * weights
+                result[column, sources] = self.entropies[column] - np.add.reduceat(left, starts)
         np.fill_diagonal(result, 0)
         return np.maximum(result + result.T, 0) / 2
 

@@ -64,12 +64,15 @@ def column_details(dependence: Dependence, table: Table | None) -> tuple[list[di
     for node, column in enumerate(model.columns):
         expected, seen = dependence.marginals[node], observed[node]
         scale = Scale.of(column, expected if seen is None else seen)
-        relatives = dependence.closest(node, MOST_RELATIVES)
+        shared = np.round(dependence.between_columns[node], 12)
+        relatives = np.lexsort((np.arange(len(shared)), -shared))[:MOST_RELATIVES]
         details.append(
             {
                 "model": scale.shown(expected),
                 "data": None if seen is None else scale.shown(seen),
-                "relatives": [[relative.column, nats(relative.information)] for relative in relatives],
+                "relatives": [
+                    [column, nats(shared[column])] for column in relatives.tolist() if nats(shared[column]) > 0
+                ],
                 "entropy": nats(float(dependence.entropies[node])),
                 "binned": column.cuts is not None,
             }

@@ -46,7 +46,7 @@ def report_facts(
         How many rows to look at one by one.
     """
     dependence = Dependence(model)
-    groups = find_groups(model.tree, dependence.between_columns())
+    groups = find_groups(model.tree, dependence.between_columns)
     columns, scales = column_details(dependence, table)
     distinct = list(dict.fromkeys((scale.names, scale.ordered) for scale in scales))
     numbers = {scale: number for number, scale in enumerate(distinct)}

@@ -96,8 +96,7 @@ class _Cutter:
     """Ways to cut a connected piece of a tree (or a whole forest), judged by modularity."""
 
     def __init__(self, tree: Tree, similarity: FloatArray, nodes: Iterable[int]) -> None:
-        self.tree, self.similarity = tree, similarity
-        self.rooted = tree.rooted()
+        self.tree, self.similarity, self.rooted = tree, similarity, tree.rooted()
         self.place = np.empty(tree.n_nodes, dtype=np.intp)
         self.place[self.rooted.order] = np.arange(tree.n_nodes)
         self.size = np.ones(tree.n_nodes, dtype=np.intp)

@@ -461,17 +461,17 @@
     else canvas.transition().duration(180).call(zoom.scaleBy, factor);
   }
 
+  // Goes to a node, unless it is in view and its surroundings can be read.
   function flyTo(id) {
     const [x, y] = point(at[id].u, at[id].v);
-    // Near enough that the labels around can be read.
-    const k = Math.max(d3.zoomTransform(svg).k, Math.min(1.2, 16 / leafSpacing(Math.max(at[id].v, 0.2))));
+    const now = d3.zoomTransform(svg);
+    const k = Math.max(now.k, Math.min(1.2, 16 / leafSpacing(Math.max(at[id].v, 0.2))));
+    const [sx, sy] = now.apply([x, y]);
+    if (k === now.k && sx > 40 && sy > 30 && sx < size.width - 90 && sy < size.height - 30) return;
     move(d3.zoomIdentity.translate(size.width / 2 - k * x, size.height / 2 - k * y).scale(k), true);
   }
   function keepInView(id) {
-    const { k, x, y } = d3.zoomTransform(svg);
-    const [px, py] = point(at[id].u, at[id].v);
-    const sx = k * px + x;
-    const sy = k * py + y;
+    const [sx, sy] = d3.zoomTransform(svg).apply(point(at[id].u, at[id].v));
     if (sx < 30 || sy < 30 || sx > size.width - 30 || sy > size.height - 30) flyTo(id);
   }
 
