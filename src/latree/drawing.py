@@ -7,12 +7,8 @@ if TYPE_CHECKING:
     from latree.tree import Tree
 
 
-def draw(tree: "Tree", hidden: bool) -> str:
-    """Draw a tree hung from its middle, one line an observed variable, small branches first.
-
-    A forest is drawn as one tree after another; a named inner node stands on its own line above its branches. The
-    support of an edge stands on it, in per cent.
-    """
+def branches_of(tree: "Tree") -> list[list[int]]:
+    """Give the branches below each node of a tree hung from its middle, small ones first."""
     rooted = tree.rooted()
     children: list[list[int]] = [[] for _ in range(tree.n_nodes)]
     size = [1 if node < tree.n_observed else 0 for node in range(tree.n_nodes)]
@@ -21,6 +17,16 @@ def draw(tree: "Tree", hidden: bool) -> str:
         if rooted.parent[node] >= 0:
             children[rooted.parent[node]].append(node)
             size[rooted.parent[node]] += size[node]
+    return children
+
+
+def draw(tree: "Tree", hidden: bool) -> str:
+    """Draw a tree hung from its middle, one line an observed variable, small branches first.
+
+    A forest is drawn as one tree after another; a named inner node stands on its own line above its branches. The
+    support of an edge stands on it, in per cent.
+    """
+    rooted, children = tree.rooted(), branches_of(tree)
     lines: list[str] = []
     # A node to draw, what stands left of it on its first line, and what stands left of it on all later lines.
     stack = [(int(node), "─", " ") for node in rooted.order[::-1] if rooted.parent[node] < 0]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from latree import __version__
+from latree.drawing import branches_of
 from latree.em import DEFAULT_SMOOTHING
 from latree.model import LatentTreeModel, aic, bic
 from latree.record import Record
@@ -18,8 +19,10 @@ from latree.report.labels import compare_labels
 from latree.report.references import references
 from latree.report.strange import row_facts
 from latree.table import Table
+from latree.tree import Tree
 
 _NAMED_BY = 3  # columns that name a group
+N_COLOURS = 12
 _LENGTHS = (0.05, 3.0)  # between which the lengths of edges are kept
 
 
@@ -55,6 +58,7 @@ def report_facts(
     tree = model.tree
     record = model.record
     hubs = [group.hub for group in groups if group.hub >= tree.n_observed]
+    colours = _colours(tree, groups)
     return {
         "source": record.source if record else None,
         "latree": __version__,
@@ -67,8 +71,10 @@ def report_facts(
         "scales": [{"names": list(names), "ordered": ordered} for names, ordered in distinct],
         "columns": columns,
         "hidden": hidden_details(dependence, scales),
-        "groups": [_group_facts(dependence, group) for group in groups],
-        "labels": compare_labels(labels, [group.columns for group in groups]) if labels is not None else None,
+        "groups": [
+            {**_group_facts(dependence, group), "colour": colour} for group, colour in zip(groups, colours, strict=True)
+        ],
+        "labels": _label_facts(labels, groups, colours) if labels is not None else None,
         "fit": _fit_facts(model, table, test),
         "data": _data_facts(model, table),
         "rows": row_facts(model, table, hubs, rows) if rows and table is not None else None,
@@ -114,6 +120,28 @@ def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
         "support": round(min(known), 3) if known else None,
         "ties": len(group.edges),
     }
+
+
+def _colours(tree: Tree, groups: list[Group]) -> list[int]:
+    """Number the groups' colours in the order in which the tree is drawn, so that neighbours differ."""
+    branches, rooted, place = branches_of(tree), tree.rooted(), dict[int, int]()
+    stack = [node for node in rooted.order.tolist() if rooted.parent[node] < 0]
+    while stack:
+        node = stack.pop()
+        place[node] = len(place)
+        stack.extend(reversed(branches[node]))
+    order = sorted(range(len(groups)), key=lambda number: min(place[column] for column in groups[number].columns))
+    return [order.index(number) % N_COLOURS for number in range(len(groups))]
+
+
+def _label_facts(labels: Sequence[str], groups: list[Group], colours: list[int]) -> dict[str, Any]:
+    """Compare labels with groups; a label has the colour of the first group that it is the commonest of."""
+    facts = compare_labels(labels, [group.columns for group in groups])
+    wanted = {match["label"]: colour for match, colour in reversed([*zip(facts["groups"], colours, strict=True)])}
+    spare = [colour for colour in range(N_COLOURS) if colour not in wanted.values()] or list(range(N_COLOURS))
+    others = [name for name in facts["names"] if name not in wanted]
+    wanted |= {name: spare[number % len(spare)] for number, name in enumerate(others)}
+    return {**facts, "colours": [wanted[name] for name in facts["names"]]}
 
 
 def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _hash(text: str) -> str:
 
 def _embedded(facts: dict[str, Any]) -> Markup:
     """Give what the script needs as JSON that no HTML parser can take for markup."""
-    groups = [{key: group[key] for key in ("named_by", "nodes", "hub", "support")} for group in facts["groups"]]
+    groups = [{key: group[key] for key in ("named_by", "nodes", "hub", "colour")} for group in facts["groups"]]
     wanted = {key: facts[key] for key in _FOR_SCRIPT} | {"groups": groups, "missing": facts["data"]["missing"]}
     wanted |= {"n_rows": facts["n_rows"]}
     text = json.dumps(wanted, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

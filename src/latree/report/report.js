@@ -63,9 +63,8 @@
 
   const groupOf = new Array(names.length).fill(-1);
   groups.forEach((group, number) => group.nodes.forEach((id) => (groupOf[id] = number)));
-  const groupColour = new Array(groups.length).fill(0);
+  const groupColour = groups.map((group) => group.colour);
   const named = new Set(groups.flatMap((group) => group.named_by));
-  [...new Set(tree.leaves().map((leaf) => groupOf[leaf.data.id]))].forEach((number, rank) => (groupColour[number] = rank % N_COLOURS));
 
   // The label of a hidden variable is the one that all columns below it share.
   const labelOf = labels ? names.map((_, id) => (isHidden(id) ? -1 : labels.of[id])) : null;
@@ -87,7 +86,7 @@
   };
 
   const colourOf = (id) => {
-    if (state.colours === "labels") return labelOf[id] < 0 ? -1 : labelOf[id] % N_COLOURS;
+    if (state.colours === "labels") return labelOf[id] < 0 ? -1 : labels.colours[labelOf[id]];
     return groupOf[id] < 0 ? -1 : groupColour[groupOf[id]];
   };
   const kindOf = (id) => (state.colours === "labels" ? labelOf[id] : groupOf[id]);
@@ -835,7 +834,7 @@
     }
     const chips = order.slice(0, 40).map((number) => {
       const text = byLabel ? [make("bdi", {}, elided(labels.names[number], 26))] : [make("bdi", {}, groups[number].named_by.slice(0, 2).map((id) => elided(names[id], 16)).join(" · "))];
-      const colour = byLabel ? number % N_COLOURS : groupColour[number];
+      const colour = byLabel ? labels.colours[number] : groupColour[number];
       const chip = make("button", { type: "button", class: "chip", "aria-pressed": String(state.lit === number) }, make("span", { class: `swatch c${colour}` }), ...text);
       chip.addEventListener("click", () => {
         state.lit = state.lit === number ? null : number;
@@ -961,7 +960,6 @@
       $("tree").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
     });
   }
-  for (const swatch of document.querySelectorAll(".swatch[data-group]")) swatch.classList.add(`c${groupColour[Number(swatch.dataset.group)]}`);
 
   // ----------------------------------------------------------------------------------------------------------- theme
 
