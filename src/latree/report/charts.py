@@ -8,7 +8,7 @@ WIDTH = 560  # of a chart, in the units of its drawing
 _LABELS = 168  # room for the names of bars
 _VALUES = 64  # room for the numbers behind them
 _ROW = 34
-_PLOT = (52.0, 10.0, 548.0, 150.0)  # left, top, right and bottom of the line's plot
+_PLOT = (70.0, 10.0, 548.0, 150.0)  # left, top, right and bottom of the line's plot
 
 
 def comparison_chart(fit: dict[str, Any]) -> dict[str, Any] | None:

@@ -123,7 +123,7 @@ def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
 
 
 def _colours(tree: Tree, groups: list[Group]) -> list[int]:
-    """Number the groups' colours in the order in which the tree is drawn, so that neighbours differ."""
+    """Give the groups numbers of colours in the order in which the tree is drawn, so that neighbours differ."""
     branches, rooted, place = branches_of(tree), tree.rooted(), dict[int, int]()
     stack = [node for node in rooted.order.tolist() if rooted.parent[node] < 0]
     while stack:

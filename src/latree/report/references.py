@@ -30,6 +30,8 @@ def references(table: Table, smoothing: float) -> Iterator[Reference]:
     """Fit independent columns, the Chow-Liu tree, and one hidden variable with as many states as BIC pays for."""
     tree = independent(table.names).tree
     yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing))
+    if table.n_columns == 1:
+        return  # there is no dependence to model
     tree = chow_liu(table.names, pairwise(table, information)).tree
     yield Reference("Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing))
     tree = latent_class(table.names).tree
