@@ -9,8 +9,6 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from models import model_on, naive_joint, small_models, table_of
-from strategies import mixed_tree
 
 import latree
 from latree.errors import InputError
@@ -28,6 +26,8 @@ from latree.report.render import elided, percent, plain
 from latree.report.strange import row_facts
 from latree.table import Column
 from latree.tree import Tree
+from models import model_on, naive_joint, small_models, table_of
+from strategies import mixed_tree
 
 MODELS = small_models()
 HOSTILE = [
@@ -406,7 +406,7 @@ def test_names_stay_text():
     )
     assert len(page.scripts) == len(plain_page.scripts) == 3
     assert page.scripts[1:] == plain_page.scripts[1:]
-    assert {tag for tag in page.tags} == {tag for tag in plain_page.tags}
+    assert set(page.tags) == set(plain_page.tags)
     assert not [attribute for attribute in page.attributes if attribute[1].startswith("on")]
     assert json.loads(page.scripts[0])["names"][: len(HOSTILE)] == HOSTILE
     assert not re.search("[<>&\u2028\u2029]", page.scripts[0])

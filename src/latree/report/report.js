@@ -479,6 +479,12 @@
   function topOf(group) {
     return group.nodes.reduce((top, id) => (place[id].depth < place[top].depth ? id : top), group.nodes[0]);
   }
+  // The group that all nodes of a branch are in, or -1.
+  const pure = new Map();
+  tree.eachAfter((node) => {
+    const own = node.data.id >= 0 ? groupOf[node.data.id] : -1;
+    pure.set(node, (node.children || []).every((child) => pure.get(child) === own) ? own : -1);
+  });
   function toggleFold(id) {
     if (!place[id].children) return;
     if (state.folded.has(id)) state.folded.delete(id);
@@ -492,11 +498,9 @@
     if (changed) arrange();
   }
   $("fold-all").addEventListener("click", () => {
-    for (const group of groups) {
-      const top = topOf(group);
-      const inside = new Set(group.nodes);
-      const pure = place[top].descendants().every((node) => inside.has(node.data.id));
-      if (pure && place[top].children && place[top].parent) state.folded.add(top);
+    for (const node of tree.descendants()) {
+      const above = node.parent;
+      if (above && node.children && pure.get(node) >= 0 && !(pure.get(above) >= 0 && above.parent)) state.folded.add(node.data.id);
     }
     arrange({ animate: true, fit: true });
   });
