@@ -14,6 +14,8 @@ from test_report import HOSTILE, SHAPES, hostile_model, model_on
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium")
+VISIBLE = "[...document.querySelectorAll('.dot')].filter(dot => dot.style.display !== 'none').length"
+PATHS = "[...document.querySelectorAll('.links path, .dots path')].map(path => path.getAttribute('d'))"
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -64,16 +66,16 @@ def thousand():
     return report_html(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
 
 
+def hostile():
+    model = hostile_model()
+    return report_html(model, model.sample(100, random_state=0), rows=3, labels=HOSTILE)
+
+
 MAKERS = {
     "nine": nine,
-    "hostile": lambda: report_html(
-        hostile_model(), hostile_model().sample(100, random_state=0), rows=3, labels=HOSTILE
-    ),
+    "hostile": hostile,
     "thousand": thousand,
-    **{
-        name: lambda tree=tree: report_html(model_on(tree, [2] * tree.n_nodes, 0), None)
-        for name, tree in SHAPES.items()
-    },
+    **{name: lambda tree=tree: report_html(model_on(tree, [2] * tree.n_nodes, 0)) for name, tree in SHAPES.items()},
 }
 
 
@@ -94,7 +96,12 @@ class Visit:
         return self.page.get_attribute("#stage", f"data-{key}")
 
     def settled(self, condition):
-        self.page.wait_for_function(condition, timeout=20_000)
+        """Wait until a condition holds; the page's policy forbids what Playwright's own waiting does."""
+        for _ in range(400):
+            if self.page.evaluate(condition):
+                return
+            self.page.wait_for_timeout(50)
+        pytest.fail(f"never came true: {condition}")
 
     def find(self, text):
         self.page.fill("#search", text)
@@ -171,10 +178,7 @@ def test_a_hidden_variable_is_told_about_and_folds(visit):
     assert page.locator("#fold").inner_text() == "Unfold branch"
     fewer = int(opened.stage("shown"))
     assert fewer < everything
-    opened.settled("[...document.querySelectorAll('.dot')].filter(dot => dot.style.display === 'none').length > 0")
-    assert (
-        page.evaluate("[...document.querySelectorAll('.dot')].filter(d => d.style.display !== 'none').length") == fewer
-    )
+    opened.settled(f"{VISIBLE} === {fewer}")
     page.focus("#drawing")
     page.keyboard.press("f")
     assert int(opened.stage("shown")) == everything
@@ -196,9 +200,7 @@ def test_clicking_in_the_drawing_selects_what_is_there(visit):
     label = page.locator("text.label.column", has_text="x5")
     label.click()
     assert opened.stage("selected") == "5"
-    box = page.evaluate(
-        "(() => { const b = document.querySelectorAll('.dot')[10].getBoundingClientRect(); return [b.x, b.y]; })()"
-    )
+    box = [page.locator(".dot").nth(10).bounding_box()[side] + 3 for side in "xy"]
     page.mouse.click(*box)
     assert opened.stage("selected") == "10"
     shown = int(opened.stage("shown"))
@@ -255,14 +257,13 @@ def test_layouts_lengths_and_colours(visit):
     opened = visit("nine")
     page = opened.page
     assert opened.stage("layout") == "horizontal"
-    paths = "[...document.querySelectorAll('.links path')].map(path => path.getAttribute('d')).join()"
-    seen = {page.evaluate(paths)}
+    seen = {str(page.evaluate(PATHS))}
     for button, key, value in (("layout=radial", "layout", "radial"), ("lengths=equal", "lengths", "equal")):
         page.click(f"button[data-{button}]")
         assert opened.stage(key) == value
         assert page.get_attribute(f"button[data-{button}]", "aria-pressed") == "true"
         page.wait_for_timeout(400)
-        seen.add(page.evaluate(paths))
+        seen.add(str(page.evaluate(PATHS)))
     assert len(seen) == 3
     chips = page.locator(".chip").all_inner_texts()
     assert chips == ["even", "odd"]
@@ -285,9 +286,9 @@ def test_labels_do_not_overlap(visit):
             " return Array.from({length: 9}, (_, i) => p(b.x + b.width * i / 8, y)); })"
         )
         middles = [np.array(points) for points in shown]
-        for i, one in enumerate(middles):
-            for other in middles[:i]:
-                assert np.hypot(*(one[:, None] - other[None]).transpose(2, 0, 1)).min() > 5
+        for number, points in enumerate(middles[1:], start=1):
+            others = np.concatenate(middles[:number])
+            assert np.hypot(*(points[:, None] - others).transpose(2, 0, 1)).min() > 5
 
 
 def test_the_theme_follows_the_system_and_the_button(visit):
@@ -325,9 +326,7 @@ def test_every_shape_is_drawn(visit, name):
     assert opened.stage("shown") == str(tree.n_nodes)
     for layout in ("radial", "horizontal"):
         opened.page.click(f"button[data-layout={layout}]")
-        drawn = opened.page.evaluate(
-            "[...document.querySelectorAll('.links path, .dots path')].map(p => p.getAttribute('d'))"
-        )
+        drawn = opened.page.evaluate(PATHS)
         assert len(drawn) == tree.n_nodes + len(tree.edges)
         assert not [path for path in drawn if not path or "NaN" in path or "Infinity" in path]
     for node in range(tree.n_nodes):
@@ -346,7 +345,8 @@ def test_a_thousand_columns_draw_at_once_and_stay_lively(visit):
           const svg = document.getElementById("drawing"), box = svg.getBoundingClientRect(), times = [];
           const turn = () => {
             const began = performance.now();
-            svg.dispatchEvent(new WheelEvent("wheel", {deltaY: -60, clientX: box.x + 300, clientY: box.y + 300, cancelable: true}));
+            const there = {clientX: box.x + 300, clientY: box.y + 300, cancelable: true};
+            svg.dispatchEvent(new WheelEvent("wheel", {deltaY: -60, ...there}));
             requestAnimationFrame(() => {
               times.push(performance.now() - began);
               times.length < 12 ? turn() : done(times.sort((a, b) => a - b)[6]);
@@ -360,7 +360,7 @@ def test_a_thousand_columns_draw_at_once_and_stay_lively(visit):
     assert opened.stage("selected") == "777"
     opened.settled("[...document.querySelectorAll('text.label.selected')].some(t => t.textContent === 'x777')")
     page.click("#fold-all")
-    assert int(opened.stage("shown")) < 1000
+    assert int(opened.stage("shown")) < 400
 
 
 def test_without_javascript_every_section_can_be_read(visit):
