@@ -478,6 +478,7 @@ def test_charts_begin_at_independence_and_end_at_the_best():
 
 def test_words_and_numbers_for_people():
     assert plain("two\nlines\t") == "two lines"
-    assert plain("\u2028") == "(blank)"
+    assert plain("\u2028") == plain("\u202e") == "(blank)"
+    assert plain("👩\u200d👧") == "👩\u200d👧"
     assert elided("x" * 5000, 20) == "x" * 19 + "…"
     assert [percent(share) for share in (None, 0, 0.004, 0.5, 1)] == ["–", "0 %", "0.4 %", "50 %", "100 %"]

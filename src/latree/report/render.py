@@ -104,9 +104,9 @@ def percent(share: float | None) -> str:
 
 
 def plain(name: str) -> str:
-    """Give a name on one line, without letters that show nothing."""
-    shown = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
-    return shown or "(blank)"
+    """Give a name on one line, without letters that show nothing; joiners, which make some letters one, stay."""
+    shown = "".join(letter if letter.isprintable() or letter in "\u200c\u200d" else " " for letter in name)
+    return " ".join(shown.split()) or "(blank)"
 
 
 def elided(name: str, longest: int = _LONGEST) -> str:

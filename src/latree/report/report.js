@@ -2,6 +2,7 @@
 "use strict";
 
 (() => {
+  const began = performance.now();
   const facts = JSON.parse(document.getElementById("facts").textContent);
   const { names, n_columns: nColumns, tree: edges, groups, labels } = facts;
   const page = document.documentElement;
@@ -20,11 +21,13 @@
 
   // ---------------------------------------------------------------------------------------------- names and numbers
 
-  const plain = (text) => text.replace(/[\p{C}\p{Z}\s]+/gu, (found) => (/[\u200c\u200d\u{e0020}-\u{e007f}]/u.test(found) ? found : " ")).trim() || "(blank)";
+  // One line, without letters that show nothing; joiners stay, which emoji and some scripts are made with.
+  const plain = (text) => text.replace(/(?![\u200c\u200d\u{e0020}-\u{e007f}])[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/gu, " ").replace(/ +/g, " ").trim() || "(blank)";
   const elided = (text, longest = LONGEST) => {
     const letters = Array.from(plain(text));
     return letters.length <= longest ? letters.join("") : letters.slice(0, longest - 1).join("").trimEnd() + "…";
   };
+  const shortNames = names.map((name) => elided(name));
   const isHidden = (id) => id >= nColumns;
   const percent = (share) => (share === 0 || share >= 0.0095 ? `${Math.round(100 * share)} %` : `${(100 * share).toPrecision(1)} %`);
   const counted = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
@@ -91,6 +94,12 @@
   };
   const kindOf = (id) => (state.colours === "labels" ? labelOf[id] : groupOf[id]);
 
+  // What the browser has to lay the page out for is asked before the drawing is made, and again when its size changes.
+  drawLegend();
+  const sizeOf = () => ({ width: svg.clientWidth || 800, height: svg.clientHeight || 600 });
+  let size = sizeOf();
+  const family = getComputedStyle(document.body).fontFamily;
+
   // ----------------------------------------------------------------------------------------------- elements, once
 
   const view = make("g", { class: "view" });
@@ -130,7 +139,6 @@
 
   // ---------------------------------------------------------------------------------------------------------- layout
 
-  let size = { width: 800, height: 600 };
   let frame = { leaves: 1, radius: 1, width: 1, height: 1 }; // of the drawing, before zooming
   let shown = []; // nodes that are visible, every node after its parent
   let isShown = new Array(names.length).fill(false);
@@ -147,7 +155,6 @@
     }
     return widths.get(key);
   }
-  const family = getComputedStyle(document.body).fontFamily;
   const FONTS = { column: `12px ${family}`, folded: `600 12px ${family}`, hidden: `11px ${family}`, support: `10px ${family}` };
 
   const isLeaf = (node) => !node.children || state.folded.has(node.data.id);
@@ -167,7 +174,7 @@
     }
     const farthest = Math.max(1e-9, ...order.map((node) => node.far));
     // Parts of a forest stand off the middle, where nothing joins them.
-    const off = tops.length > 1 ? 0.12 : 0;
+    const off = tops.length > 1 && state.layout === "radial" ? 0.12 : 0;
     for (let i = order.length - 1; i >= 0; i--) {
       const node = order[i];
       if (!isLeaf(node)) node.across = (node.children[0].across + node.children[node.children.length - 1].across) / 2;
@@ -183,17 +190,14 @@
     return { target, visible, seen, leaves };
   }
 
+  // The width of the widest label: among those with most letters, as measuring a thousand takes long.
   function longestLabel() {
-    let longest = 0;
-    for (const id of shown) {
-      if (state.folded.has(id)) longest = Math.max(longest, widthOf(foldedName(id), FONTS.folded));
-      else if (!isHidden(id)) longest = Math.max(longest, widthOf(elided(names[id]), FONTS.column));
-    }
-    return longest;
+    const told = shown.filter((id) => state.folded.has(id) || !isHidden(id)).map((id) => (state.folded.has(id) ? foldedName(id) : shortNames[id]));
+    told.sort((a, b) => b.length - a.length);
+    return Math.max(0, ...told.slice(0, 30).map((text) => widthOf(text, FONTS.folded)));
   }
 
   function measure(leaves) {
-    size = { width: svg.clientWidth || 800, height: svg.clientHeight || 600 };
     const side = longestLabel() + 16;
     if (state.layout === "radial") {
       const room = Math.min(size.width, size.height) / 2;
@@ -269,11 +273,11 @@
       dots[id].style.display = "";
       if (links[id]) links[id].style.display = "";
     });
-    const began = performance.now();
+    const since = performance.now();
     candidates = [];
     refresh();
     const step = (now) => {
-      const t = Math.min(1, Math.max(0, now - began) / ANIMATION);
+      const t = Math.min(1, Math.max(0, now - since) / ANIMATION);
       const eased = t * t * (3 - 2 * t);
       moving.forEach((id, i) => {
         at[id].u = start[i].u + (target[id].u - start[i].u) * eased;
@@ -311,13 +315,12 @@
       if (state.folded.has(id)) found.push({ id, key: `f${id}`, kind: "folded", text: foldedName(id), rank: 1e6 + node.value, end });
       else if (!isHidden(id)) {
         const rank = (named.has(id) ? 1e5 : 1e3) + 100 * (edges.information[id] || 0) + (end ? 0 : 10);
-        found.push({ id, key: `c${id}`, kind: "column", text: elided(names[id]), rank, end });
+        found.push({ id, key: `c${id}`, kind: "column", text: shortNames[id], rank, end });
       } else found.push({ id, key: `h${id}`, kind: "hidden", text: names[id], rank: node.value / nColumns / 100, end });
       if (edges.support[id] !== null && edges.parent[id] >= 0) {
         found.push({ id, key: `s${id}`, kind: "support", text: String(Math.round(100 * edges.support[id])), rank: node.value / nColumns });
       }
     }
-    for (const label of found) label.width = widthOf(label.text, FONTS[label.kind]);
     candidates = found.sort((a, b) => b.rank - a.rank || a.id - b.id);
   }
 
@@ -372,6 +375,7 @@
     for (const label of first.length ? [...first, ...candidates] : candidates) {
       if (chosen.has(label.key)) continue;
       if (crowded === "dense" && label.rank < 100 && label.id !== state.selected) break;
+      label.width ??= widthOf(label.text, FONTS[label.kind]);
       const spot = stand(label, transform);
       if (!spot) continue;
       if (spot.x < -label.width || spot.y < -8 || spot.x > size.width + label.width || spot.y > size.height + 8) continue;
@@ -416,6 +420,10 @@
 
   const zoom = d3
     .zoom()
+    .extent(() => [
+      [0, 0],
+      [size.width, size.height],
+    ])
     .clickDistance(5)
     .on("zoom", ({ transform }) => {
       view.setAttribute("transform", transform);
@@ -619,8 +627,13 @@
     return make("button", { type: "button", class: "link", onclick: () => select(id, { fly: true }) }, nameOf(id, longest));
   }
 
-  function bar(share, extra = "") {
-    const drawn = make("svg", { class: `share ${extra}`, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
+  function groupLink(group) {
+    const shown = group.named_by.flatMap((column, i) => [i ? " · " : "", nameOf(column, 20)]);
+    return make("button", { type: "button", class: "link", onclick: () => select(group.hub, { fly: true }) }, ...shown);
+  }
+
+  function bar(share) {
+    const drawn = make("svg", { class: "share", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
     drawn.append(make("rect", { class: "back", width: 100, height: 10 }), make("rect", { class: "front", width: Math.max(0, Math.min(100, 100 * share)), height: 10 }));
     return drawn;
   }
@@ -816,7 +829,7 @@
       make(
         "tr",
         {},
-        make("th", { scope: "row" }, make("span", { class: `swatch c${groupColour[number]}` }), link(group.hub, 20), " ", make("span", { class: "muted" }, ...group.named_by.slice(0, 2).flatMap((column, i) => [i ? ", " : "", nameOf(column, 14)]))),
+        make("th", { scope: "row" }, make("span", { class: `swatch c${groupColour[number]}` }), groupLink(group)),
         make("td", { class: "figure" }, String(group.nodes.filter((node) => !isHidden(node)).length)),
       ),
     );
@@ -989,24 +1002,21 @@
 
   // ----------------------------------------------------------------------------------------------------------- start
 
-  const narrow = stage.clientWidth < 600;
+  const narrow = size.width < 600;
   state.layout = nColumns <= (narrow ? 80 : 40) ? "horizontal" : "radial";
   press("layout", state.layout);
   tell(null);
-  drawLegend();
-  const began = performance.now();
   arrange({ fit: true });
   placeLabels();
   stage.dataset.milliseconds = Math.round(performance.now() - began);
 
-  let lastWidth = stage.clientWidth;
   let later = 0;
   new ResizeObserver(() => {
     clearTimeout(later);
     later = setTimeout(() => {
-      if (stage.clientWidth === lastWidth) return;
-      lastWidth = stage.clientWidth;
-      arrange({ fit: true });
+      const before = size;
+      size = sizeOf();
+      if (size.width !== before.width || size.height !== before.height) arrange({ fit: true });
     }, 120);
-  }).observe(stage);
+  }).observe(svg);
 })();
