@@ -74,11 +74,25 @@ def _embedded(facts: dict[str, Any]) -> Markup:
     """Give what the script needs as JSON that no HTML parser can take for markup."""
     groups = [{key: group[key] for key in ("named_by", "nodes", "hub", "colour")} for group in facts["groups"]]
     wanted = {key: facts[key] for key in _FOR_SCRIPT} | {"groups": groups, "missing": facts["data"]["missing"]}
-    wanted |= {"n_rows": facts["n_rows"]}
+    wanted["hidden"] = [
+        {
+            **hidden,
+            "columns": [
+                {**column, "shares": [_packed(shares) for shares in column["shares"]]} for column in hidden["columns"]
+            ],
+        }
+        for hidden in facts["hidden"]
+    ]
     text = json.dumps(wanted, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)
+
+
+def _packed(thousandths: list[int]) -> str:
+    """Write numbers up to 1000 with two letters each, base 32; they are most of the file."""
+    letters = "0123456789abcdefghijklmnopqrstuv"
+    return "".join(letters[number // 32] + letters[number % 32] for number in thousandths)
 
 
 def count(whole: float, what: str, many: str | None = None) -> str:

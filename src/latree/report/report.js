@@ -4,6 +4,8 @@
 (() => {
   const began = performance.now();
   const facts = JSON.parse(document.getElementById("facts").textContent);
+  // Shares are written with two letters each, in thousandths, base 32.
+  const unpacked = (text) => Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 32));
   const { names, n_columns: nColumns, tree: edges, groups, labels } = facts;
   const page = document.documentElement;
   const $ = (id) => document.getElementById(id);
@@ -741,8 +743,13 @@
     return found.slice(0, 3);
   }
 
-  function aboutHidden(id) {
+  function detailOf(id) {
     const detail = facts.hidden[id - nColumns];
+    return { ...detail, columns: detail.columns.map((column) => ({ ...column, shares: column.shares.map(unpacked) })) };
+  }
+
+  function aboutHidden(id) {
+    const detail = detailOf(id);
     const nShown = detail.columns.length ? detail.columns[0].shares.length : 0;
     const states = detail.sizes.slice(0, Math.max(nShown, 1)).map((size, i) => {
       const typical = meaning(detail, i);
