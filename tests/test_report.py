@@ -159,6 +159,19 @@ def test_groups_are_connected_pieces_that_share_no_column(model):
             assert len(set(tree.edges[edge].tolist()) & set(group.nodes)) == 1
 
 
+def test_a_group_that_falls_apart_by_itself_is_parted_once_more():
+    tree, similarity, group = planted((5, 5, 5, 5), within=0.5, between=0.01)
+    near = (group[:, None] < 2) & (group < 2) & (group[:, None] != group)
+    close = np.where(near, 0.2, similarity)
+    edges = [edge for edge in tree.edges.tolist() if edge[0] < 20] + [[20, 24], [21, 24], [24, 25], [22, 25], [23, 25]]
+    joined = Tree(tree.names, edges)
+    cutter = _Cutter(joined, close, range(joined.n_nodes))
+    assert len(cutter.pieces(cutter.best())) == 3  # what modularity alone makes of it
+    assert [found.columns for found in find_groups(joined, close)] == [
+        tuple(range(start, start + 5)) for start in (0, 5, 10, 15)
+    ]
+
+
 def naive_modularity(similarity, pieces):
     total = similarity.sum()
     parts = [np.ix_(piece, piece) for piece in pieces]
@@ -229,6 +242,14 @@ def test_rare_categories_are_added_up():
     assert scale.names == (*(f"v{i:02}" for i in range(6, n)), "6 others")
     assert sum(scale.shown(shares)) == pytest.approx(1000, abs=len(scale.names) / 2)
     assert scale.shown(shares)[-1] == round(1000 * shares[:6].sum())
+
+
+def test_bins_are_named_for_people():
+    column = latree.as_table(np.linspace(0, 10, 41)[:, None], bins=3).columns[0]
+    assert column.categories == ("<= 3.125", "(3.125, 6.625]", "> 6.625")
+    assert Scale.of(column, np.ones(3)).names == ("≤ 3.125", "3.125 to 6.625", "> 6.625")
+    text = Column("x", "text", ("(a, b]", "<= c"))
+    assert Scale.of(text, np.ones(2)).names == ("(a, b]", "<= c")
 
 
 def test_the_strangest_rows_and_their_least_expected_cells():
@@ -481,4 +502,10 @@ def test_words_and_numbers_for_people():
     assert plain("\u2028") == plain("\u202e") == "(blank)"
     assert plain("👩\u200d👧") == "👩\u200d👧"
     assert elided("x" * 5000, 20) == "x" * 19 + "…"
-    assert [percent(share) for share in (None, 0, 0.004, 0.5, 1)] == ["–", "0 %", "0.4 %", "50 %", "100 %"]
+    assert [percent(share) for share in (None, 0, 0.004, 0.5, 1)] == [
+        "–",
+        "0\u00a0%",
+        "0.4\u00a0%",
+        "50\u00a0%",
+        "100\u00a0%",
+    ]

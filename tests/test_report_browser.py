@@ -288,7 +288,7 @@ def test_labels_do_not_overlap(visit):
         middles = [np.array(points) for points in shown]
         for number, points in enumerate(middles[1:], start=1):
             others = np.concatenate(middles[:number])
-            assert np.hypot(*(points[:, None] - others).transpose(2, 0, 1)).min() > 5
+            assert np.hypot(*(points[:, None] - others).transpose(2, 0, 1)).min() > 8
 
 
 def test_the_theme_follows_the_system_and_the_button(visit):

@@ -26,6 +26,14 @@ def nats(information: float) -> float:
     return round(information, 4)
 
 
+def value_name(column: Column, code: int) -> str:
+    """Name a value of a column for people: bins by their bounds."""
+    name = column.categories[code]
+    if column.cuts is None:
+        return name
+    return name.replace("<= ", "≤ ").replace("(", "").replace("]", "").replace(", ", " to ")
+
+
 @dataclass(frozen=True)
 class Scale:
     """The categories of a column that are shown: all, or the commonest, and one name for the others."""
@@ -40,7 +48,7 @@ class Scale:
         kept = list(range(column.n_states))
         if column.n_states > MOST_CATEGORIES:
             kept = sorted(sorted(kept, key=lambda code: (-round(float(shares[code]), 9), code))[: MOST_CATEGORIES - 1])
-        names = [column.categories[code] for code in kept]
+        names = [value_name(column, code) for code in kept]
         if len(kept) < column.n_states:
             names.append(f"{column.n_states - len(kept)} others")
         return cls(tuple(kept), tuple(names), column.kind in ("integer", "number"))

@@ -20,6 +20,7 @@ from latree.tree import Tree
 
 _LEAST_GAIN = 1e-9  # of modularity, that a cut is worth
 _CLEARLY = 0.25  # share of the whole's modularity that a group by itself must have to be parted once more
+_FEWEST = 3  # columns of a group that comes about like that
 _ENOUGH = 12  # groups, beyond which none is parted once more: no more can be told apart at a glance
 
 
@@ -56,7 +57,7 @@ def find_groups(tree: Tree, similarity: FloatArray) -> list[Group]:
     """
     whole = _Cutter(tree, similarity, range(tree.n_nodes))
     cut = whole.best()
-    again = {piece[0]: _Cutter(tree, similarity, piece) for piece in whole.pieces(cut)}
+    again = {piece[0]: _Cutter(tree, similarity, piece, _FEWEST) for piece in whole.pieces(cut)}
     further = {top: cutter.best() for top, cutter in again.items()}
     own = {top: round(again[top].modularity(edges), 9) for top, edges in further.items()}
     n_groups = len(again)
@@ -95,8 +96,8 @@ def _middle(tree: Tree, nodes: list[int]) -> int:
 class _Cutter:
     """Ways to cut a connected piece of a tree (or a whole forest), judged by modularity."""
 
-    def __init__(self, tree: Tree, similarity: FloatArray, nodes: Iterable[int]) -> None:
-        self.tree, self.similarity, self.rooted = tree, similarity, tree.rooted()
+    def __init__(self, tree: Tree, similarity: FloatArray, nodes: Iterable[int], fewest: int = 2) -> None:
+        self.tree, self.similarity, self.rooted, self.fewest = tree, similarity, tree.rooted(), fewest
         self.place = np.empty(tree.n_nodes, dtype=np.intp)
         self.place[self.rooted.order] = np.arange(tree.n_nodes)
         self.size = np.ones(tree.n_nodes, dtype=np.intp)
@@ -163,7 +164,7 @@ class _Cutter:
         return [nodes for nodes in piece.values() if any(node < self.tree.n_observed for node in nodes)]
 
     def _best_edge(self, nodes: IntArray) -> tuple[float, int]:
-        """Find the node of a piece above which a cut raises modularity most; single columns are not cut off."""
+        """Find the node above which a cut of a piece raises modularity most and leaves no side too few columns."""
         columns = self._columns(nodes)
         within = self.similarity[np.ix_(columns, columns)]
         summed = np.zeros((len(columns) + 1, len(columns) + 1))
@@ -177,7 +178,7 @@ class _Cutter:
         side = degree[last] - degree[first]
         gains = 2 * side * (degree[-1] - side) / self.total**2 - 2 * across / self.total
         many = last - first
-        gains[(many < 2) | (len(columns) - many < 2)] = 0
+        gains[(many < self.fewest) | (len(columns) - many < self.fewest)] = 0
         gains[0] = 0  # above the piece's top there is nothing to cut
         best = int(np.argmax(np.round(gains, 12)))
         return float(gains[best]), int(nodes[best])

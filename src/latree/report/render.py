@@ -114,7 +114,7 @@ def percent(share: float | None) -> str:
     """Write a share in per cent; a dash for none."""
     if share is None:
         return "–"
-    return f"{100 * share:.0f} %" if share >= 0.0095 or share == 0 else f"{100 * share:.1g} %"
+    return f"{100 * share:.0f}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
 
 
 def plain(name: str) -> str:

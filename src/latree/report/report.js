@@ -31,7 +31,7 @@
   };
   const shortNames = names.map((name) => elided(name));
   const isHidden = (id) => id >= nColumns;
-  const percent = (share) => (share === 0 || share >= 0.0095 ? `${Math.round(100 * share)} %` : `${(100 * share).toPrecision(1)} %`);
+  const percent = (share) => (share === 0 || share >= 0.0095 ? `${Math.round(100 * share)}\u00a0%` : `${(100 * share).toPrecision(1)}\u00a0%`);
   const counted = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 
   // Makes an element: attributes, then children; text is only ever text.
@@ -209,7 +209,8 @@
     } else {
       const height = Math.max(Math.min(size.height - 40, leaves * 40), leaves * ROW);
       frame = { leaves, margin: Math.min(side, 0.5 * size.width), height };
-      frame.width = Math.max(size.width - frame.margin - 46, Math.min(0.4 * height, 4000));
+      const room = size.width - frame.margin - 46;
+      frame.width = Math.max(room, (0.6 * height * room) / size.height);
     }
   }
 
@@ -348,7 +349,7 @@
     return { x: sx + away * Math.cos(turn), y: sy + away * Math.sin(turn), turn, anchor: flipped ? "end" : "start", flipped };
   }
 
-  const CELL = 4;
+  const CELL = 2; // pixels
   let taken = new Uint8Array(0);
   function placeLabels() {
     const transform = d3.zoomTransform(svg);
@@ -357,14 +358,14 @@
     if (taken.length !== wide * high) taken = new Uint8Array(wide * high);
     else taken.fill(0);
     // Walks over the cells that a label covers; stops where the visit says so.
-    const walk = (spot, label, visit) => {
+    const walk = (spot, label, reach, visit) => {
       const cos = Math.cos(spot.turn);
       const sin = Math.sin(spot.turn);
       for (let along = 0; along <= label.width + 5; along += 5) {
         const cx = Math.floor((spot.x + along * cos) / CELL) + 1;
         const cy = Math.floor((spot.y + along * sin) / CELL) + 1;
-        for (let i = -1; i <= 1; i++) {
-          for (let j = -1; j <= 1; j++) {
+        for (let i = -reach; i <= reach; i++) {
+          for (let j = -reach; j <= reach; j++) {
             if (cx + i < 0 || cy + j < 0 || cx + i >= wide || cy + j >= high) continue;
             if (visit((cy + j) * wide + cx + i)) return true;
           }
@@ -381,8 +382,8 @@
       const spot = stand(label, transform);
       if (!spot) continue;
       if (spot.x < -label.width || spot.y < -8 || spot.x > size.width + label.width || spot.y > size.height + 8) continue;
-      if (walk(spot, label, (cell) => taken[cell])) continue;
-      walk(spot, label, (cell) => {
+      if (walk(spot, label, 3, (cell) => taken[cell])) continue;
+      walk(spot, label, 2, (cell) => {
         taken[cell] = 1;
       });
       chosen.add(label.key);

@@ -6,7 +6,7 @@ import numpy as np
 
 from latree.arrays import FloatArray, IntArray
 from latree.model import LatentTreeModel
-from latree.report.details import per_mille
+from latree.report.details import per_mille, value_name
 from latree.table import Table
 
 _CELLS = 4  # of a row, the least expected ones
@@ -64,9 +64,9 @@ def _least_expected(model: LatentTreeModel, table: Table, row: int) -> list[dict
     return [
         {
             "column": int(present[place]),
-            "value": model.columns[present[place]].categories[codes[present[place]]],
+            "value": value_name(model.columns[present[place]], int(codes[present[place]])),
             "share": float(f"{shares[place]:.2g}"),
-            "expected": model.columns[present[place]].categories[filled[number, present[place]]],
+            "expected": value_name(model.columns[present[place]], int(filled[number, present[place]])),
         }
         for number, place in enumerate(chosen.tolist())
     ]
