@@ -494,7 +494,7 @@ def test_charts_begin_at_independence_and_end_at_the_best():
     line = convergence_chart([-100.0 / (i + 1) for i in range(40)])
     assert line["clipped"]
     assert line["x_ticks"][0]["text"] == "0"
-    assert all(0 <= float(number) <= 560 for point in line["line"].split() for number in point.split(","))
+    assert all(0 <= float(number) <= 420 for point in line["line"].split() for number in point.split(","))
 
 
 def test_words_and_numbers_for_people():

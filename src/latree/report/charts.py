@@ -3,12 +3,12 @@
 from math import floor, log10
 from typing import Any
 
-WIDTH = 560  # of a chart, in the units of its drawing
+WIDTH = 420  # of a chart, in the units of its drawing
 
-_LABELS = 168  # room for the names of bars
-_VALUES = 64  # room for the numbers behind them
+_LABELS = 160  # room for the names of bars
+_VALUES = 56  # room for the numbers behind them
 _ROW = 34
-_PLOT = (70.0, 10.0, 548.0, 150.0)  # left, top, right and bottom of the line's plot
+_PLOT = (66.0, 10.0, 412.0, 140.0)  # left, top, right and bottom of the line's plot
 
 
 def comparison_chart(fit: dict[str, Any]) -> dict[str, Any] | None:
@@ -73,7 +73,7 @@ def convergence_chart(history: list[float]) -> dict[str, Any] | None:
     last = len(history) - 1
     return {
         "width": WIDTH,
-        "height": 178,
+        "height": 164,
         "plot": _PLOT,
         "line": line,
         "area": f"{visible[0][0]:.1f},{bottom:.1f} {line} {visible[-1][0]:.1f},{bottom:.1f}",

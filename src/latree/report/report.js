@@ -373,11 +373,22 @@
       }
       return false;
     };
+    const { k, x, y } = transform;
+    let dotted = false;
+    const markDots = () => {
+      dotted = true;
+      for (const id of shown) {
+        const [px, py] = point(at[id].u, at[id].v);
+        const cell = [Math.floor((k * px + x) / CELL) + 1, Math.floor((k * py + y) / CELL) + 1];
+        if (cell[0] >= 0 && cell[1] >= 0 && cell[0] < wide && cell[1] < high) taken[cell[1] * wide + cell[0]] = 1;
+      }
+    };
     const chosen = new Set();
     const first = candidates.filter((label) => label.id === state.selected && label.kind !== "support");
     for (const label of first.length ? [...first, ...candidates] : candidates) {
       if (chosen.has(label.key)) continue;
       if (crowded === "dense" && label.rank < 100 && label.id !== state.selected) break;
+      if (!dotted && label.rank < 100 && label.id !== state.selected) markDots(); // lesser labels cover no dots either
       label.width ??= widthOf(label.text, FONTS[label.kind]);
       const spot = stand(label, transform);
       if (!spot) continue;
@@ -471,14 +482,21 @@
     else canvas.transition().duration(180).call(zoom.scaleBy, factor);
   }
 
-  // Goes to a node, unless it is in view and its surroundings can be read.
+  // Goes to a node, unless it is in view and its surroundings can be read; shows no more empty space than it must.
   function flyTo(id) {
     const [x, y] = point(at[id].u, at[id].v);
     const now = d3.zoomTransform(svg);
-    const k = Math.max(now.k, Math.min(1.2, 16 / leafSpacing(Math.max(at[id].v, 0.2))));
+    const spacing = leafSpacing(Math.max(at[id].v, 0.2));
     const [sx, sy] = now.apply([x, y]);
-    if (k === now.k && sx > 40 && sy > 30 && sx < size.width - 90 && sy < size.height - 30) return;
-    move(d3.zoomIdentity.translate(size.width / 2 - k * x, size.height / 2 - k * y).scale(k), true);
+    if (now.k >= Math.min(1, 11 / spacing) && sx > 40 && sy > 30 && sx < size.width - 90 && sy < size.height - 30) return;
+    const k = Math.max(now.k, Math.min(1.2, 16 / spacing));
+    const radial = state.layout === "radial";
+    const [left, right] = radial ? [-k * frame.radius - frame.margin, k * frame.radius + frame.margin] : [-38, k * frame.width + frame.margin];
+    const [top, bottom] = radial ? [left, right] : [-16, k * frame.height + 16];
+    const within = (wanted, low, high, room) => (high - low <= room ? (room - low - high) / 2 : Math.min(-low, Math.max(room - high, wanted)));
+    const tx = within(size.width / 2 - k * x, left, right, size.width);
+    const ty = within(size.height / 2 - k * y, top, bottom, size.height);
+    move(d3.zoomIdentity.translate(tx, ty).scale(k), true);
   }
   function keepInView(id) {
     const [sx, sy] = d3.zoomTransform(svg).apply(point(at[id].u, at[id].v));
@@ -813,7 +831,7 @@
     const parent = above < 0 ? null : make("p", {}, "With ", link(above), ` it shares ${edges.information[id].toFixed(3)} of its ${detail.entropy.toFixed(3)} nats.`);
     panel.replaceChildren(
       head(id, detail.binned ? "Column, cut into bins" : "Column", groupLine(id), label, missing),
-      section(detail.data ? "Distribution" : "Distribution under the model", detail.data ? "Shares of the cells that are present" : null, make("table", {}, make("tbody", {}, ...rows))),
+      section(detail.data ? "Distribution" : "Distribution under the model", detail.data ? "Shares of the cells that are present" : null, make("table", { class: "distribution" }, make("tbody", {}, ...rows))),
       relatives.length
         ? section("Nearest relatives", "The columns with most mutual information with this one under the model, in nats", make("table", {}, make("tbody", {}, ...relatives)))
         : section("Nearest relatives", null, make("p", { class: "muted" }, "None: it depends on no other column.")),
