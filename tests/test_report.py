@@ -8,6 +8,7 @@ from hashlib import sha256
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import latree
@@ -330,6 +331,13 @@ def test_attempts_tell_what_held_out_rows_said(learned):
     assert own.held_out == pytest.approx(learned.choice.scores.sum() / 300, rel=1e-9)
 
 
+def test_a_record_of_no_rows_is_refused(learned):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    for change in ({"total_weight": 0.0}, {"n_missing": [301] + [0] * 6}):
+        with pytest.raises(InputError, match="too small"):
+            Record.from_dict(plain_record | change, 7)
+
+
 WRONG = {
     "latree": 1,
     "source": ["x"],
@@ -471,6 +479,31 @@ def test_every_shape_of_tree_has_a_report(name):
     html = report_html(model, table, rows=2, test=table, labels=["x", *[""] * (tree.n_observed - 1)])
     assert "<noscript>" in html
     assert html == report_html(model, table, rows=2, test=table, labels=["x", *[""] * (tree.n_observed - 1)])
+
+
+def test_variables_of_one_state_have_a_report():
+    model = model_on(SHAPES["parts"], [1, 2, 3, 1, 2, 1, 1], 0)
+    page = report_html(model, model.sample(20, random_state=0), rows=2)
+    assert "nan" not in json.loads(Page(page).scripts[0])["tree"]["strength"]
+
+
+def test_one_attempt_is_the_chosen_one(learned):
+    tried = report_facts(learned.model)["fit"]["record"]["tried"]
+    (chosen,) = [attempt for attempt in tried if attempt["chosen"]]
+    assert chosen["smoothing"] == learned.smoothing
+    assert chosen["bic"] == min(attempt["bic"] for attempt in tried if attempt["most"] == chosen["most"])
+
+
+def test_the_estimator_writes_a_report(tmp_path):
+    frame = pd.DataFrame({name: np.random.default_rng(0).integers(0, 2, 60) for name in "abcd"})
+    frame["b"] = frame["a"]
+    fitted = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame)
+    fitted.report(tmp_path / "report.html", frame, labels={"a": "first"}, rows=2, test=frame)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert all(text in page for text in ("first", "60 other rows", "The strangest", "60 rows"))
+    fitted.report(tmp_path / "bare.html")
+    with pytest.raises(InputError, match="already exists"):
+        fitted.report(tmp_path / "bare.html")
 
 
 def test_the_file_stays_small():

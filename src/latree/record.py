@@ -116,6 +116,8 @@ class Record:
         record = cls(**values)
         if len(record.n_missing) != n_columns:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
+        if record.total_weight <= 0 or max(record.n_missing) > record.n_rows:
+            raise InputError("the fit's n_rows or total_weight are too small")
         return record
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 WIDTH = 420  # of a chart, in the units of its drawing
 
-_LABELS = 160  # room for the names of bars
+_LABELS = 168  # room for the names of bars
 _VALUES = 56  # room for the numbers behind them
 _ROW = 34
 _PLOT = (66.0, 10.0, 412.0, 140.0)  # left, top, right and bottom of the line's plot
@@ -64,8 +64,8 @@ def convergence_chart(history: list[float]) -> dict[str, Any] | None:
         x = left + (right - left) * iteration / (len(history) - 1)
         y = bottom - (bottom - top) * (value - low) / (high - low)
         points.append((x, y))
-    visible = [point for point in points if point[1] <= bottom + 1e-6]
-    first = len(points) - len(visible)
+    first = next(place for place, (_, y) in enumerate(points) if y <= bottom + 1e-6)
+    visible = [(x, min(y, bottom)) for x, y in points[first:]]
     if first:
         (x0, y0), (x1, y1) = points[first - 1], points[first]
         visible.insert(0, (x0 + (x1 - x0) * (y0 - bottom) / (y0 - y1), bottom))

@@ -1,7 +1,7 @@
 """All that a report tells, as plain data: no HTML, and no bits that another machine would compute otherwise."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) 
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,
         "warnings": list(record.warnings) if record else [],
-        "record": _record_facts(record) if record else None,
+        "record": _record_facts(record, model) if record else None,
         "n_states": model.n_states[model.tree.n_observed :].tolist(),
     }
     if log_likelihood is not None and weight is not None:
@@ -195,9 +195,17 @@ def _scores(model: LatentTreeModel, log_likelihood: float, weight: float, test: 
     }
 
 
-def _record_facts(record: Record) -> dict[str, Any]:
+def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
     plain = record.to_dict()
-    plain["tried"] = [attempt._asdict() for attempt in record.tried]
+    states = model.n_states[model.tree.n_observed :].tolist() or [1]
+    own = (min(states), max(states), record.smoothing)
+    # Of several attempts like the model, the best was taken.
+    best = max(
+        (attempt for attempt in record.tried if attempt[:3] == own),
+        key=lambda attempt: (-(attempt.bic or 0), -inf if attempt.held_out is None else attempt.held_out),
+        default=None,
+    )
+    plain["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
     plain["counts"] = dict(record.counts)
     return {key: plain[key] for key in plain if key not in ("version", "history", "n_missing", "warnings")}
 
