@@ -15,6 +15,9 @@ from latree.report.facts import title_of
 _HERE = Path(__file__).parent
 _LONGEST = 48  # letters of a name that a table shows
 
+# The page's own script, in the order in which its parts build on each other.
+_SCRIPT = ("names", "layout", "labels", "select", "about", "controls")
+
 # What the drawing of the tree needs to know.
 _FOR_SCRIPT = ("names", "n_columns", "tree", "scales", "columns", "hidden", "labels")
 
@@ -37,7 +40,8 @@ def render(facts: dict[str, Any]) -> str:
         "plain": plain,
         "number": number,
     }
-    style, library, script = (_asset(name) for name in ("report.css", "d3.js", "report.js"))
+    style, library = _inline("report.css"), _inline("d3.js")
+    script = _inline(*(f"script/{name}.js" for name in _SCRIPT), frame='(() => {{\n"use strict";\n\n{}}})();\n')
     return environment.get_template("report.html").render(
         facts=facts,
         title=title_of(facts["source"]),
@@ -51,8 +55,9 @@ def render(facts: dict[str, Any]) -> str:
     )
 
 
-def _asset(name: str) -> Markup:
-    text = (_HERE / name).read_text(encoding="utf-8")
+def _inline(*names: str, frame: str = "{}") -> Markup:
+    """Give some files as the text of one element."""
+    text = frame.format("\n".join((_HERE / name).read_text(encoding="utf-8") for name in names))
     assert "</s" not in text  # nothing may end the element that the text stands in
     return Markup(text)
 
