@@ -8,7 +8,7 @@ WIDTH = 420  # of a chart, in the units of its drawing
 _LABELS = 168  # room for the names of bars
 _VALUES = 56  # room for the numbers behind them
 _ROW = 34
-_PLOT = (66.0, 10.0, 412.0, 140.0)  # left, top, right and bottom of the line's plot
+_PLOT = (66.0, 10.0, 404.0, 140.0)  # left, top, right and bottom of the line's plot
 
 
 def comparison_chart(fit: dict[str, Any]) -> dict[str, Any] | None:

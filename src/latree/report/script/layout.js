@@ -164,6 +164,7 @@ function longestLabel() {
 }
 
 function measure(leaves) {
+  svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`); // on paper the drawing has another size
   const side = longestLabel() + 16;
   if (state.layout === "radial") {
     const room = Math.min(size.width, size.height) / 2;
