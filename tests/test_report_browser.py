@@ -228,9 +228,11 @@ def test_zoom_by_wheel_buttons_and_keys(visit):
     page.keyboard.press("+")
     page.keyboard.press("0")
     opened.settled(f"Math.abs(Number(document.getElementById('stage').dataset.scale) - {start}) < 0.001")
+    page.wait_for_timeout(600)  # until the flight is over
+    page.hover("#drawing", position={"x": 20, "y": 20})
     before = page.get_attribute("g.view", "transform")
     page.mouse.down()
-    page.mouse.move(300, 500)
+    page.mouse.move(300, 500, steps=3)
     page.mouse.up()
     assert page.get_attribute("g.view", "transform") != before
     assert opened.stage("selected") is None  # moving the drawing selects nothing
