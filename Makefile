@@ -13,7 +13,7 @@ test: .venv/tested chromium
 
 # The report is tested in a real browser: Debian's Chromium, installed where that needs no asking.
 chromium:
-	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	@if { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
 			|| echo "Chromium could not be installed: tests of the report in a browser will be skipped"; \

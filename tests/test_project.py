@@ -41,7 +41,7 @@ LAYERS = [
     ["latree.report"],
     ["latree.estimator", "latree.terminal", "latree.experiments"],
     ["latree.cli_common"],
-    ["latree.cli_research"],
+    ["latree.cli_report", "latree.cli_research"],
     ["latree.cli"],
     ["latree.__main__"],
 ]

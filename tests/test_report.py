@@ -495,12 +495,18 @@ def test_one_attempt_is_the_chosen_one(learned):
 
 
 def test_the_estimator_writes_a_report(tmp_path):
-    frame = pd.DataFrame({name: np.random.default_rng(0).integers(0, 2, 60) for name in "abcd"})
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (60, 4)), columns=[*"abcd"])
     frame["b"] = frame["a"]
     fitted = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame)
     fitted.report(tmp_path / "report.html", frame, labels={"a": "first"}, rows=2, test=frame)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert all(text in page for text in ("first", "60 other rows", "The strangest", "60 rows"))
+    weights = np.arange(60) % 3
+    heavy = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame, sample_weight=weights)
+    for name, given in (("heavy", {"sample_weight": weights}), ("light", {})):
+        heavy.report(tmp_path / f"{name}.html", frame, **given)
+        page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        assert ("these are not the rows" in page) == (name == "light")
     fitted.report(tmp_path / "bare.html")
     with pytest.raises(InputError, match="already exists"):
         fitted.report(tmp_path / "bare.html")

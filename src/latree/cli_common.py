@@ -27,6 +27,13 @@ seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
 )
 quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+unseen = click.option(
+    "--unseen",
+    type=click.Choice(["error", "missing"]),
+    default="error",
+    show_default=True,
+    help="What to do with a category that the model never saw.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 

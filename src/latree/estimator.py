@@ -211,6 +211,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         path: str | Path,
         X: Any = None,
         *,
+        sample_weight: Any = None,
         test: Any = None,
         labels: Mapping[str, str] | None = None,
         rows: int = 0,
@@ -224,6 +225,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : data frame, array or Table, optional
             The rows that the model was fitted to; without them, the report has neither the columns' own distributions
             nor a comparison with simpler models.
+        sample_weight : array of float, optional
+            The weights of these rows.
         test : data frame, array or Table, optional
             Other rows to score.
         labels : mapping of str to str, optional
@@ -235,8 +238,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         known = [labels.get(name, "") for name in self.tree_.names] if labels is not None else None
-        tables = [None if data is None else self._encoded(data) for data in (X, test)]
-        write_report(Path(path), report_html(self.model_, tables[0], test=tables[1], labels=known, rows=rows))
+        table = None if X is None else self._encoded(X, sample_weight)
+        others = None if test is None else self._encoded(test)
+        write_report(Path(path), report_html(self.model_, table, test=others, labels=known, rows=rows))
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""
@@ -249,9 +253,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return X
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
 
-    def _encoded(self, X: Any) -> Table:
+    def _encoded(self, X: Any, weights: Any = None) -> Table:
         check_is_fitted(self)
-        table = self.model_.encode(self._validated(X, reset=False), unseen=self.unseen)
+        X = self._validated(X, reset=False)
+        if weights is None:
+            table = self.model_.encode(X, unseen=self.unseen)
+        else:
+            table = as_table(X, columns=self.model_.columns, unseen=self.unseen, weights=weights)
         if table.n_rows == 0:
             raise InputError("no rows (0 sample(s)) to work on")
         return table
