@@ -241,6 +241,7 @@ def test_rare_categories_are_added_up():
     shares = np.arange(1, n + 1) / np.arange(1, n + 1).sum()
     scale = Scale.of(Column("x", "text", tuple(f"v{i:02}" for i in range(n))), shares)
     assert scale.names == (*(f"v{i:02}" for i in range(6, n)), "6 others")
+    assert not scale.ordered
     assert sum(scale.shown(shares)) == pytest.approx(1000, abs=len(scale.names) / 2)
     assert scale.shown(shares)[-1] == round(1000 * shares[:6].sum())
 
@@ -248,7 +249,13 @@ def test_rare_categories_are_added_up():
 def test_bins_are_named_for_people():
     column = latree.as_table(np.linspace(0, 10, 41)[:, None], bins=3).columns[0]
     assert column.categories == ("<= 3.125", "(3.125, 6.625]", "> 6.625")
-    assert Scale.of(column, np.ones(3)).names == ("≤ 3.125", "3.125 to 6.625", "> 6.625")
+    scale = Scale.of(column, np.ones(3))
+    assert scale.names == ("≤ 3.125", "3.125 to 6.625", "> 6.625")
+    assert scale.bounds == ("3.125", "6.625")
+    assert scale.ordered
+    halves = latree.as_table(np.array([0.5, 1.5] * 5)[:, None]).columns[0]  # too few values to part: they name the bins
+    assert Scale.of(halves, np.ones(2)).names == halves.categories
+    assert Scale.of(halves, np.ones(2)).bounds == ()
     text = Column("x", "text", ("(a, b]", "<= c"))
     assert Scale.of(text, np.ones(2)).names == ("(a, b]", "<= c")
 

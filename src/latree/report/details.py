@@ -36,11 +36,23 @@ def value_name(column: Column, code: int) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """The categories of a column that are shown: all, or the commonest, and one name for the others."""
+    """The categories of a column that are shown: all, or the commonest, and one name for the others.
+
+    Attributes
+    ----------
+    kept : tuple of int
+        The categories that have a name of their own.
+    names : tuple of str
+    ordered : bool
+        Whether they are numbers, all of them, in their order.
+    bounds : tuple of str
+        Of bins: what lies between each and the next one.
+    """
 
     kept: tuple[int, ...]
     names: tuple[str, ...]
     ordered: bool
+    bounds: tuple[str, ...]
 
     @classmethod
     def of(cls, column: Column, shares: FloatArray) -> "Scale":
@@ -49,9 +61,12 @@ class Scale:
         if column.n_states > MOST_CATEGORIES:
             kept = sorted(sorted(kept, key=lambda code: (-round(float(shares[code]), 9), code))[: MOST_CATEGORIES - 1])
         names = [value_name(column, code) for code in kept]
-        if len(kept) < column.n_states:
+        whole = len(kept) == column.n_states
+        if not whole:
             names.append(f"{column.n_states - len(kept)} others")
-        return cls(tuple(kept), tuple(names), column.kind in ("integer", "number"))
+        is_bins = column.cuts is not None and names[0].startswith("≤ ")
+        bounds = [names[0].removeprefix("≤ "), *(name.split(" to ")[-1] for name in names[1:-1])] if is_bins else []
+        return cls(tuple(kept), tuple(names), whole and column.kind in ("integer", "number"), tuple(bounds))
 
     def shown(self, shares: FloatArray) -> list[int]:
         """Give the shares of what is shown, in thousandths."""

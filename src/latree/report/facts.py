@@ -51,10 +51,10 @@ def report_facts(
     dependence = Dependence(model)
     groups = find_groups(model.tree, dependence.between_columns)
     columns, scales = column_details(dependence, table)
-    distinct = list(dict.fromkeys((scale.names, scale.ordered) for scale in scales))
+    distinct = list(dict.fromkeys((scale.names, scale.ordered, scale.bounds) for scale in scales))
     numbers = {scale: number for number, scale in enumerate(distinct)}
     for column, scale in zip(columns, scales, strict=True):
-        column["scale"] = numbers[scale.names, scale.ordered]
+        column["scale"] = numbers[scale.names, scale.ordered, scale.bounds]
     tree = model.tree
     record = model.record
     hubs = [group.hub for group in groups if group.hub >= tree.n_observed]
@@ -68,7 +68,9 @@ def report_facts(
         "n_parts": len(tree.parts),
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
         "tree": _tree_facts(dependence),
-        "scales": [{"names": list(names), "ordered": ordered} for names, ordered in distinct],
+        "scales": [
+            {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
+        ],
         "columns": columns,
         "hidden": hidden_details(dependence, scales),
         "groups": [

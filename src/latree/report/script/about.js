@@ -149,17 +149,32 @@ function neighbours(id) {
   return make("table", {}, make("thead", {}, top), make("tbody", {}, ...rows));
 }
 
+// Names some values that stand together, from the first to the last.
+function spanName({ names: all, bounds }, first, last) {
+  if (first === last) return all[first];
+  if (!bounds.length) return `${all[first]} to ${all[last]}`;
+  if (first === 0) return `≤ ${bounds[last]}`;
+  return last === all.length - 1 ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
+}
+
 // What sets a state apart: the values that are much commoner in it than elsewhere.
 function meaning(detail, place) {
   const found = [];
   for (const { column, shares } of detail.columns) {
     const scale = facts.scales[facts.columns[column].scale];
+    const { model } = facts.columns[column];
     let best = null;
-    shares[place].forEach((share, category) => {
-      const usual = Math.max(facts.columns[column].model[category], 1);
-      const score = share * Math.log(Math.max(share, 1) / usual);
-      if (share > 1.2 * usual && (!best || score > best.score)) best = { score, share, text: scale.names[category] };
-    });
+    // Where values have an order, neighbours may stand together: 5 to 6, or all above a bound.
+    for (let first = 0; first < model.length; first++) {
+      let [share, usual] = [0, 0];
+      for (let last = first; last < (scale.ordered ? model.length : first + 1); last++) {
+        share += shares[place][last];
+        usual += Math.max(model[last], 1);
+        const score = share * Math.log(Math.max(share, 1) / usual);
+        if (share > 1.2 * usual && (!best || score > best.score))
+          best = { score, share, text: spanName(scale, first, last) };
+      }
+    }
     if (best) found.push({ ...best, column });
   }
   found.sort((a, b) => b.score - a.score || a.column - b.column);
@@ -180,7 +195,7 @@ function aboutHidden(id) {
       ...(j ? [", "] : []),
       nameOf(column, 18),
       " ",
-      make("b", {}, make("bdi", {}, elided(text, 18))),
+      make("b", {}, make("bdi", {}, elided(text, 22))),
       ` (${percent(share / 1000)})`,
     ]);
     return make(
