@@ -2,14 +2,22 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := demo-run
 
-.PHONY: demo test docs clean
+.PHONY: demo test docs clean chromium
 
 demo: .venv/installed
 	rm -rf $(RUN)
 	$(BIN)/latree demo --out $(RUN)
 
-test: .venv/tested
+test: .venv/tested chromium
 	$(BIN)/python -m pytest -n 2
+
+# The report is tested in a real browser: Debian's Chromium, installed where that needs no asking.
+chromium:
+	@if { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
+			|| echo "Chromium could not be installed: tests of the report in a browser will be skipped"; \
+	else echo "No Chromium on this machine: tests of the report in a browser will be skipped"; fi
 
 docs: .venv/installed
 	$(BIN)/python docs/reference.py

@@ -21,6 +21,7 @@ from latree.cli import commands, main
 from latree.learn import Settings, learn_model
 from latree.methods import METHODS
 from latree.model import LatentTreeModel
+from latree.record import Origin
 
 ROOT = Path(__file__).parents[1]
 HEADER = ["a", "b", "c", "colour", "size"]
@@ -109,10 +110,10 @@ def _folder(tmp_path, monkeypatch, fitted):
         Path(name).write_bytes(content)
 
 
-def test_fit_writes_four_files_and_prints_a_report_json_or_nothing(fitted):
+def test_fit_writes_five_files_and_prints_a_report_json_or_nothing(fitted):
     printed = succeed("fit", "data.csv", "--out", "run", "--states", 2)
     files = {path.name: path.read_text() for path in Path("run").iterdir()}
-    assert sorted(files) == ["model.json", "report.txt", "summary.json", "tree.nwk"]
+    assert sorted(files) == ["model.json", "report.html", "report.txt", "summary.json", "tree.nwk"]
     assert {name: files[name].encode() for name in fitted} == fitted
     summary = json.loads(files["summary.json"])
     assert summary.keys() >= {"bic", "seconds", "warnings"}
@@ -127,6 +128,7 @@ def test_fit_writes_four_files_and_prints_a_report_json_or_nothing(fitted):
         Path("x/summary.json").read_bytes()
     )
     assert succeed("fit", "data.csv", "--out", "y", "--quiet") == ""
+    assert printed.endswith("The report is run/report.html: open it in a browser.\n")
 
 
 @pytest.mark.parametrize(
@@ -154,14 +156,21 @@ def test_fit_writes_four_files_and_prints_a_report_json_or_nothing(fitted):
 def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     Path("more.csv").write_text(table(w=["0", "1", "2"] * 20))
     succeed("fit", "more.csv", "--out", "run", *options.split())
-    learn_model(latree.as_table("more.csv", **reading), Settings(**{"random_state": 0} | settings)).model.save("same")
-    learn_model(latree.as_table("more.csv"), Settings(random_state=0)).model.save("other")
+    command = LatentTreeModel.load("run/model.json").record.command
+    told = re.sub(" --(states|smoothing) auto", "", f" {options}")
+    assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
+    origin = Origin("more.csv", command, reading.get("weights"))
+    for name, read, told in (("same", reading, settings), ("other", {}, {})):
+        learned = learn_model(
+            latree.as_table("more.csv", **read), Settings(**{"random_state": 0} | told), origin=origin
+        )
+        learned.model.save(name)
     assert Path("run/model.json").read_bytes() == Path("same").read_bytes() != Path("other").read_bytes()
 
 
 def test_a_bootstrap_writes_a_consensus_and_tells_support():
     printed = succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2, "--bootstrap", 5)
-    assert printed.endswith("tree.nwk, model.json, summary.json, consensus.nwk\n")
+    assert "tree.nwk, model.json, summary.json, consensus.nwk\n" in printed
     agreed, tree = (latree.Tree.from_newick(Path(f"run/{name}.nwk").read_text()) for name in ("consensus", "tree"))
     assert sorted(agreed.names) == sorted(tree.names) == HEADER
     summary = json.loads(Path("run/summary.json").read_bytes())
@@ -292,6 +301,33 @@ def test_methods_are_listed_with_what_they_need():
         assert told == {"how": facts["summary"], "needs": needs, "returns": facts["trees"], "see": facts["reference"]}
 
 
+@pytest.mark.parametrize("options", ["", "--weights w --method nj --drop c --bins 3 --states 2"])
+def test_a_report_can_be_made_again(options):
+    holes = with_cell("colour", "", range(5)).splitlines()
+    Path("more.csv").write_text("\n".join(f"{line},{'w' if i == 0 else i % 3}" for i, line in enumerate(holes)))
+    succeed("fit", "more.csv", "--out", "run", *options.split())
+    assert succeed("report", "run/model.json", "more.csv", "--out", "again.html") == ""
+    assert Path("again.html").read_bytes() == Path("run/report.html").read_bytes()
+    succeed("report", "run/model.json", "--out", "bare.html")
+    page = Path("bare.html").read_text()
+    assert "Without the data" in page
+    assert ("From column" in page) == bool(options)
+    Path("labels.csv").write_text("column,label\na,letters\nb,letters\nsize,others\n")
+    more = ("--labels", "labels.csv", "--test", "more.csv", "--rows", 3)
+    succeed("report", "run/model.json", "more.csv", "--out", "more.html", *more)
+    page = Path("more.html").read_text()
+    assert all(text in page for text in ("letters", "60 other rows", "The strangest"))
+
+
+def test_a_report_tells_neither_folders_nor_times(tmp_path):
+    Path("deep").mkdir()
+    Path("deep/data.csv").write_text(table())
+    for folder in ("one", "two"):
+        succeed("fit", Path("deep/data.csv").absolute(), "--out", folder, "--states", 2)
+    assert Path("one/report.html").read_bytes() == Path("two/report.html").read_bytes()
+    assert str(tmp_path) not in Path("one/report.html").read_text()
+
+
 def test_version():
     assert succeed("--version").split()[-1] == latree.__version__
 
@@ -299,9 +335,11 @@ def test_version():
 def test_the_demo_needs_no_network(monkeypatch):
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("went to the network"))
     monkeypatch.setattr("latree.states.MAX_STATES", 4)  # for speed
-    summary = json.loads(succeed("demo", "--json", "--out", "run"))
+    Path("latree-demo").mkdir()
+    assert succeed("demo").endswith("The report is latree-demo-2/report.html: open it in a browser.\n")
+    summary = json.loads(Path("latree-demo-2/summary.json").read_bytes())
     assert (summary["n_rows"], summary["n_columns"]) == (569, 30)
-    assert Path("run/report.txt").exists()
+    assert Path("latree-demo-2/report.html").exists()
 
 
 @pytest.mark.parametrize("name", commands.commands)
@@ -333,6 +371,7 @@ GZIPPED = gzip.compress(table().encode())
 SCORE = "score model.json bad.csv"
 WEIGHTS = "fit bad.csv --weights w --out run"
 USED = "sample bad.json"
+REPORT = "report model.json bad.csv --out new.html"
 SPECTRAL = "fit data.csv --method spectral --states 4 --out run"
 BAD = [
     bad("no such file", ..., "no such file"),
@@ -390,6 +429,17 @@ BAD = [
     bad("no model", "{}", "not a latree model", args=USED),
     bad("model version", lambda model: model.replace(b'"version": 1', b'"version": 99'), "99", args=USED),
     bad("model corrupted", lambda model: re.sub(rb"(tables[^0-9]*)", rb"\g<1>7", model), "'a'", args=USED),
+    bad("report exists", "old", "exists", args="report model.json data.csv --out bad.html"),
+    bad("report without a place", ..., "--out", args="report model.json data.csv"),
+    bad("report of other columns", columns("a", "b", "c", "size"), "'colour'", args=REPORT),
+    bad("report of no rows", table([]), "no rows", args=REPORT),
+    bad("report of unseen values", with_cell("colour", "pink"), "'colour'", "'pink'", args=REPORT),
+    bad("rows without data", ..., "--rows", args="report model.json --rows 3 --out new.html"),
+    bad("too many rows to look at", ..., "--rows", args="report model.json data.csv --rows 1001 --out new.html"),
+    bad("labels of nothing", "a,b\nz,1\n", "'z'", args="report model.json --labels bad.csv --out new.html"),
+    bad("no labels", "a\nz\n", "two columns", args="report model.json --labels bad.csv --out new.html"),
+    bad("no weights", ..., "'w'", args="report model.json data.csv --weights w --out new.html"),
+    bad("fit corrupted", lambda model: model.replace(b'"restarts": 1', b'"restarts": -1'), "restarts", args=USED),
     bad("bad Newick", "((a,b),(c,d);", "Newick", args="compare tree.nwk bad.nwk"),
     bad("other variables", "((a,b),(c,d));", "'colour'", args="compare tree.nwk bad.nwk"),
 ]

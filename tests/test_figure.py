@@ -393,11 +393,12 @@ LABELS = "column,group,more\nx0,<b>one</b>,1\n\n x1 , two,2\nx2,,3\n"
 def test_labels_are_read(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text(LABELS)
-    assert read_labels(path, FOREST.names) == read_labels(path) == {"x0": "<b>one</b>", "x1": "two"}
+    assert read_labels(path, FOREST.names) == {"x0": "<b>one</b>", "x1": "two"}
+    assert read_labels(path, ["x1", "yy"]) == {"x1": "two"}
 
 
 BAD_LABELS = {
-    "unknown": ("column,group\nx0,a\n\nyy,b\n", "line 4 labels 'yy', which is none of the columns"),
+    "unknown": ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
     "twice": ("column,group\nx0,a\nx0,b\n", "line 3 labels 'x0' a second time"),
     "one column": ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
     "empty": ("", "the file is empty"),

@@ -3,6 +3,7 @@
 import io
 import math
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,21 +13,14 @@ from latree import __version__
 from latree import cli_common as common
 from latree import cli_research as research
 from latree.cli_plot import plot
+from latree.cli_report import report
 from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.learn import Learned
+    from latree.record import Origin
 
 MIN_COLUMNS = 4  # three leaves have only one tree
-
-
-_unseen = click.option(
-    "--unseen",
-    type=click.Choice(["error", "missing"]),
-    default="error",
-    show_default=True,
-    help="What to do with a category that the model never saw.",
-)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -48,7 +42,7 @@ def commands(context: click.Context) -> None:
     type=common.file,
     callback=common.refuse_existing_out,
     required=True,
-    help="New folder for tree.nwk, model.json, summary.json, report.txt.",
+    help="New folder for report.html, report.txt, tree.nwk, model.json, summary.json.",
 )
 @click.option("--method", default="auto", show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
@@ -116,6 +110,7 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
     DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns. It is only read.
     """
     from latree.methods import find_method
+    from latree.record import Origin
     from latree.table import as_table
 
     find_method(options["method"])
@@ -123,7 +118,8 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
-    learned = _learn(as_table(data, **reading), str(data), quiet, **options)
+    origin = Origin(data.name, common.command_line(data.name), reading["weights"])
+    learned = _learn(as_table(data, **reading), str(data), quiet, origin, **options)
     _write_run(learned, out)
     _print_run(learned, out, as_json, quiet)
 
@@ -131,7 +127,7 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
 @commands.command()
 @click.argument("model", type=common.file)
 @click.argument("data", type=common.file)
-@_unseen
+@common.unseen
 @common.quiet
 @common.as_json
 def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
@@ -180,7 +176,7 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 @click.argument("model", type=common.file)
 @click.argument("data", type=common.file)
 @common.out_file
-@_unseen
+@common.unseen
 def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
     """Fill missing cells with probable values.
 
@@ -260,32 +256,41 @@ def methods(as_json: bool) -> None:
     "--out",
     type=common.file,
     callback=common.refuse_existing_out,
-    help="New folder for tree.nwk, model.json, summary.json and report.txt.",
+    help="New folder for the report, tree and model; by default one whose name begins with latree-demo.",
 )
 @common.seed
 @common.quiet
 @common.as_json
 def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
-    """Learn a tree from data that come along.
+    """Learn a tree from data that come along, and write a report.
 
     30 measurements of 569 tumours, from scikit-learn. Needs no network.
     """
     from sklearn.datasets import load_breast_cancer
 
+    from latree.record import Origin
     from latree.table import as_table
 
     data = load_breast_cancer()
-    learned = _learn(as_table(data.data, names=data.feature_names.tolist()), "breast cancer data", quiet, seed=seed)
-    if out is not None:
-        _write_run(learned, out)
+    table = as_table(data.data, names=data.feature_names.tolist())
+    origin = Origin("tumour measurements", common.command_line())
+    learned = _learn(table, "breast cancer data", quiet, origin, seed=seed)
+    out = out or _free_name("latree-demo")
+    _write_run(learned, out)
     _print_run(learned, out, as_json, quiet)
 
 
-for command in (plot, research.reproduce, research.theory, research.power):
+for command in (plot, report, research.reproduce, research.theory, research.power):
     commands.add_command(command)
 
 
-def _learn(table: Any, source: str, quiet: bool, *, seed: int, **settings: Any) -> "Learned":
+def _free_name(name: str) -> Path:
+    """Give the name, or with the first number behind it that makes a new one."""
+    names = (Path(name if number == 1 else f"{name}-{number}") for number in count(1))
+    return next(path for path in names if not path.exists() and not path.is_symlink())
+
+
+def _learn(table: Any, source: str, quiet: bool, origin: "Origin", *, seed: int, **settings: Any) -> "Learned":
     from latree.learn import Settings, learn_model
     from latree.table import check_learnable
     from latree.terminal import progress_bars
@@ -295,33 +300,33 @@ def _learn(table: Any, source: str, quiet: bool, *, seed: int, **settings: Any) 
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
     check_learnable(table, source)
     with progress_bars(not quiet) as stages:
-        return learn_model(table, Settings(random_state=seed, **settings), stages)
+        return learn_model(table, Settings(random_state=seed, **settings), stages, origin)
 
 
 def _write_run(learned: "Learned", out: Path) -> None:
     from latree.files import new_folder, to_json, write_text
+    from latree.report import report_html
 
     with new_folder(out) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
+        write_text(folder / "report.html", report_html(learned.model, learned.table))
         learned.model.save(folder / "model.json")
         if learned.consensus is not None:
             write_text(folder / "consensus.nwk", learned.consensus.to_newick())
 
 
-def _print_run(learned: "Learned", out: Path | None, as_json: bool, quiet: bool) -> None:
+def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> None:
     from latree.files import to_json
 
     if as_json:
         click.echo(to_json(learned.summary), nl=False)
     elif not quiet:
+        more = ", consensus.nwk" if learned.consensus is not None else ""
         click.echo(learned.report(), nl=False)
-        if out is None:
-            click.echo("\nNothing was written; --out FOLDER keeps the tree and the model.")
-        else:
-            more = ", consensus.nwk" if learned.consensus is not None else ""
-            click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
+        click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
+        click.echo(f"The report is {out / 'report.html'}: open it in a browser.")
 
 
 def _deliver(header: list[str], rows: list[list[str]], out: Path | None) -> None:

@@ -1,5 +1,6 @@
 """What the commands share: options, and reading models."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,32 @@ seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
 )
 quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+unseen = click.option(
+    "--unseen",
+    type=click.Choice(["error", "missing"]),
+    default="error",
+    show_default=True,
+    help="What to do with a category that the model never saw.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def command_line(*arguments: str) -> str:
+    """Give the command that is running, with the options that differ from their defaults; its output is called run.
+
+    Names of files are told without their folders, which are nobody's business.
+    """
+    context = click.get_current_context()
+    words = ["latree", str(context.info_name), *arguments]
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        if not isinstance(option, click.Option) or option.name in ("out", "quiet", "as_json"):
+            continue
+        if value == option.get_default(context) or value in ((), None):
+            continue
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [option.opts[-1], str(one)]
+    return shlex.join([*words, "--out", "run"])
 
 
 def load_model(path: Path) -> "LatentTreeModel":

@@ -17,6 +17,7 @@ from latree.messages import TINY, Network, expected_counts, padded
 from latree.model import LatentTreeModel, identity_table
 from latree.patterns import Plans
 from latree.table import Block, Table
+from latree.tables import column_counts
 from latree.tree import Tree
 
 DEFAULT_SMOOTHING = 0.1
@@ -217,15 +218,7 @@ def start_from(table: Table, tree: Tree, edge_tables: Sequence[FloatArray]) -> L
 
 def frequencies(table: Table) -> list[FloatArray]:
     """Count each column's states, and half a row more of each, so that none is held for impossible."""
-
-    def count(block: Block) -> tuple[FloatArray, ...]:
-        states = [np.minimum(block.codes[:, j], n) for j, n in enumerate(table.n_states)]
-        return tuple(
-            np.bincount(x, block.weights, n + 1).astype(float) for x, n in zip(states, table.n_states, strict=True)
-        )
-
-    counts = table.sum(count)
-    return [(column[:-1] + 0.5) / (column[:-1] + 0.5).sum() for column in counts]
+    return [(counts + 0.5) / (counts + 0.5).sum() for counts in column_counts(table)]
 
 
 class _Expectation:

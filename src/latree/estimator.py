@@ -237,6 +237,41 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         facts = "".join(f"<div>{escape(line)}</div>" for line in summary_lines(self.summary_))
         return f"<div><div><code>{escape(repr(self))}</code></div>{facts}{self.plot().to_svg(page=False)}</div>"
 
+    def report(
+        self,
+        path: str | Path,
+        X: Any = None,
+        *,
+        sample_weight: Any = None,
+        test: Any = None,
+        labels: Mapping[str, str] | None = None,
+        rows: int = 0,
+    ) -> None:
+        """Write a report of the model: one HTML file that opens offline.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which must not be there yet.
+        X : data frame, array or Table, optional
+            The rows that the model was fitted to; without them, the report has neither the columns' own distributions
+            nor a comparison with simpler models.
+        sample_weight : array of float, optional
+            The weights of these rows.
+        test : data frame, array or Table, optional
+            Other rows to score.
+        labels : mapping of str to str, optional
+            From names of columns to labels, for colours.
+        rows : int
+            How many rows of X to look at closely.
+        """
+        from latree.report import report_html, write_report
+
+        check_is_fitted(self)
+        table = None if X is None else self._encoded(X, sample_weight)
+        others = None if test is None else self._encoded(test)
+        write_report(Path(path), report_html(self.model_, table, test=others, labels=labels, rows=rows))
+
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""
         if isinstance(X, Table):
@@ -248,9 +283,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return X
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
 
-    def _encoded(self, X: Any) -> Table:
+    def _encoded(self, X: Any, weights: Any = None) -> Table:
         check_is_fitted(self)
-        table = self.model_.encode(self._validated(X, reset=False), unseen=self.unseen)
+        X = self._validated(X, reset=False)
+        if weights is None:
+            table = self.model_.encode(X, unseen=self.unseen)
+        else:
+            table = as_table(X, columns=self.model_.columns, unseen=self.unseen, weights=weights)
         if table.n_rows == 0:
             raise InputError("no rows (0 sample(s)) to work on")
         return table

@@ -7,18 +7,18 @@ from latree.errors import InputError
 from latree.table.textfile import read_lines
 
 
-def read_labels(path: Path, columns: Collection[str] | None = None) -> dict[str, str]:
+def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
     """Read a table file whose first two columns are the names of columns and their labels.
 
     The first line is a header, whatever it says; further columns are passed over. A column that the file does not name,
-    or whose label is empty, has no label.
+    or whose label is empty, has no label. Names of no column are passed over, so that one file serves several tables.
 
     Parameters
     ----------
     path : Path
         A file that :func:`latree.as_table` could read.
-    columns : collection of str, optional
-        The columns there are: a file that names another one is refused.
+    columns : collection of str
+        The columns there are; a file that names none of them is refused.
 
     Returns
     -------
@@ -30,9 +30,10 @@ def read_labels(path: Path, columns: Collection[str] | None = None) -> dict[str,
         raise InputError(f"{path}: needs two columns, the names of columns and their labels, and has one")
     found: dict[str, str] = {}
     for line, (name, label) in ((line, (cell.strip() for cell in row[:2])) for line, row in rows):
-        if columns is not None and name not in columns:
-            raise InputError(f"{path}: line {line} labels {name!r:.60}, which is none of the columns")
         if name in found:
             raise InputError(f"{path}: line {line} labels {name!r:.60} a second time")
         found[name] = label
-    return {name: label for name, label in found.items() if label}
+    known = set(columns)
+    if not found.keys() & known:
+        raise InputError(f"{path}: none of its names, such as {next(iter(found), '')!r:.60}, is one of the columns")
+    return {name: label for name, label in found.items() if label and name in known}

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +25,8 @@ from latree.em import (
 from latree.errors import InputError
 from latree.methods import Options, Representatives, find_method
 from latree.model import LatentTreeModel, aic, bic
-from latree.states import CRITERIA, Criterion, choose, held_out
+from latree.record import Origin, Record
+from latree.states import CRITERIA, Choice, Criterion, choose, held_out
 from latree.support import bootstrap_trees, consensus, with_support
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
 from latree.tables import present_together
@@ -100,18 +102,57 @@ class Learned:
     seconds: float
     warnings: tuple[str, ...]
     consensus: Tree | None  # of the bootstrap's trees
+    choice: Choice | None  # of states and smoothing, where they were not told
+    origin: Origin
+
+    @cached_property
+    def model(self) -> LatentTreeModel:
+        """The fitted model, which remembers how it came about."""
+        return replace(self.fit.model, record=self._record)
+
+    @cached_property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of the rows."""
+        return self.fit.model.log_likelihood(self.table)
 
     @property
-    def model(self) -> LatentTreeModel:
-        """The fitted model."""
-        return self.fit.model
+    def seed(self) -> int | None:
+        """The seed of everything random, if it was a number."""
+        seed = self.settings.random_state
+        return int(seed) if isinstance(seed, int | np.integer) else None
+
+    @property
+    def _record(self) -> Record:
+        settings = self.settings
+        return Record(
+            latree=__version__,
+            **self.origin._asdict(),
+            method=settings.method,
+            criterion=settings.criterion,
+            representatives=settings.representatives,
+            seed=self.seed,
+            n_rows=self.table.n_rows,
+            total_weight=self.table.total_weight,
+            n_missing=tuple(self.table.n_missing.tolist()),
+            log_likelihood=self.log_likelihood if isfinite(self.log_likelihood) else None,
+            n_states_given=settings.n_states is not None,
+            smoothing_given=settings.smoothing is not None,
+            smoothing=float(self.smoothing),
+            bootstrap=int(settings.bootstrap),
+            restarts=int(settings.restarts),
+            max_iterations=int(settings.max_iterations),
+            tolerance=float(settings.tolerance),
+            history=tuple(self.fit.monitor.history),
+            converged=self.fit.monitor.converged,
+            tried=self.choice.tried if self.choice else (),
+            counts=tuple(self.structure.facts.items()),
+            warnings=self.warnings,
+        )
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """Give the facts as plain data, for people and for JSON."""
-        table, model = self.table, self.model
-        log_likelihood = model.log_likelihood(table)
-        seed = self.settings.random_state
+        table, model, log_likelihood = self.table, self.fit.model, self.log_likelihood
         return {
             "latree": __version__,
             "method": self.settings.method,
@@ -131,7 +172,7 @@ class Learned:
             **self.structure.facts,
             "missing_cells": int(table.n_missing.sum()),
             "binned_columns": sum(column.cuts is not None for column in table.columns),
-            "seed": int(seed) if isinstance(seed, int | np.integer) else None,
+            "seed": self.seed,
             "settings": {name: getattr(self.settings, name) for name in REPORTED_SETTINGS},
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
@@ -229,8 +270,10 @@ def learn_tree(
     return find_method(method).learn(table, Options(n_states, representatives, random_state, criterion)).tree
 
 
-def learn_model(table: Table, settings: Settings, stages: Stages | None = None) -> Learned:
-    """Learn a tree and fit a model on it."""
+def learn_model(
+    table: Table, settings: Settings, stages: Stages | None = None, origin: Origin | None = None
+) -> Learned:
+    """Learn a tree and fit a model on it, which remembers where its rows come from."""
     settings.check()
     stages = stages or (lambda stage: no_progress)
     started = time.perf_counter()
@@ -256,7 +299,7 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
             stages("Resampling the rows"),
         )
         structure, agreed = replace(structure, tree=with_support(structure.tree, trees)), consensus(trees)
-    n_states, smoothing, start = _capacity(table, structure, settings, rng)
+    n_states, smoothing, start, choice = _capacity(table, structure, settings, rng)
     fit = fit_model(
         table,
         structure.tree,
@@ -269,19 +312,20 @@ def learn_model(table: Table, settings: Settings, stages: Stages | None = None) 
         progress=stages("Fitting the model"),
     )
     seconds = time.perf_counter() - started
-    return Learned(table, settings, structure, smoothing, fit, seconds, tuple(_warnings(table, fit)), agreed)
+    warnings = tuple(_warnings(table, fit))
+    return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())
 
 
 def _capacity(
     table: Table, structure: Structure, settings: Settings, rng: np.random.Generator
-) -> tuple[Sequence[int] | int, float, LatentTreeModel | None]:
+) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Give numbers of states, smoothing and a model to start from: as told, as the learner found them, or chosen."""
     start = None
     if structure.edge_tables is not None and settings.n_states is None:
         start = start_from(table, structure.tree, structure.edge_tables)
     told = settings.n_states or structure.n_states
     if told is not None and settings.smoothing is not None:
-        return told, settings.smoothing, start
+        return told, settings.smoothing, start, None
     if isinstance(structure, Chosen):
         choice = structure.choice
     else:
@@ -296,7 +340,7 @@ def _capacity(
         )
     if start is None and choice.smoothing > 0:  # without smoothing, what the fitted rows did not have is impossible
         start = choice.start
-    return choice.n_states, choice.smoothing, start
+    return choice.n_states, choice.smoothing, start, choice
 
 
 def _warnings(table: Table, fit: Fit) -> list[str]:

@@ -17,6 +17,7 @@ from latree.figure.picture import Picture
 from latree.messages import Network, downward, log_likelihoods, total_log_likelihood, upward
 from latree.modelfile import parts_from_dict, read_json, save_model
 from latree.patterns import plan_of
+from latree.record import Record
 from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
 
@@ -38,11 +39,14 @@ class LatentTreeModel:
     tables : tuple of array
         One a node: ``tables[v][x, h] = P(v = x | parent of v = h)``, where parents are those of ``tree.rooted()``.
         A root's table has one column. Columns sum to one.
+    record : Record, optional
+        How the model came about.
     """
 
     tree: Tree
     columns: tuple[Column, ...]
     tables: tuple[FloatArray, ...]
+    record: Record | None = None
 
     def __post_init__(self) -> None:
         if tuple(column.name for column in self.columns) != self.tree.names:
@@ -229,6 +233,13 @@ class LatentTreeModel:
                 shares[edge] = float(information(joint)) / smaller
         return np.sqrt(np.clip(shares, 0, 1))
 
+    def edge_lengths(self) -> FloatArray:
+        """Give the lengths that edges are drawn with: -log of their strengths, within limits.
+
+        Where correlations multiply along a path, such lengths add up.
+        """
+        return np.clip(-np.log(np.maximum(self.edge_strengths(), 1e-9)), *_LENGTHS)
+
     def plot(
         self,
         path: str | Path | None = None,
@@ -239,11 +250,9 @@ class LatentTreeModel:
     ) -> Picture:
         """Draw the model's tree, with edges that are the longer the weaker the dependence between their ends.
 
-        An edge of strength s (:meth:`edge_strengths`) has the length -log(s), within limits: where correlations
-        multiply along a path, such lengths add up. All else is as in :meth:`latree.Tree.plot`.
+        Their lengths are those of :meth:`edge_lengths`. All else is as in :meth:`latree.Tree.plot`.
         """
-        lengths = np.clip(-np.log(np.maximum(self.edge_strengths(), 1e-9)), *_LENGTHS)
-        drawn = Tree(self.tree.names, self.tree.edges, lengths, self.tree.support)
+        drawn = Tree(self.tree.names, self.tree.edges, self.edge_lengths(), self.tree.support)
         return drawn.plot(path, layout=layout, labels=labels, hidden=hidden)
 
     def quartet_tables(self, quartets: IntArray) -> FloatArray:

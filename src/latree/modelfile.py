@@ -5,10 +5,12 @@ Format, version 1::
     {"format": "latree-model", "version": 1,
      "columns": [{"name", "kind", "categories", "missing", "cuts"?, "centers"?}, ...],
      "tree": {"edges": [[u, v], ...], "lengths"?: [...], "support"?: [...]},
-     "tables": [[[P(x | h) for h] for x], ...]}
+     "tables": [[[P(x | h) for h] for x], ...],
+     "fit"?: {"version": 1, ...}}
 
 ``tables`` has one table a node, of the node given its parent when the tree is hung from its middle
-(:meth:`latree.tree.Tree.rooted`). Floats are written so that they read back bit for bit.
+(:meth:`latree.tree.Tree.rooted`). ``fit`` says how the model came about (:class:`latree.record.Record`). Floats are
+written so that they read back bit for bit.
 """
 
 import json
@@ -20,6 +22,7 @@ import numpy as np
 from latree.arrays import FloatArray
 from latree.errors import InputError
 from latree.files import read_text, to_json, write_text
+from latree.record import Record
 from latree.table import Column
 from latree.table.columns import is_number
 from latree.table.factors import check_names
@@ -44,6 +47,7 @@ def model_to_dict(model: "LatentTreeModel") -> dict[str, Any]:
         "columns": [column.to_dict() for column in model.columns],
         "tree": tree,
         "tables": [table.tolist() for table in model.tables],
+        **({"fit": model.record.to_dict()} if model.record else {}),
     }
 
 
@@ -52,7 +56,7 @@ def save_model(model: "LatentTreeModel", path: Path) -> None:
     write_text(path, to_json(model_to_dict(model)))
 
 
-def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatArray, ...]]:
+def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatArray, ...], Record | None]:
     """Read what a model is made of from plain data, trusting none of it."""
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise InputError("not a latree model")
@@ -70,7 +74,13 @@ def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatAr
     numbers = {name: _edge_numbers(tree.get(name), name) for name in ("lengths", "support")}
     names = [column.name for column in parsed]
     check_names(names, "columns")
-    return Tree(names, edges, **numbers), parsed, tuple(_table(table, node) for node, table in enumerate(tables))
+    record = Record.from_dict(plain["fit"], len(parsed)) if "fit" in plain else None
+    return (
+        Tree(names, edges, **numbers),
+        parsed,
+        tuple(_table(table, node) for node, table in enumerate(tables)),
+        record,
+    )
 
 
 def read_json(path: Path) -> Any:

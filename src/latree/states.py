@@ -9,9 +9,9 @@ Smoothing is chosen on held-out rows in either case, with few states first.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import sqrt
+from math import inf, isfinite, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
 from latree.evidence import Evidence, fit_local, messages, random_local
 from latree.messages import log_likelihoods
 from latree.model import LatentTreeModel, bic
+from latree.record import Attempt
 from latree.table import Block, Table
 from latree.tree import Tree
 
@@ -66,12 +67,15 @@ class Choice:
         of them where it was clear after these that the choice is not the best.
     start : LatentTreeModel
         Fitted to most of the rows: where EM may start on all of them.
+    tried : tuple of Attempt
+        What it was chosen from.
     """
 
     n_states: tuple[int, ...]
     smoothing: float
     scores: FloatArray
     start: LatentTreeModel
+    tried: tuple[Attempt, ...]
 
 
 def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
@@ -155,15 +159,15 @@ def choose(
     else:
         known = np.broadcast_to(np.asarray(n_states if tree.n_hidden else 1, dtype=int), tree.n_hidden)
         fits = search.smoothed(tuple(known.tolist()))
-    return fits.choice
+    return search.choice(fits)
 
 
 def contend(
     table: Table, tree: Tree, parts: Sequence[Part], rival: Choice, *, n_states: Sequence[int], random_state: int = 0
 ) -> Choice:
     """Fit a tree with the smoothing that another one has; not all parts, if it is clearly behind after some."""
-    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state)
-    return search.fits(tuple(n_states), rival.smoothing, rival.scores).choice
+    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, [*rival.tried])
+    return search.choice(search.fits(tuple(n_states), rival.smoothing, rival.scores))
 
 
 @dataclass(frozen=True)
@@ -175,10 +179,6 @@ class _Fits:
     models: tuple[LatentTreeModel, ...]
     scores: FloatArray  # of the judged rows
 
-    @property
-    def choice(self) -> Choice:
-        return Choice(self.n_states, self.smoothing, self.scores, self.models[0])
-
 
 @dataclass(frozen=True)
 class _Search:
@@ -188,6 +188,11 @@ class _Search:
     criterion: Criterion
     smoothing: float | None
     seed: int
+    tried: list[Attempt] = field(default_factory=list)
+
+    def choice(self, fits: _Fits) -> Choice:
+        """Give what others need to know of the fits that were best."""
+        return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0], tuple(self.tried))
 
     def best(self) -> _Fits:
         """Double the number of states while that pays; or look at every hidden variable by itself."""
@@ -251,7 +256,16 @@ class _Search:
             scores = np.concatenate([scores, part.judged.map(partial(_scores, fit.model))])
             if rival is not None and is_better(rival[: len(scores)], scores, _LOST):
                 break
-        return _Fits(n_states, smoothing, tuple(models), scores)
+        fits = _Fits(n_states, smoothing, tuple(models), scores)
+        self.tried.append(self._attempt(fits))
+        return fits
+
+    def _attempt(self, fits: _Fits) -> Attempt:
+        whole = len(fits.models) == len(self.parts)
+        mean = float(fits.scores.sum() / sum(part.judged.total_weight for part in self.parts)) if whole else -inf
+        explained = self._bic(fits) / len(self.parts) if self.criterion == "bic" and whole else None
+        fewest, most = min(fits.n_states, default=1), max(fits.n_states, default=1)
+        return Attempt(fewest, most, fits.smoothing, mean if isfinite(mean) else None, explained)
 
     @cached_property
     def _tolerance(self) -> float:

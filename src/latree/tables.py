@@ -17,6 +17,18 @@ from latree.table import Block, Table, missing_code
 MAX_CELLS = 2**27
 
 
+def column_counts(table: Table) -> list[FloatArray]:
+    """Count each column's states: rows, or their weight."""
+
+    def count(block: Block) -> tuple[FloatArray, ...]:
+        states = [np.minimum(block.codes[:, j], n) for j, n in enumerate(table.n_states)]
+        return tuple(
+            np.bincount(x, block.weights, n + 1).astype(float) for x, n in zip(states, table.n_states, strict=True)
+        )
+
+    return [np.asarray(counts)[:-1] for counts in table.sum(count)]
+
+
 def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64] | FloatArray:
     """Count the states of pairs of columns.
 

@@ -12,6 +12,7 @@ from latree.experiments import quartets, stocks, trees
 from latree.experiments.cells import Run, to_csv
 from latree.experiments.figures import can_draw, panels, save
 from latree.files import to_json, write_bytes, write_text
+from latree.labels import read_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +72,7 @@ def prepare_stocks(run: Run, given: Path | None, sectors: Path | None) -> Path:
             write_text(path, stocks.fetch_prices())
         table = stocks.read_changes(path, run.quick)
         if sectors is not None:
-            stocks.read_sectors(sectors, table.names)
+            read_labels(sectors, table.names)
         content = path.read_bytes()
         run.prepare(prices=sha256(content).hexdigest())
         if given is None:
@@ -82,7 +83,7 @@ def prepare_stocks(run: Run, given: Path | None, sectors: Path | None) -> Path:
 def reproduce_stocks(run: Run, progress: Progress, prices: Path, sectors: Path | None) -> list[Path]:
     """Make Table 1, and the stocks' tree."""
     table = stocks.read_changes(prices, run.quick)
-    groups = stocks.read_sectors(sectors, table.names) if sectors is not None else {}
+    groups = read_labels(sectors, table.names) if sectors is not None else {}
     rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed), progress))
     tree = stocks.full_tree(prices, run.quick, run.seed)
     files = [run.out / f"stocks.{kind}" for kind in ("csv", "nwk", "svg", *(["png"] if can_draw() else []))]

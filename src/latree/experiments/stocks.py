@@ -16,7 +16,6 @@ from latree.arrays import FloatArray, RandomState, generator
 from latree.em import DEFAULT_SMOOTHING
 from latree.errors import InputError
 from latree.experiments.cells import Cell, Row
-from latree.labels import read_labels
 from latree.learn import Settings, learn_model, learn_tree
 from latree.methods import Representatives
 from latree.table import Table, as_table
@@ -101,14 +100,6 @@ def _downloaded() -> Any:
     if len(frame) < 4 or len(frame.columns) < 4:
         raise InputError(f"yfinance found no prices; is there a network? Or {_NO_PRICES}")
     return frame
-
-
-def read_sectors(path: Path, tickers: tuple[str, ...]) -> dict[str, str]:
-    """Read the sectors of some tickers from a file whose first two columns are these; other tickers are passed over."""
-    known = read_labels(path)
-    if not known.keys() & set(tickers):
-        raise InputError(f"{path}: none of its tickers, such as {next(iter(known), '')!r}, is in the prices")
-    return {ticker: known[ticker] for ticker in tickers if ticker in known}
 
 
 def cells(prices: Path, quick: bool, seed: int) -> list[Cell]:

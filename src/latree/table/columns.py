@@ -80,7 +80,7 @@ class Column:
             raise InputError("a column is not an object")
         keys = ("name", "kind", "categories", "missing", "cuts", "centers")
         name, kind, categories, missing, cuts, centers = (plain.get(key) for key in keys)
-        if not _is_text(name):
+        if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
         if kind not in KINDS:
             raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}")
@@ -104,12 +104,13 @@ def is_number(x: Any) -> bool:
     return (type(x) is int and abs(x) < 2**63) or (type(x) is float and isfinite(x))
 
 
-def _is_text(value: Any) -> TypeGuard[str]:
+def is_text(value: Any) -> TypeGuard[str]:
+    """Tell whether a JSON value is text that can be written again."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _are_texts(values: Any) -> TypeGuard[list[str]]:
-    return isinstance(values, list) and all(map(_is_text, values))
+    return isinstance(values, list) and all(map(is_text, values))
 
 
 def _rises(numbers: Any, length: int, strictly: bool) -> TypeGuard[list[float]]:

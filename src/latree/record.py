@@ -1,0 +1,158 @@
+"""How a model came about: what a fit remembers for those who read its report later."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple, get_type_hints
+
+from latree.errors import InputError
+from latree.table.columns import is_number, is_text
+
+VERSION = 1
+
+
+class Attempt(NamedTuple):
+    """Numbers of states and a smoothing that were tried, and how well they did."""
+
+    fewest: int  # states of a hidden variable
+    most: int
+    smoothing: float
+    held_out: (
+        float | None
+    )  # mean log-likelihood of a row that was not fitted; None if some were held for impossible, or not all were tried
+    bic: float | None  # of the fitted rows; None where nobody asked
+
+
+class Origin(NamedTuple):
+    """Where the rows come from, as far as anybody said."""
+
+    source: str | None = None  # what the data are called
+    command: str | None = None  # that asked for the fit
+    weights: str | None = None  # the column that held the rows' weights
+
+
+@dataclass(frozen=True)
+class Record:
+    """The facts of a fit.
+
+    Attributes
+    ----------
+    latree : str
+        Version of the package.
+    source, command : str or None
+        Name of the data, and the command that fitted them.
+    weights : str or None
+        The column that held the rows' weights.
+    method, criterion, representatives : str
+    seed : int or None
+    n_rows : int
+    total_weight : float
+    n_missing : tuple of int
+        Missing cells of each column.
+    log_likelihood : float or None
+        None if the model holds some of the rows for impossible.
+    n_states_given, smoothing_given : bool
+        Whether these were told and not found.
+    smoothing : float
+    bootstrap, restarts, max_iterations : int
+    tolerance : float
+    history : tuple of float
+        EM's objective at the start of each iteration.
+    converged : bool
+    tried : tuple of Attempt
+        What states and smoothing were chosen from.
+    counts : tuple of (str, int)
+        Such as the number of quartet tests.
+    warnings : tuple of str
+    """
+
+    latree: str
+    source: str | None
+    command: str | None
+    weights: str | None
+    method: str
+    criterion: str
+    representatives: str
+    seed: int | None
+    n_rows: int
+    total_weight: float
+    n_missing: tuple[int, ...]
+    log_likelihood: float | None
+    n_states_given: bool
+    smoothing_given: bool
+    smoothing: float
+    bootstrap: int
+    restarts: int
+    max_iterations: int
+    tolerance: float
+    history: tuple[float, ...]
+    converged: bool
+    tried: tuple[Attempt, ...]
+    counts: tuple[tuple[str, int], ...]
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as plain data for JSON."""
+        return {"version": VERSION, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, plain: Any, n_columns: int) -> "Record":
+        """Read a record from plain data, trusting none of it.
+
+        Parameters
+        ----------
+        plain : object
+        n_columns : int
+            Of the model that the record belongs to.
+        """
+        if not isinstance(plain, dict):
+            raise InputError("the fit is not an object")
+        if type(plain.get("version")) is not int or plain["version"] != VERSION:
+            raise InputError(f"version {plain.get('version')!r:.40} of the fit; this latree reads version {VERSION}")
+        kinds = get_type_hints(cls)
+        values = {}
+        for name in (field.name for field in fields(cls)):
+            value = plain.get(name)
+            if not _fits(value, kinds[name]):
+                raise InputError(f"the fit's {name} make no sense: {value!r:.60}")
+            values[name] = _frozen(value)
+        values["tried"] = tuple(Attempt(*attempt) for attempt in values["tried"])
+        record = cls(**values)
+        if len(record.n_missing) != n_columns:
+            raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
+        if record.total_weight <= 0 or max(record.n_missing) > record.n_rows:
+            raise InputError("the fit's n_rows or total_weight are too small")
+        return record
+
+
+# What JSON may hold for each kind of field.
+_KINDS = {
+    str: is_text,
+    bool: lambda value: isinstance(value, bool),
+    int: lambda value: type(value) is int and 0 <= value < 2**63,
+    float: is_number,
+}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Tell whether a JSON value is of a kind that a field's annotation names."""
+    if kind in _KINDS:
+        return _KINDS[kind](value)
+    if kind is Attempt:
+        return _is_row(value, list(Attempt.__annotations__.values()))
+    inner = kind.__args__
+    if type(None) in inner:
+        return value is None or _fits(value, inner[0])
+    if inner[-1] is Ellipsis:
+        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
+    return _is_row(value, inner)
+
+
+def _is_row(value: Any, kinds: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == len(kinds)
+        and all(_fits(item, kind) for item, kind in zip(value, kinds, strict=True))
+    )
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

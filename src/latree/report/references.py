@@ -1,0 +1,52 @@
+"""Simple models of the same rows, to see what a tree's model gains over them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from latree.builders.chow_liu import chow_liu
+from latree.builders.independent import independent
+from latree.builders.latent_class import latent_class
+from latree.distances import information, pairwise
+from latree.em import ConvergenceMonitor, fit_model
+from latree.model import LatentTreeModel
+from latree.states import rough_tolerance
+from latree.table import Table
+from latree.tree import Tree
+
+_ITERATIONS = 20  # of EM for one hidden variable; more hardly change the comparison
+_CLASSES = (2, 4, 8, 16, 32)
+_SEED = 0
+
+
+class Reference(NamedTuple):
+    """A simple model."""
+
+    name: str
+    what: str
+    model: LatentTreeModel
+
+
+def references(table: Table, smoothing: float) -> Iterator[Reference]:
+    """Fit independent columns, the Chow-Liu tree, and one hidden variable with as many states as BIC pays for."""
+    tree = independent(table.names).tree
+    yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing))
+    if table.n_columns == 1:
+        return  # there is no dependence to model
+    tree = chow_liu(table.names, pairwise(table, information)).tree
+    yield Reference("Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing))
+    tree = latent_class(table.names).tree
+    best, lowest = None, float("inf")
+    for n_states in _CLASSES:
+        model = _fitted(table, tree, n_states, smoothing)
+        bic = model.bic(table)
+        if bic >= lowest:
+            break
+        best, lowest = model, bic
+    if best is not None:
+        states = len(best.tables[table.n_columns])
+        yield Reference("One hidden variable", f"{states} classes of rows, the number by BIC", best)
+
+
+def _fitted(table: Table, tree: Tree, n_states: int, smoothing: float) -> LatentTreeModel:
+    monitor = ConvergenceMonitor(rough_tolerance(table), _ITERATIONS)
+    return fit_model(table, tree, n_states, smoothing=smoothing, monitor=monitor, random_state=_SEED).model

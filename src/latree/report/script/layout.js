@@ -1,0 +1,264 @@
+// The tree as data, its elements, and where they stand.
+
+const nodes = names.map((_, id) => ({ id, children: [] }));
+edges.parent.forEach((above, id) => above >= 0 && nodes[above].children.push(nodes[id]));
+const tops = nodes.filter((node) => edges.parent[node.id] < 0);
+// Several parts hang from a node that is not there, so that they can be laid out together.
+const tree = d3
+  .hierarchy(tops.length > 1 ? { id: -1, children: tops } : tops[0])
+  .sum((node) => (node.id >= 0 && !isHidden(node.id) ? 1 : 0))
+  .sort((a, b) => a.value - b.value || a.data.id - b.data.id);
+const place = new Array(names.length); // id -> node of the hierarchy
+tree.each((node) => {
+  if (node.data.id >= 0) place[node.data.id] = node;
+});
+
+const groupOf = new Array(names.length).fill(-1);
+groups.forEach((group, number) => group.nodes.forEach((id) => (groupOf[id] = number)));
+const groupColour = groups.map((group) => group.colour);
+const named = new Set(groups.flatMap((group) => group.named_by));
+
+// The label of a hidden variable is the one that all columns below it share.
+const labelOf = labels ? names.map((_, id) => (isHidden(id) ? -1 : labels.of[id])) : null;
+if (labels) {
+  tree.eachAfter((node) => {
+    if (node.data.id < nColumns) return;
+    const below = new Set((node.children || []).map((child) => labelOf[child.data.id]));
+    labelOf[node.data.id] = below.size === 1 ? [...below][0] : -1;
+  });
+}
+
+const state = {
+  layout: null,
+  lengths: "strength",
+  colours: labels ? "labels" : "groups",
+  folded: new Set(),
+  selected: null,
+  lit: null, // the group or label that is highlighted
+};
+
+const colourOf = (id) => {
+  if (state.colours === "labels") return labelOf[id] < 0 ? -1 : labels.colours[labelOf[id]];
+  return groupOf[id] < 0 ? -1 : groupColour[groupOf[id]];
+};
+const kindOf = (id) => (state.colours === "labels" ? labelOf[id] : groupOf[id]);
+
+// What the browser has to lay the page out for is asked before the drawing is made, and again when its size changes.
+drawLegend();
+const sizeOf = () => ({ width: svg.clientWidth || 800, height: svg.clientHeight || 600 });
+let size = sizeOf();
+const family = getComputedStyle(document.body).fontFamily;
+
+// ---- elements, once ----
+
+const view = make("g", { class: "view" });
+const linkLayer = make("g", { class: "links" });
+const dotLayer = make("g", { class: "dots" });
+const labelLayer = make("g", { class: "labels" });
+view.append(linkLayer, dotLayer);
+svg.append(view, labelLayer);
+
+const links = names.map((_, id) => {
+  if (edges.parent[id] < 0) return null;
+  const link = make("path");
+  linkLayer.append(link);
+  return link;
+});
+const dots = names.map(() => {
+  const dot = make("path");
+  dotLayer.append(dot);
+  return dot;
+});
+
+function dress() {
+  names.forEach((_, id) => {
+    const colour = colourOf(id);
+    const dim = state.lit !== null && kindOf(id) !== state.lit;
+    const folded = state.folded.has(id);
+    const kind = folded ? "folded" : isHidden(id) ? "hidden" : "column";
+    dots[id].setAttribute(
+      "class",
+      `dot ${kind} ${colour < 0 ? "trunk" : `c${colour}`}${dim ? " dim" : ""}${id === state.selected ? " selected" : ""}`,
+    );
+    if (!links[id]) return;
+    const above = edges.parent[id];
+    const inside = kindOf(id) === kindOf(above) || (state.colours === "labels" && labelOf[id] >= 0);
+    const support = edges.support[id];
+    const sure = support === null ? "" : support >= 0.9 ? " sure" : support >= 0.5 ? " likely" : " unsure";
+    links[id].setAttribute(
+      "class",
+      `link ${inside && colour >= 0 ? `c${colour}` : "trunk"}${sure}${dim ? " dim" : ""}${onPath.has(id) ? " on-path" : ""}`,
+    );
+  });
+}
+
+// ---- layout ----
+
+let frame = { leaves: 1, radius: 1, width: 1, height: 1 }; // of the drawing, before zooming
+let shown = []; // nodes that are visible, every node after its parent
+let isShown = new Array(names.length).fill(false);
+const at = names.map(() => ({ u: 0, v: 0 })); // across, from 0 to 1, and away from the middle, from 0 to 1
+const onPath = new Set();
+
+const pen = document.createElement("canvas").getContext("2d");
+const widths = new Map();
+function widthOf(text, font) {
+  const key = font + text;
+  if (!widths.has(key)) {
+    pen.font = font;
+    widths.set(key, pen.measureText(text).width);
+  }
+  return widths.get(key);
+}
+const FONTS = {
+  column: `12px ${family}`,
+  folded: `600 12px ${family}`,
+  hidden: `11px ${family}`,
+  support: `10px ${family}`,
+};
+
+const isLeaf = (node) => !node.children || state.folded.has(node.data.id);
+
+// Gives every node its target; nodes in a folded branch are where the branch is folded.
+function targets() {
+  const target = new Array(names.length);
+  const order = [];
+  const waiting = [tree];
+  let leaves = 0;
+  while (waiting.length) {
+    const node = waiting.pop();
+    order.push(node);
+    node.far = node.parent
+      ? node.parent.far +
+        (edges.parent[node.data.id] < 0 ? 0 : state.lengths === "equal" ? 1 : edges.length[node.data.id])
+      : 0;
+    if (isLeaf(node)) node.across = leaves++;
+    else for (let i = node.children.length - 1; i >= 0; i--) waiting.push(node.children[i]);
+  }
+  const farthest = Math.max(1e-9, ...order.map((node) => node.far));
+  // Parts of a forest stand off the middle, where nothing joins them.
+  const off = tops.length > 1 && state.layout === "radial" ? 0.12 : 0;
+  for (let i = order.length - 1; i >= 0; i--) {
+    const node = order[i];
+    if (!isLeaf(node)) node.across = (node.children[0].across + node.children[node.children.length - 1].across) / 2;
+    if (node.data.id >= 0)
+      target[node.data.id] = { u: (node.across + 0.5) / leaves, v: off + ((1 - off) * node.far) / farthest };
+  }
+  const visible = order.filter((node) => node.data.id >= 0).map((node) => node.data.id);
+  const seen = new Array(names.length).fill(false);
+  visible.forEach((id) => (seen[id] = true));
+  tree.eachBefore((node) => {
+    const id = node.data.id;
+    if (id >= 0 && !seen[id]) target[id] = target[node.parent.data.id];
+  });
+  return { target, visible, seen, leaves };
+}
+
+// The width of the widest label: among those with most letters, as measuring a thousand takes long.
+function longestLabel() {
+  const told = shown
+    .filter((id) => state.folded.has(id) || !isHidden(id))
+    .map((id) => (state.folded.has(id) ? foldedName(id) : shortNames[id]));
+  told.sort((a, b) => b.length - a.length);
+  return Math.max(0, ...told.slice(0, 30).map((text) => widthOf(text, FONTS.folded)));
+}
+
+function measure(leaves) {
+  svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`); // on paper the drawing has another size
+  const side = longestLabel() + 16;
+  if (state.layout === "radial") {
+    const room = Math.min(size.width, size.height) / 2;
+    const need = (leaves * 15) / (2 * Math.PI);
+    frame = { leaves, margin: Math.min(side, 0.42 * room), radius: 0 };
+    frame.radius = Math.max(room - frame.margin, need);
+  } else {
+    const height = Math.max(Math.min(size.height - 40, leaves * 40), leaves * ROW);
+    frame = { leaves, margin: Math.min(side, 0.5 * size.width), height };
+    const room = size.width - frame.margin - 46;
+    frame.width = Math.max(room, (0.6 * height * room) / size.height);
+  }
+}
+
+const angle = (u) => 2 * Math.PI * u;
+function point(u, v) {
+  return state.layout === "radial" ? d3.pointRadial(angle(u), v * frame.radius) : [v * frame.width, u * frame.height];
+}
+const digits = (x) => Math.round(x * 10) / 10;
+
+function linkPath(id) {
+  const from = at[edges.parent[id]];
+  const to = at[id];
+  const [x0, y0] = point(from.u, from.v);
+  const [x1, y1] = point(to.u, to.v);
+  if (state.layout !== "radial") return `M${digits(x0)},${digits(y0)}V${digits(y1)}H${digits(x1)}`;
+  const radius = from.v * frame.radius;
+  const [xc, yc] = point(to.u, from.v);
+  const turn = to.u - from.u;
+  if (radius < 0.5) return `M${digits(x0)},${digits(y0)}L${digits(x1)},${digits(y1)}`;
+  const large = Math.abs(turn) > 0.5 ? 1 : 0;
+  return `M${digits(x0)},${digits(y0)}A${digits(radius)},${digits(radius)} 0 ${large} ${turn > 0 ? 1 : 0} ${digits(xc)},${digits(yc)}L${digits(x1)},${digits(y1)}`;
+}
+
+function draw(ids) {
+  for (const id of ids) {
+    const [x, y] = point(at[id].u, at[id].v);
+    dots[id].setAttribute("d", `M${digits(x)},${digits(y)}h0.01`);
+    if (links[id]) links[id].setAttribute("d", linkPath(id));
+  }
+}
+
+let running = 0;
+function arrange({ animate = false, fit = false } = {}) {
+  const { target, visible, seen, leaves } = targets();
+  const before = isShown;
+  shown = visible;
+  isShown = seen;
+  measure(leaves);
+  const moving = names.map((_, id) => id).filter((id) => before[id] || seen[id]);
+  const hide = () => {
+    names.forEach((_, id) => {
+      dots[id].style.display = seen[id] ? "" : "none";
+      if (links[id]) links[id].style.display = seen[id] ? "" : "none";
+    });
+  };
+  stage.dataset.layout = state.layout;
+  stage.dataset.lengths = state.lengths;
+  stage.dataset.folded = state.folded.size;
+  stage.dataset.shown = visible.length;
+  dress();
+  cancelAnimationFrame(running);
+  if (!animate || calm.matches) {
+    moving.forEach((id) => Object.assign(at[id], target[id]));
+    draw(moving);
+    hide();
+    collectLabels();
+    if (fit) fitView(false);
+    else refresh();
+    return;
+  }
+  const start = moving.map((id) => ({ ...at[id] }));
+  moving.forEach((id) => {
+    dots[id].style.display = "";
+    if (links[id]) links[id].style.display = "";
+  });
+  const since = performance.now();
+  candidates = [];
+  refresh();
+  const step = (now) => {
+    const t = Math.min(1, Math.max(0, now - since) / ANIMATION);
+    const eased = t * t * (3 - 2 * t);
+    moving.forEach((id, i) => {
+      at[id].u = start[i].u + (target[id].u - start[i].u) * eased;
+      at[id].v = start[i].v + (target[id].v - start[i].v) * eased;
+    });
+    draw(moving);
+    if (t < 1) running = requestAnimationFrame(step);
+    else {
+      hide();
+      collectLabels();
+      refresh();
+    }
+  };
+  running = requestAnimationFrame(step);
+  if (fit) fitView(true);
+}
