@@ -29,7 +29,8 @@ from latree.tree import Tree
 Criterion: TypeAlias = Literal["held-out", "bic"]
 CRITERIA: tuple[Criterion, ...] = ("held-out", "bic")
 
-SMOOTHINGS = (1.0, 0.3, 0.1, 0.03)
+SMOOTHINGS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
+_FIRST_SMOOTHING = 1.0
 MAX_STATES = 64
 MAX_CLASSES = 512  # of a hidden variable that is the only one: no two of them meet in a table
 MAX_ITERATIONS = 60  # of fits that are only compared
@@ -216,15 +217,19 @@ class _Search:
         return best
 
     def smoothed(self, n_states: tuple[int, ...]) -> _Fits:
-        """Fit with less and less smoothing while that pays."""
+        """Fit with less and less smoothing while that pays, or with more and more."""
         if self.smoothing is not None:
             return self.fits(n_states, self.smoothing)
-        best = self.fits(n_states, SMOOTHINGS[0])
-        for smoothing in SMOOTHINGS[1:]:
-            tried = self.fits(n_states, smoothing, best.scores)
-            if not is_better(tried.scores, best.scores):
+        first = best = self.fits(n_states, _FIRST_SMOOTHING)
+        place = SMOOTHINGS.index(_FIRST_SMOOTHING)
+        for others in (SMOOTHINGS[place + 1 :], SMOOTHINGS[:place][::-1]):
+            for smoothing in others:
+                tried = self.fits(n_states, smoothing, best.scores)
+                if not is_better(tried.scores, best.scores):
+                    break
+                best = tried
+            if best is not first:
                 break
-            best = tried
         return best
 
     def _adjusted(self, fits: _Fits) -> _Fits:
