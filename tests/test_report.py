@@ -114,7 +114,7 @@ def test_strength_is_0_for_independence_and_1_where_one_tells_the_other():
     same, none = np.eye(2), np.full((2, 2), 0.5)
     noisy = np.array([[0.8, 0.2], [0.2, 0.8]])
     model = LatentTreeModel(tree, columns, (same, none, noisy, np.full((2, 1), 0.5)))
-    strengths = Dependence(model).strengths
+    strengths = model.edge_strengths()
     assert strengths[:2] == pytest.approx([1, 0], abs=1e-7)
     entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
     assert strengths[2] == pytest.approx(np.sqrt(1 - entropy / np.log(2)), rel=1e-9)
@@ -312,7 +312,7 @@ def test_a_model_remembers_its_fit_and_so_does_its_file(learned, tmp_path):
     assert record.tried
     chosen = {(attempt.most, attempt.smoothing) for attempt in record.tried}
     assert (max(learned.choice.n_states), learned.smoothing) in chosen
-    assert all(attempt.bic is not None for attempt in record.tried)
+    assert all((attempt.bic is None) is (attempt.held_out is None) for attempt in record.tried)
 
 
 def test_attempts_tell_what_held_out_rows_said(learned):

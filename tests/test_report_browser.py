@@ -70,7 +70,9 @@ def thousand():
 
 def hostile():
     model = hostile_model()
-    return report_html(model, model.sample(100, random_state=0), rows=3, labels=HOSTILE)
+    return report_html(
+        model, model.sample(100, random_state=0), rows=3, labels=dict(zip(model.tree.names, HOSTILE, strict=True))
+    )
 
 
 MAKERS = {

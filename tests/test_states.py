@@ -209,7 +209,7 @@ def test_sure_tables_are_smoothed_little_and_noisy_ones_much():
     noise = rng.integers(0, 4, (400, 6))
     copies = np.where(rng.random((400, 6)) < 0.99, rng.integers(0, 4, (400, 1)), noise)
     assert chosen(as_table(copies), tree, n_states=4).smoothing <= 0.3
-    assert chosen(as_table(noise), tree, n_states=4).smoothing == 1.0
+    assert chosen(as_table(noise), tree, n_states=4).smoothing > 1
 
 
 @every_criterion

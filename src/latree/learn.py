@@ -351,7 +351,7 @@ def _warnings(table: Table, fit: Fit) -> list[str]:
             f"EM stopped after {fit.monitor.max_iterations} iterations while it still gained more than "
             f"{fit.monitor.tolerance:g} nats a cell; allow it more iterations"
         )
-    found += _first_few(_idle_states(fit.model, table.total_weight))
+    found += _idle_states(fit.model, table.total_weight)
     if table.total_weight < 10 * int(table.n_states.max()):
         what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
         found.append(f"{table.total_weight:g} {what} are few for columns of up to {table.n_states.max()} states")
@@ -371,20 +371,24 @@ def _warnings(table: Table, fit: Fit) -> list[str]:
 
 def _idle_states(model: LatentTreeModel, n_rows: float) -> list[str]:
     """Name hidden variables with states that no row is in, or that mean the same as another one."""
-    found = []
+    empty, twins = [], []
     tree = model.tree
-    for node, (name, shares) in enumerate(model.marginals().items()):
-        if node < tree.n_observed:
-            continue
-        empty = shares * n_rows < 1
-        if empty.any():
-            found.append(f"{int(empty.sum())} of the {len(shares)} states of {name} hold less than one row")
+    for node, (name, shares) in list(enumerate(model.marginals().items()))[tree.n_observed :]:
+        unused = shares * n_rows < 1
+        if unused.any():
+            empty.append(f"{int(unused.sum())} of the {len(shares)} of {name}")
         around = [model.joint([node, other]) for other, _ in tree.neighbors[node]]
-        meanings = np.concatenate(around, axis=1)[~empty] / shares[~empty, None]
-        twins = sum(np.abs(meanings[:i] - meaning).max(axis=1).min() < _SAME for i, meaning in enumerate(meanings) if i)
-        if twins:
-            found.append(f"{twins} of the {len(shares)} states of {name} mean the same as another one")
-    return found
+        meanings = np.concatenate(around, axis=1)[~unused] / shares[~unused, None]
+        alike = sum(np.abs(meanings[:i] - meaning).max(axis=1).min() < _SAME for i, meaning in enumerate(meanings) if i)
+        if alike:
+            twins.append(f"{alike} of the {len(shares)} of {name}")
+    kinds = {"states that hold less than one row": empty, "states that mean the same as another one": twins}
+    return [f"{kind}: {_shortened(names)}" for kind, names in kinds.items() if names]
+
+
+def _shortened(names: list[str], few: int = 3) -> str:
+    more = len(names) - few
+    return ", ".join(names if more <= 1 else [*names[:few], f"and {more} more hidden variables have some"])
 
 
 def _first_few(messages: list[str], few: int = 3) -> list[str]:
