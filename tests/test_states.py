@@ -262,6 +262,13 @@ def test_better_means_by_more_than_the_standard_error_of_the_sum():
     assert not is_better(heavy * (others + 1 + noise / 10), heavy * others, errors=2)
 
 
+def test_rounding_makes_nothing_better():
+    scores = -np.ones(100)
+    for errors in (0.0, 2.0):
+        assert not is_better(scores + 1e-12, scores, errors)
+        assert is_better(scores + 1e-3, scores, errors)
+
+
 def test_fewer_impossible_rows_are_better():
     others = np.array([-1.0, -np.inf, -3.0, -4.0])
     assert is_better(np.array([-9.0, -9.0, -9.0, -9.0]), others)

@@ -194,6 +194,9 @@ def auto(
     steps = 4 if criterion == "held-out" else 3
     progress(0, steps)
     first = joined(table).tree
+    if not len(first.edges):  # no two columns depend on each other, so that no tree could explain anything
+        progress(steps, steps)
+        return tried(first, {})
     start = rearranged(table, first, seed)
     tree = supported(table, start.tree, first, seed)
     best = tried(tree, {"exchanges": start.exchanges})

@@ -201,8 +201,11 @@ class _Search:
         if self.criterion == "held-out":
             most = 2 * _FIRST
             while most <= self._most and self._regular(most) != best.n_states:
-                tried = self.fits(self._regular(most), best.smoothing, best.scores)
-                if not is_better(tried.scores, best.scores):
+                for smoothing in self._no_more_than(best.smoothing):
+                    tried = self.fits(self._regular(most), smoothing, best.scores)
+                    if is_better(tried.scores, best.scores):
+                        break
+                else:
                     break
                 best, most = tried, 2 * most
             if most == 2 * _FIRST:
@@ -231,6 +234,11 @@ class _Search:
             if best is not first:
                 break
         return best
+
+    def _no_more_than(self, smoothing: float) -> tuple[float, ...]:
+        """Give a smoothing and the next smaller one: more states may need less of it."""
+        place = SMOOTHINGS.index(smoothing) if self.smoothing is None else len(SMOOTHINGS)
+        return (smoothing, *SMOOTHINGS[place + 1 : place + 2])
 
     def _adjusted(self, fits: _Fits) -> _Fits:
         """Move on from a fit to a little more or less smoothing, if that pays."""
@@ -340,4 +348,5 @@ def is_better(scores: FloatArray, others: FloatArray, errors: float = 1.0) -> bo
     gain = scores[both] - others[both]
     if not gain.size:
         return False
-    return float(gain.sum()) > errors * float(gain.std()) * sqrt(len(gain))
+    rounding = 1e-9 * float(np.abs(others[both]).sum())
+    return float(gain.sum()) > max(errors * float(gain.std()) * sqrt(len(gain)), rounding)
