@@ -494,7 +494,11 @@ def test_states_that_are_empty_or_mean_the_same_are_told():
         model = LatentTreeModel(tree, columns, (leaf, leaf, leaf, np.array(shares)[:, None]))
         return _idle_states(model, 100)
 
-    assert warnings([0.4, 0.3, 0.3]) == ["some states mean the same as another one: 1 of the 3 of H1"]
-    assert warnings([0.5, 0.495, 0.005]) == ["some states hold less than one row: 1 of the 3 of H1"]
+    assert warnings([0.4, 0.3, 0.3]) == [
+        "some states mean the same as another one, so that fewer would do: 1 of the 3 of H1"
+    ]
+    assert warnings([0.5, 0.495, 0.005]) == [
+        "some states hold less than one row, so that fewer would do: 1 of the 3 of H1"
+    ]
     leaf = np.array([[0.9, 0.1, 0.3], [0.1, 0.9, 0.7]])
     assert warnings([0.4, 0.3, 0.3]) == []

@@ -399,6 +399,7 @@ def test_labels_are_read(tmp_path):
 
 BAD_LABELS = {
     "unknown": ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
+    "no headings": ("x0,a\nx1,b\n", "its first line labels 'x0'; it needs a line with headings before"),
     "twice": ("column,group\nx0,a\nx0,b\n", "line 3 labels 'x0' a second time"),
     "one column": ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
     "empty": ("", "the file is empty"),

@@ -152,7 +152,7 @@ def test_search_finds_a_column_and_shows_the_path(visit):
     assert "x2" in selected_label(page)
     assert page.locator(".link.on-path").count() >= 1
     page.fill("#search", "nothing like this")
-    assert page.locator("#results").inner_text() == "No such column"
+    assert page.locator("#results").inner_text() == "Nothing has this name"
     page.press("#search", "Escape")
     assert page.locator("#results").is_hidden()
 

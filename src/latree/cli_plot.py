@@ -25,7 +25,11 @@ from latree.errors import InputError
     show_default=True,
     help="Around the middle, without a root (for few columns), or from left to right.",
 )
-@click.option("--labels", type=common.file, help="CSV file whose first two columns are a column and its group.")
+@click.option(
+    "--labels",
+    type=common.file,
+    help="CSV file with headings whose first two columns are a column's name and its group.",
+)
 @click.option("--hidden", is_flag=True, help="Name the hidden variables, too.")
 def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) -> None:
     """Draw a tree as SVG or PNG.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file whose first two columns are a column's name and its label, for colours.",
+    help="CSV file with headings whose first two columns are a column's name and its label, for colours.",
 )
 @click.option("--test", type=common.file, help="Other rows, which the model is scored on.")
 @click.option(

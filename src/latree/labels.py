@@ -10,8 +10,9 @@ from latree.table.textfile import read_lines
 def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
     """Read a table file whose first two columns are the names of columns and their labels.
 
-    The first line is a header, whatever it says; further columns are passed over. A column that the file does not name,
-    or whose label is empty, has no label. Names of no column are passed over, so that one file serves several tables.
+    The first line has headings, none of which is a column; further columns are passed over. A column that the file does
+    not name, or whose label is empty, has no label. Names of no column are passed over, so that one file serves several
+    tables.
 
     Parameters
     ----------
@@ -28,6 +29,10 @@ def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
     header, rows = read_lines(path)
     if len(header) < 2:
         raise InputError(f"{path}: needs two columns, the names of columns and their labels, and has one")
+    if header[0].strip() in columns:
+        raise InputError(
+            f"{path}: its first line labels {header[0].strip()!r:.60}; it needs a line with headings before"
+        )
     found: dict[str, str] = {}
     for line, (name, label) in ((line, (cell.strip() for cell in row[:2])) for line, row in rows):
         if name in found:

@@ -382,7 +382,10 @@ def _idle_states(model: LatentTreeModel, n_rows: float) -> list[str]:
         alike = sum(np.abs(meanings[:i] - meaning).max(axis=1).min() < _SAME for i, meaning in enumerate(meanings) if i)
         if alike:
             twins.append(f"{alike} of the {len(shares)} of {name}")
-    kinds = {"some states hold less than one row": empty, "some states mean the same as another one": twins}
+    kinds = {
+        "some states hold less than one row, so that fewer would do": empty,
+        "some states mean the same as another one, so that fewer would do": twins,
+    }
     return [f"{kind}: {_shortened(names)}" for kind, names in kinds.items() if names]
 
 

@@ -77,7 +77,7 @@ function showResults(open) {
       });
       return entry;
     }),
-    ...(open && !hits.length ? [make("li", { class: "muted none" }, "No such column")] : []),
+    ...(open && !hits.length ? [make("li", { class: "muted none" }, "Nothing has this name")] : []),
   );
   results.hidden = !open;
   input.setAttribute("aria-expanded", String(open));
