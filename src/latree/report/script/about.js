@@ -334,7 +334,7 @@ function tell(id) {
     ...(nColumns < names.length
       ? ["Click a dot for what a hidden variable stands for.", "Double-click a dot to fold its branch."]
       : []),
-    "Scroll or pinch to zoom, drag to move.",
+    "Pinch, or hold Ctrl and scroll, to zoom; drag to move.",
   ];
   const listed = groups.map((group, number) =>
     make(

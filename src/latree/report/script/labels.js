@@ -166,6 +166,12 @@ const zoom = d3
     [size.width, size.height],
   ])
   .clickDistance(5)
+  // The wheel scrolls the page until somebody has touched the drawing; a pinch comes as a wheel with Ctrl.
+  .filter((event) =>
+    event.type === "wheel"
+      ? event.ctrlKey || event.metaKey || document.activeElement === svg
+      : !event.button && !event.ctrlKey,
+  )
   .on("zoom", ({ transform }) => {
     view.setAttribute("transform", transform);
     stage.dataset.scale = transform.k.toFixed(4);
