@@ -292,7 +292,7 @@ def test_who_is_clearly_behind_after_some_parts_gives_up():
     again = contend(table, tree, parts, fair, n_states=sizes)
     np.testing.assert_array_equal(again.scores, fair.scores)
     for ahead, judged in ((100.0, len(parts[0].judged.codes())), (-100.0, 600)):
-        rival = replace(fair, scores=fair.scores + ahead)
+        rival = replace(fair, scores=fair.scores + np.random.default_rng(1).normal(ahead, 1, 600))
         given_up = contend(table, tree, parts, rival, n_states=sizes)
         assert len(given_up.scores) == judged
         assert is_better(rival.scores, given_up.scores) is (ahead > 0)
