@@ -386,12 +386,7 @@ def _idle_states(model: LatentTreeModel, n_rows: float) -> list[str]:
         "some states hold less than one row, so that fewer would do": empty,
         "some states mean the same as another one, so that fewer would do": twins,
     }
-    return [f"{kind}: {_shortened(names)}" for kind, names in kinds.items() if names]
-
-
-def _shortened(names: list[str], few: int = 3) -> str:
-    more = len(names) - few
-    return ", ".join(names if more <= 1 else [*names[:few], f"and {more} more hidden variables have some"])
+    return [f"{kind}: {', '.join(_first_few(names))}" for kind, names in kinds.items() if names]
 
 
 def _first_few(messages: list[str], few: int = 3) -> list[str]:
