@@ -44,10 +44,10 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
 def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArray, FloatArray]:
     """Join at least three leaves; give the edges and their lengths, new nodes being d, d + 1, ...
 
-    Pairs are searched in few rows: with ``b_i`` at most the smallest ``d_ij - u_j`` over the nodes j that are older than
-    i, no such pair can be better than ``b_i - u_i``, and every pair has an older node. As nodes are joined, u changes
-    little, and b_i is lowered by as much as any u_j has grown since the row was searched. Nodes that are left stand in
-    the first r rows.
+    Pairs are searched in few rows: with ``b_i`` at most the smallest ``d_ij - u_j`` over the nodes j that are older
+    than i, no such pair can be better than ``b_i - u_i``, and one node of every pair is the older. As nodes are joined,
+    u changes little, and b_i is lowered by as much as any u_j has grown since the row was searched. Nodes that are left
+    stand in the first r rows.
     """
     d = len(distance)
     node = np.arange(d)
