@@ -16,9 +16,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from latree.arrays import FloatArray
+from latree.arrays import FloatArray, IntArray
 from latree.builders import divide_conquer
 from latree.builders.divide_conquer import divide_and_conquer
 from latree.builders.neighbor_joining import join
@@ -66,12 +67,13 @@ def growth(what: str, expected: str, sizes: Sequence[int], task: Callable[[int],
 
 def simulated(columns: int, rows: int, states: int) -> Table:
     tree = random_tree(columns, 0.5, 0)
-    hidden = min(states, 4)
-    model = random_model(tree, states, hidden, start="identity", perturbation=0.2, random_state=0)
+    model = random_model(
+        tree, n_states=states, hidden_states=min(states, 4), start="identity", perturbation=0.2, random_state=0
+    )
     return model.sample(rows, 0)
 
 
-def random_quartets(columns: int, number: int) -> np.ndarray:
+def random_quartets(columns: int, number: int) -> IntArray:
     rng = np.random.default_rng(0)
     return np.array([rng.permutation(columns)[:4] for _ in range(number)])
 
@@ -134,7 +136,7 @@ def _count_of(table: Table, rows: int) -> Callable[[], object]:
     return partial(quartet_tables, table.taken(np.arange(rows)), random_quartets(table.n_columns, 500))
 
 
-def indicators(table: Table) -> FloatArray:
+def indicators(table: Table) -> NDArray[np.float32]:
     codes = table.codes()
     shown = codes[:, :, None] == np.arange(int(table.n_states.max()))
     return np.ascontiguousarray(shown.reshape(len(codes), -1), dtype=np.float32)
@@ -165,12 +167,9 @@ def show_ratios(taken: dict[str, Taken]) -> None:
 
 
 def tree_distances(columns: int, noise: float) -> FloatArray:
-    """Give path lengths in a random tree, times numbers from 1 to 1 + noise; for infinite noise those numbers alone."""
+    """Give path lengths in a random tree, times numbers from 1 to 1 + noise; for infinite noise numbers from 5 to 6."""
     random = np.random.default_rng(0).random((columns, columns))
-    if np.isinf(noise):
-        matrix = 5 + random
-    else:
-        matrix = random_tree(columns, 0.5, 0).path_lengths() * (1 + noise * random)
+    matrix = random + 5 if np.isinf(noise) else random_tree(columns, 0.5, 0).path_lengths() * (1 + noise * random)
     upper = np.triu(matrix, 1)
     return np.asarray(upper + upper.T)
 
@@ -186,9 +185,11 @@ def joining() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of negative lengths
             show_ratios(interleaved({"scikit-bio": partial(nj, theirs), "latree": partial(join, distance)}, 3))
-        growth(
-            "columns", "2 to 3", (250, 500, 1000, 2000), lambda size, n=noise: partial(join, tree_distances(size, n))
-        )
+        growth("columns", "2 to 3", (250, 500, 1000, 2000), partial(_joining_of, noise=noise))
+
+
+def _joining_of(columns: int, noise: float) -> Callable[[], object]:
+    return partial(join, tree_distances(columns, noise))
 
 
 def divide(columns: int) -> None:
@@ -236,7 +237,9 @@ def batches() -> None:
         found = []
         for seed in range(seeds):
             tree = random_tree(columns, balance, seed)
-            model = random_model(tree, 4, hidden, start="identity", perturbation=mu, random_state=seed)
+            model = random_model(
+                tree, n_states=4, hidden_states=hidden, start="identity", perturbation=mu, random_state=seed
+            )
             table = model.sample(rows, seed)
             test, distance = nuclear_test(partial(quartet_tables, table), 4), pairwise(table, nuclear)
             for order in range(orders):
@@ -258,7 +261,12 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="part", help="quartets, pairs, joining, divide; by default all")
     parser.add_argument("--columns", type=int, default=10_000)
     options = parser.parse_args()
-    parts = {"quartets": quartets, "pairs": pairs, "joining": joining, "divide": partial(divide, options.columns)}
+    parts: dict[str, Callable[[], None]] = {
+        "quartets": quartets,
+        "pairs": pairs,
+        "joining": joining,
+        "divide": partial(divide, options.columns),
+    }
     unknown = set(options.parts) - set(parts)
     if unknown:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
