@@ -5,11 +5,13 @@ import pytest
 
 from latree.builders.divide_conquer import _GrowingTree, divide_and_conquer
 from latree.learn import learn_tree
+from latree.quartets import Pairings
 from latree.quartets.four_point import four_point_test
 from latree.quartets.nuclear import nuclear_test
 from latree.simulate import random_model, random_tree
 from latree.tables import quartet_tables
 from latree.tree import Tree
+from strategies import path_distances, with_lengths
 
 
 def caterpillar(n):
@@ -33,34 +35,130 @@ def test_an_oracle_gives_the_true_tree(n_leaves, balance, nearest):
         assert built.tree.n_hidden == n_leaves - 2
 
 
-@pytest.mark.parametrize("shape", ["balanced", "skewed", "caterpillar"])
-@pytest.mark.parametrize("n_leaves", [16, 64, 256, 1024, 2048])
-def test_tests_grow_as_d_log_d(n_leaves, shape):
-    tree = (
+def tree_of(shape, n_leaves):
+    return (
         caterpillar(n_leaves)
         if shape == "caterpillar"
         else random_tree(n_leaves, 0.5 if shape == "balanced" else 0.2, 0)
     )
+
+
+@pytest.mark.parametrize("shape", ["balanced", "skewed", "caterpillar"])
+@pytest.mark.parametrize("n_leaves", [16, 64, 256, 1024, 2048])
+def test_tests_grow_as_d_log_d(n_leaves, shape):
+    tree = tree_of(shape, n_leaves)
     built = oracle_build(tree, nearest=False, seed=1)
     assert built.tree.robinson_foulds(tree) == 0
     assert built.facts["quartet_tests"] <= n_leaves * np.log2(n_leaves)
 
 
-@pytest.mark.parametrize("n_leaves", [4, 8, 16, 33])
-def test_an_insertion_takes_at_most_a_logarithm_of_tests(n_leaves):
-    tree = random_tree(n_leaves, 0.3, 0)
-    asked = []
+@pytest.mark.parametrize("nearest", [False, True])
+@pytest.mark.parametrize("shape", ["balanced", "skewed", "caterpillar"])
+def test_rounds_grow_as_a_power_of_log_d(shape, nearest):
+    rounds = []
+    for n_leaves in (64, 512):
+        tree = tree_of(shape, n_leaves)
+        lengths = with_lengths(tree, 0)
+        distance = path_distances(lengths) if nearest else None
+        built = divide_and_conquer(tree.names, four_point_test(tree.path_lengths()), distance=distance, random_state=1)
+        assert built.tree.robinson_foulds(tree) == 0
+        rounds.append(built.facts["quartet_rounds"] / np.log2(n_leaves) ** 2)
+    assert max(rounds) < 5
+
+
+@pytest.mark.parametrize("answer", [0, 1, 2, "random"])
+def test_whatever_the_test_says_a_binary_tree_comes_out(answer):
+    rng = np.random.default_rng(0)
+
+    def stubborn(quartets):
+        assert all(len(set(quartet)) == 4 for quartet in quartets.tolist())
+        size = len(quartets)
+        pairing = rng.integers(3, size=size) if answer == "random" else np.full(size, answer)
+        return Pairings(pairing, np.zeros(size), np.ones(size, dtype=bool))
+
+    for n_leaves in (4, 9, 40, 200):
+        built = divide_and_conquer([f"x{i}" for i in range(n_leaves)], stubborn, random_state=n_leaves)
+        assert built.tree.oddities() == {}
+        assert built.tree.n_hidden == n_leaves - 2
+
+
+def test_many_leaves_are_asked_about_in_a_round():
+    tree = random_tree(400, 0.4, 0)
     oracle = four_point_test(tree.path_lengths())
+    asked = []
 
     def counting(quartets):
-        asked.extend(quartets[:, 0].tolist())
+        asked.append(quartets)
         return oracle(quartets)
 
     built = divide_and_conquer(tree.names, counting, random_state=0)
-    assert built.facts["quartet_tests"] == len(asked)
-    new_leaves = list(dict.fromkeys(asked))
-    for in_tree, leaf in enumerate(new_leaves, start=3):
-        assert asked.count(leaf) <= np.ceil(np.log2(in_tree - 1))
+    assert built.facts == {"quartet_tests": sum(map(len, asked)), "quartet_rounds": len(asked)}
+    assert max(map(len, asked)) > 60
+    for quartets in asked:
+        assert len(set(quartets[:, 0].tolist())) == len(quartets)
+
+
+def test_near_relatives_are_not_in_one_batch():
+    tree = with_lengths(random_tree(300, 0.5, 0), 0)
+    distance = path_distances(tree)
+    oracle = four_point_test(distance)
+    placed, batch, sizes = set(), [], []
+
+    def watching(quartets):
+        new, others = set(quartets[:, 0].tolist()), set(quartets[:, 1:].ravel().tolist())
+        if not new <= set(batch):  # a new batch, all of which ask at the first node
+            placed.update(batch)
+            batch[:] = quartets[:, 0].tolist()
+            sizes.append(len(batch))
+            if placed:
+                for place, leaf in enumerate(batch):
+                    third = np.sort(distance[leaf, sorted(placed)])[2] if len(placed) > 2 else np.inf
+                    assert all(distance[leaf, other] >= third for other in batch[:place])
+        placed.update(others - new)
+        return oracle(quartets)
+
+    assert divide_and_conquer(tree.names, watching, distance=distance, random_state=0).tree.robinson_foulds(tree) == 0
+    assert max(sizes) > 20
+
+
+def grown(n_leaves, seed, at_once):
+    """Make a tree by putting leaves on random edges, several at once."""
+    rng = np.random.default_rng(seed)
+    tree = _GrowingTree(n_leaves, rng.permutation(3))
+    while tree.n_leaves < n_leaves:
+        edges = rng.permutation(np.flatnonzero(tree.parent >= 0))[: min(at_once, n_leaves - tree.n_leaves)]
+        tree.insert(np.arange(tree.n_leaves, tree.n_leaves + len(edges)), edges)
+    return tree
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+@pytest.mark.parametrize("n_leaves", [4, 8, 16, 33, 100])
+def test_a_plan_leads_to_every_edge_within_a_logarithm_of_tests(n_leaves, at_once):
+    for seed in range(5):
+        tree = grown(n_leaves, seed, at_once)
+        first, onward = tree.halves()
+        found, places = [], [first]
+        for _ in range(int(np.ceil(np.log2(n_leaves - 1)))):
+            following = onward[places].ravel()
+            found += (~following[following < 0]).tolist()
+            places = following[following >= 0]
+        assert len(places) == 0
+        assert sorted(found) == np.flatnonzero(tree.parent >= 0).tolist()
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_a_plan_goes_on_in_the_branch_that_was_chosen(at_once):
+    tree = grown(40, 1, at_once)
+    _, onward = tree.halves()
+    below = {node: set(tree.order[tree.start[node] :][: tree.size[node]].tolist()) for node in range(len(tree.parent))}
+    for node in range(40, len(tree.parent)):
+        left, right, above = map(set, tree.branches(node))
+        for branch, following in zip((left, right), onward[node], strict=False):
+            assert below[~following if following < 0 else following] <= branch
+        following = ~onward[node, 2] if onward[node, 2] < 0 else onward[node, 2]
+        assert not below[following] <= left
+        assert not below[following] <= right
+        assert above
 
 
 def path(rooted, u, v):
@@ -172,7 +270,7 @@ def test_the_seed_decides():
 def test_few_leaves_take_no_test(n_leaves):
     built = divide_and_conquer([f"x{i}" for i in range(n_leaves)], pytest.fail)
     assert built.tree.n_hidden == (n_leaves > 1)
-    assert built.facts == {"quartet_tests": 0}
+    assert built.facts == {"quartet_tests": 0, "quartet_rounds": 0}
 
 
 def test_progress_counts_leaves():
@@ -203,12 +301,18 @@ def test_a_table_is_counted_through_the_test():
     np.testing.assert_array_equal(test(quartets).pairing, truth.pairing)
 
 
-def test_branches_part_all_leaves():
-    tree = _GrowingTree(9, np.arange(3))
-    for leaf in range(3, 9):
-        tree.insert(leaf, above=(leaf - 1) % 3 if leaf % 2 else tree.root)
-        for node in range(9, tree.n_nodes):
-            assert sorted(np.concatenate(tree.branches(node)).tolist()) == list(range(leaf + 1))
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_branches_part_all_leaves(at_once):
+    tree = grown(30, 0, at_once)
+    nodes = np.arange(30, len(tree.parent))
+    for node, sizes in zip(nodes, tree.branch_sizes(nodes), strict=True):
+        branches = tree.branches(node)
+        assert sorted(np.concatenate(branches).tolist()) == list(range(30))
+        assert sizes.tolist() == [len(branch) for branch in branches]
+        numbers = np.array(list(np.ndindex(*sizes)))
+        found = tree.leaves_of_branches(np.full(len(numbers), node), numbers)
+        for branch, leaves in zip(branches, found.T, strict=True):
+            assert set(branch.tolist()) == set(leaves.tolist())
 
 
 class InOrder(np.random.Generator):

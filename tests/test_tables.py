@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latree.distances import nuclear, pairwise
+from latree.distances import covariance, nuclear, pairwise
 from latree.errors import InputError
 from latree.table import Column, Table
 from latree.tables import pair_tables, quartet_tables
@@ -67,6 +67,34 @@ def test_counts_equal_naive_loops(monkeypatch, block_rows, weighted):
     assert_same(pair_tables(table), naive_pairs.reshape(5, 5, 5, 5), weighted)
     assert_same(pair_tables(table, np.array(pairs)), naive_pairs, weighted)
     assert_same(quartet_tables(table, QUARTETS), naive_tables(table, QUARTETS, 5), weighted)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("block_rows", [1, 63, 64, 65, 2048])
+def test_binary_quartets_equal_naive_loops_however_they_are_shared_out(monkeypatch, block_rows, weighted):
+    """Few cells are counted by bits, where rows have no weights."""
+    table = random_table(block_rows, n_rows=130, n_states=(2, 2, 2, 2, 2), weighted=weighted)
+    expected = naive_tables(table, QUARTETS, 2)
+    monkeypatch.setattr("latree.table.memory.BLOCK_ROWS", block_rows)
+    assert_same(quartet_tables(table, QUARTETS), expected, weighted)
+    for name in ("_NUMBERS_AT_ONCE", "_WORDS_AT_ONCE", "_GROUPS_AT_ONCE"):
+        monkeypatch.setattr(f"latree.tables.{name}", 1)
+        assert_same(quartet_tables(table, QUARTETS), expected, weighted)
+    monkeypatch.setattr("latree.tables._FEW_CELLS", 0)
+    assert_same(quartet_tables(table, QUARTETS), expected, weighted)
+
+
+@pytest.mark.parametrize("measure", [nuclear, covariance])
+def test_measures_do_not_depend_on_tiles_or_threads(monkeypatch, measure):
+    table = random_table(4, n_rows=3000, n_states=(2, 4, 3, 2, 5, 4, 4))
+    whole = pairwise(table, measure)
+    np.testing.assert_array_equal(whole, whole.T)
+    for cells in (1, 300):
+        monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", cells)
+        np.testing.assert_array_equal(pairwise(table, measure), whole)
+        with monkeypatch.context() as patch:
+            patch.setattr("latree.parallel.n_threads", lambda: 1)
+            np.testing.assert_array_equal(pairwise(table, measure), whole)
 
 
 def test_tables_are_as_wide_as_the_columns_asked_for():

@@ -5,6 +5,7 @@ table (:func:`pairwise`) as well as of the exact distributions of a model.
 """
 
 from collections.abc import Callable, Sequence
+from math import isqrt
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from latree.arrays import FloatArray
+from latree.parallel import map_ordered
 from latree.table import Table
-from latree.tables import column_tables
+from latree.tables import tables_between
 from latree.tensor import nuclear_norms, singular_values
 
-_CELLS_AT_ONCE = 2**22  # pair tables are made and measured so many cells at a time
+_CELLS_AT_ONCE = 2**20  # pair tables are made and measured so many cells at a time
 _MOST_SINGULAR = 1e-6  # what a singular value of zero counts as at most, however few rows there are
 ROUNDING = 1e-14  # what independent columns may seem to depend on each other by
 
@@ -167,14 +169,21 @@ def pairwise(table: Table, measure: Measure) -> FloatArray:
 def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
     """Take several measures of the same pair tables, which are counted once."""
     d, n = table.n_columns, int(table.n_states.max())
-    step = max(1, _CELLS_AT_ONCE // (d * n * n))
+    step = max(1, isqrt(_CELLS_AT_ONCE) // n)
+    tiles = [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
     results = [np.empty((d, d)) for _ in measures]
-    for i in range(0, d, step):
-        pairs = as_pairs(column_tables(table, i, min(i + step, d)))
-        for result, measure in zip(results, measures, strict=True):
-            result[i : i + step] = measure(pairs)
-    lower = np.tri(d, dtype=bool)
-    return [np.where(lower, result.T, result) for result in results]  # rounding must not make them lopsided
+
+    def measured(tile: tuple[slice, slice]) -> list[FloatArray]:
+        pairs = as_pairs(tables_between(table, *tile))
+        return [measure(pairs) for measure in measures]
+
+    for (first, second), values in zip(tiles, map_ordered(measured, tiles), strict=True):
+        for result, value in zip(results, values, strict=True):
+            if first == second:  # rounding must not make it lopsided
+                value = np.where(np.tri(len(value), dtype=bool), value.T, value)
+            result[first, second] = value
+            result[second, first] = value.T
+    return results
 
 
 def as_pairs(counts: NDArray[np.int64] | FloatArray) -> Pairs:

@@ -5,16 +5,24 @@ padded with zeros, so that many tables make one array; zero rows and columns cha
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import FloatArray, IntArray
+from latree.arrays import CodeArray, FloatArray, IntArray
 from latree.errors import InputError
+from latree.parallel import map_ordered
 from latree.table import Block, Table, missing_code
 
 # One quartet of 200-state columns would take 1.6e9 cells: refuse before the memory goes.
 MAX_CELLS = 2**27
+
+_NUMBERS_AT_ONCE = 2**16  # rows of groups are numbered so many at a time, which stay in the cache
+_WORDS_AT_ONCE = 2**14  # of bits
+_FEW_CELLS = 16  # up to which counting bits is faster than counting numbers
+_FEW_ROWS = 2**13
+_GROUPS_AT_ONCE = 2**9
 
 
 def column_counts(table: Table) -> list[FloatArray]:
@@ -46,21 +54,22 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     """
     if pairs is not None:
         return _group_tables(table, pairs, width=2)
-    return column_tables(table, 0, table.n_columns)
+    return tables_between(table, slice(None), slice(None))
 
 
-def column_tables(table: Table, start: int, stop: int) -> NDArray[np.int64] | FloatArray:
-    """Count the states of pairs whose first column is one of ``start .. stop-1``, the second any.
+def tables_between(table: Table, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
+    """Count the states of pairs of one of some columns with one of others.
 
     Returns
     -------
-    array, shape (stop - start, d, n, n)
+    array, shape (columns of first, columns of second, n, n)
     """
-    d, n = table.n_columns, int(table.n_states.max())
-    _check_size(table, np.arange(d), (stop - start) * d * n * n)
-    counts = table.sum(partial(_pairs_from, n=n, start=start, stop=stop))
+    columns = np.arange(table.n_columns)
+    n, shape = int(table.n_states.max()), (len(columns[first]), len(columns[second]))
+    _check_size(table, columns, shape[0] * shape[1] * n * n)
+    counts = table.sum(partial(_count_between, n=n, first=first, second=second))
     assert not isinstance(counts, tuple)
-    return counts.reshape(stop - start, n, d, n).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(counts.reshape(shape[0], n, shape[1], n).transpose(0, 2, 1, 3))
 
 
 def present_together(table: Table) -> NDArray[np.int64]:
@@ -97,9 +106,18 @@ def _group_tables(table: Table, groups: IntArray, width: int) -> NDArray[np.int6
     groups = np.asarray(groups, dtype=np.intp).reshape(-1, width)
     n = int(table.n_states[groups].max(initial=0))
     _check_size(table, groups.ravel(), len(groups) * n**width)
-    counts = table.sum(partial(_count_groups, groups=groups, n=n))
-    assert not isinstance(counts, tuple)
-    return counts.reshape(len(groups), *[n] * width)
+    if not len(groups):
+        return np.zeros((0, *[n] * width), dtype=np.int64)
+
+    def counted(some: IntArray) -> NDArray[np.int64] | FloatArray:
+        counts = table.sum(partial(_count_groups, groups=some, n=n))
+        assert not isinstance(counts, tuple)
+        return counts
+
+    # Rows are shared out to threads in blocks. Where there are few, groups are shared out instead.
+    step = _GROUPS_AT_ONCE if table.n_rows <= _FEW_ROWS else len(groups)
+    parts = [groups[start : start + step] for start in range(0, len(groups), step)]
+    return np.concatenate(list(map_ordered(counted, parts))).reshape(len(groups), *[n] * width)
 
 
 def _check_size(table: Table, columns: IntArray, cells: int) -> None:
@@ -112,32 +130,77 @@ def _check_size(table: Table, columns: IntArray, cells: int) -> None:
 
 
 def _count_groups(block: Block, groups: IntArray, n: int) -> NDArray[np.int64] | FloatArray:
-    """Count each group's states in one block, all groups in one pass."""
+    """Count each group's states in one block; gives shape (groups, cells)."""
+    count = _count_bits if n ** groups.shape[1] <= _FEW_CELLS and block.weights is None else _count_numbers
+    return count(block, groups, n)
+
+
+def _count_numbers(block: Block, groups: IntArray, n: int) -> NDArray[np.int64] | FloatArray:
+    """Give every cell a number, and count the numbers of the cells that rows fall in.
+
+    Rows with a missing cell are counted in one more cell, which is dropped.
+    """
     cells = n ** groups.shape[1]
     columns = block.codes.T
-    index = np.zeros((len(groups), len(block.codes)), dtype=np.intp)
-    complete = np.ones(index.shape, dtype=bool)
-    for position in groups.T:
-        codes = columns[position]
-        complete &= codes != missing_code(codes)
-        index = index * n + codes
-    index += np.arange(len(groups))[:, None] * cells
-    weights = None if block.weights is None else np.broadcast_to(block.weights, index.shape)[complete]
-    return np.bincount(index[complete], weights=weights, minlength=len(groups) * cells)
+    missing = missing_code(columns)
+    step = max(1, _NUMBERS_AT_ONCE // max(1, len(block.codes)))
+    counted = []
+    for start in range(0, len(groups), step):
+        some = groups[start : start + step]
+        number = np.zeros((len(some), len(block.codes)), dtype=np.min_scalar_type(cells))
+        absent = np.zeros(number.shape, dtype=bool)
+        for codes in (columns[position] for position in some.T):
+            absent |= codes == missing
+            number *= n
+            np.add(number, codes, out=number, casting="unsafe")
+        number[absent] = cells
+        place = number + (cells + 1) * np.arange(len(some))[:, None]
+        weights = None if block.weights is None else np.broadcast_to(block.weights, place.shape).ravel()
+        counts = np.bincount(place.ravel(), weights=weights, minlength=len(some) * (cells + 1))
+        counted.append(counts.reshape(-1, cells + 1)[:, :cells])
+    return np.concatenate(counted)
 
 
-def _pairs_from(block: Block, n: int, start: int, stop: int) -> NDArray[np.int64] | FloatArray:
-    """Count pairs in one block as a product of its indicators; a missing cell has none.
+def _count_bits(block: Block, groups: IntArray, n: int) -> NDArray[np.int64]:
+    """Keep a bit a row for every state, and count the bits that a cell's states share; for rows without weights.
+
+    With 16 cells it takes half the time of counting numbers, with 81 one and a half times as much.
+    """
+    used, places = np.unique(groups, return_inverse=True)
+    codes = block.codes.T[used]
+    packed = np.packbits(_shown(codes, n), axis=-1)
+    bits = np.pad(packed, [(0, 0), (0, 0), (0, -packed.shape[-1] % 8)]).view(np.uint64)
+    places = places.reshape(groups.shape)
+    step = max(1, _WORDS_AT_ONCE // max(1, n ** groups.shape[1] * bits.shape[-1]))
+    counted = []
+    for start in range(0, len(groups), step):
+        some = places[start : start + step]
+        cells = bits[some[:, 0]]
+        for position in some.T[1:]:
+            cells = (cells[:, :, None] & bits[position][:, None]).reshape(len(some), -1, bits.shape[-1])
+        counted.append(np.bitwise_count(cells).sum(axis=-1, dtype=np.int64))
+    return np.concatenate(counted)
+
+
+def _count_between(block: Block, n: int, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
+    """Count pairs in one block as a product of indicators.
 
     Single precision counts exactly: a block has far fewer than 2^24 rows.
     """
-    dtype = np.float32 if block.weights is None else np.float64
-    rows, d = block.codes.shape
-    indicators = np.zeros((rows, d, n), dtype=dtype)
-    row, column = np.nonzero(block.codes != missing_code(block.codes))
-    indicators[row, column, block.codes[row, column]] = 1
-    second = indicators.reshape(rows, d * n)
-    first = second[:, start * n : stop * n]
+    right = _indicators(block, second, n)
+    left = right if first == second else _indicators(block, first, n)
     if block.weights is not None:
-        return np.asarray((first * block.weights[:, None]).T @ second)
-    return (first.T @ second).astype(np.int64)
+        return np.asarray((left * block.weights) @ right.T)
+    return np.asarray(left @ right.T, dtype=np.int64)
+
+
+def _indicators(block: Block, columns: slice, n: int) -> NDArray[Any]:
+    """Give a row for every state of every column, 1 where it is the cell's; a missing cell has no state."""
+    codes = block.codes.T[columns]
+    dtype = np.float32 if block.weights is None else np.float64
+    return _shown(codes, n).astype(dtype).reshape(len(codes) * n, len(block.codes))
+
+
+def _shown(codes: CodeArray, n: int) -> NDArray[np.bool_]:
+    """Say for every column, state and row whether the cell has the state; ``codes`` has a row a column."""
+    return np.asarray(codes[:, None] == np.arange(n, dtype=codes.dtype)[:, None])

@@ -13,11 +13,11 @@ from latree.parallel import map_ordered
 # runs fastest: row x1 + n(x2 - 1). NumPy's reshape lets the last index run fastest, hence (2, 1) and not (1, 2).
 _AXES = ((1, 0, 3, 2), (2, 0, 3, 1), (3, 0, 2, 1))
 
-# NumPy lets go of the interpreter lock for SVDs of stacks of more than about 500 matrix rows. A piece is six matrices
-# (600 rows for 10 states), or this many cells if that is more.
-_CELLS_AT_ONCE = 2**16
+# NumPy lets go of the interpreter lock for SVDs of stacks of more than 500 matrix rows in all.
+_ROWS_UNLOCKED = 501
+_CELLS_AT_ONCE = 2**16  # a piece of a stack has so many cells, if these are rows enough
 
-_LARGE = 400  # from this many rows on, a matrix is worth looking at by itself
+_LARGE = 200  # from this many rows on, a matrix is worth looking at by itself
 
 
 def unfoldings(tensors: FloatArray) -> FloatArray:
@@ -45,7 +45,7 @@ def unfoldings(tensors: FloatArray) -> FloatArray:
 def singular_values(matrices: FloatArray) -> FloatArray:
     """Give the singular values of every matrix of a stack, largest first; large stacks on all cores."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
-    step = max(1 if flat.shape[-1] >= _LARGE else 6, _CELLS_AT_ONCE // max(1, flat[:1].size))
+    step = max(-(-_ROWS_UNLOCKED // max(1, flat.shape[-2])), _CELLS_AT_ONCE // max(1, flat[:1].size))
     pieces = (flat[start : start + step] for start in range(0, len(flat), step))
     values = list(map_ordered(_values, pieces))
     shape = (*matrices.shape[:-2], min(matrices.shape[-2:]))
@@ -61,10 +61,13 @@ def _values(stack: FloatArray) -> FloatArray:
     if stack.shape[-1] < _LARGE:
         return np.asarray(np.linalg.svd(stack, compute_uv=False))
     # Unfoldings of columns with many states are mostly empty: rows and columns of zeros change no singular value.
+    full = [matrix[np.ix_(matrix.any(axis=1), matrix.any(axis=0))] for matrix in stack]
+    dense = np.zeros((len(stack), *np.max([matrix.shape for matrix in full], axis=0)))
+    for into, matrix in zip(dense, full, strict=True):
+        into[: matrix.shape[0], : matrix.shape[1]] = matrix
+    some = np.linalg.svd(dense, compute_uv=False)
     values = np.zeros((len(stack), min(stack.shape[-2:])))
-    for row, matrix in zip(values, stack, strict=True):
-        some = np.linalg.svd(matrix[matrix.any(axis=1)][:, matrix.any(axis=0)], compute_uv=False)
-        row[: len(some)] = some
+    values[:, : some.shape[-1]] = some
     return values
 
 

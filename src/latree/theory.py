@@ -325,7 +325,7 @@ def _near_independence(delta: float, allowed: float, inner: list[tuple[int, int]
 
 
 def most_tests(n_leaves: int) -> int:
-    """Give the most quartet tests that Algorithm 2 takes: the theorem's ``c d log d``, exactly."""
+    """Give the most tests that Algorithm 2 takes, a leaf after another: the theorem's ``c d log d``, exactly."""
     return sum(ceil(log2(leaves - 1)) for leaves in range(4, n_leaves + 1))
 
 

@@ -1,10 +1,19 @@
-"""Algorithm 2 of the paper: insert one leaf after another, each by quartet tests that halve what is left of the tree.
+"""Algorithm 2 of the paper: insert leaf after leaf, each by quartet tests that halve what is left of the tree.
 
 At an inner node R the tree falls into three branches. One leaf of each and the new leaf make a quartet, and the test
 says with which of the three the new leaf belongs: that is the branch it must be inserted in. R is chosen to split the
-*remaining* part of the tree most evenly, so that an insertion takes at most ``ceil(log2(i - 1))`` tests among i leaves.
+*remaining* part of the tree most evenly, so that a tree of i leaves takes at most ``ceil(log2(i - 1))`` tests a leaf.
 The appendix's Insert tests three branches as well, but goes on in the lower two only and inserts nothing if the third,
 the rest of the tree above R, is chosen; here that branch is gone on in like the others.
+
+Leaves are inserted in batches that grow with the tree. All leaves of a batch go down the tree together, a round of
+tests a step. Of those that come to the same edge the first is inserted, and the others go on among the three edges that
+meet at the node this makes, again a round a step. As the order is random, few meet on one edge, so that the number of
+rounds grows as a power of log d, while one leaf after another takes d log d.
+
+A leaf and its near relatives must not be in one batch: none of them could then represent a branch for the others, and
+far representatives make poor tests. Where distances are known, a leaf waits for the next batch if another one of the
+batch is nearer to it than the third nearest leaf in the tree.
 """
 
 from collections.abc import Sequence
@@ -17,6 +26,9 @@ from latree.builders.latent_class import latent_class
 from latree.quartets import QuartetTest
 from latree.tree import Tree
 
+_BATCH_SHARE = 0.25  # leaves that may be in a batch, for each leaf in the tree
+_NEAREST = 3  # leaves of the tree that must be nearer to a new one than the others of its batch
+
 
 def divide_and_conquer(
     names: Sequence[str],
@@ -26,7 +38,7 @@ def divide_and_conquer(
     random_state: RandomState = None,
     progress: Progress = no_progress,
 ) -> Structure:
-    """Build a binary tree with O(d log d) quartet tests.
+    """Build a binary tree with O(d log d) quartet tests, in few rounds.
 
     Parameters
     ----------
@@ -45,119 +57,176 @@ def divide_and_conquer(
     Returns
     -------
     Structure
-        With the fact ``quartet_tests``. Up to three leaves have only one tree, and take no test.
+        With the facts ``quartet_tests`` and ``quartet_rounds``, how many tests there were and in how many batches they
+        were asked. Up to three leaves have only one tree, and take no test.
     """
     d = len(names)
     if d < 4:
-        return Structure(latent_class(names).tree, {"quartet_tests": 0})
+        return Structure(latent_class(names).tree, {"quartet_tests": 0, "quartet_rounds": 0})
     rng = generator(random_state)
     leaves = rng.permutation(d)
     tree = _GrowingTree(d, leaves[:3])
-    n_tests = 0
-    for count, leaf in enumerate(leaves[3:].tolist(), start=4):
-        region = _Region(tree)
-        while (node := region.middle()) is not None:
-            branches = [_representative(leaf, branch, distance, rng) for branch in tree.branches(node)]
-            pairing = test(np.array([[leaf, *branches]])).pairing
-            region.keep(node, int(pairing[0]))
-            n_tests += 1
-        tree.insert(leaf, above=region.top)
-        progress(count, d)
-    return Structure(Tree(names, tree.edges()), {"quartet_tests": n_tests})
+    n_tests = n_rounds = 0
+    waiting = leaves[3:]
+    while len(waiting):
+        new = waiting[: max(1, int(_BATCH_SHARE * tree.n_leaves))]
+        if distance is not None:
+            new = _independent(new, tree.order, distance)
+        waiting = waiting[~np.isin(waiting, new)]
+        first, onward = tree.halves()
+        at = np.full(len(new), first)
+        while len(new):
+            while len(asking := np.flatnonzero(at >= 0)):
+                branches = _representatives(tree, new[asking], at[asking], distance, rng)
+                pairing = test(np.column_stack([new[asking], branches])).pairing
+                at[asking] = onward[at[asking], pairing]
+                n_tests += len(asking)
+                n_rounds += 1
+            edges, chosen, meeting = np.unique(~at, return_index=True, return_inverse=True)
+            hidden = tree.insert(new[chosen], edges)
+            onward[hidden] = np.column_stack([~edges, ~new[chosen], ~hidden])
+            at, new = np.delete(hidden[meeting], chosen), np.delete(new, chosen)
+            progress(tree.n_leaves, d)
+    return Structure(Tree(names, tree.edges()), {"quartet_tests": n_tests, "quartet_rounds": n_rounds})
 
 
-def _representative(leaf: int, branch: IntArray, distance: FloatArray | None, rng: np.random.Generator) -> int:
+def _independent(new: IntArray, placed: IntArray, distance: FloatArray) -> IntArray:
+    """Choose leaves in their order, each of which has its nearest relatives in the tree, not among the chosen ones."""
+    chosen: list[int] = []
+    for leaf in new.tolist():
+        reach = np.partition(distance[leaf, placed], _NEAREST - 1)[_NEAREST - 1]
+        if not chosen or distance[leaf, chosen].min() >= reach:
+            chosen.append(leaf)
+    return np.array(chosen)
+
+
+def _representatives(
+    tree: "_GrowingTree", new: IntArray, nodes: IntArray, distance: FloatArray | None, rng: np.random.Generator
+) -> IntArray:
+    """Choose a leaf of each of the three branches at a node, for every new leaf that asks at one; shape (q, 3)."""
     if distance is None:
-        return int(branch[rng.integers(len(branch))])
-    return int(branch[np.argmin(distance[leaf, branch])])
+        return tree.leaves_of_branches(nodes, rng.integers(tree.branch_sizes(nodes)))
+    nearest = np.empty((len(new), 3), dtype=np.intp)
+    for row, leaf, node in zip(nearest, new, nodes, strict=True):
+        row[:] = [branch[np.argmin(distance[leaf, branch])] for branch in tree.branches(node)]
+    return nearest
 
 
 class _GrowingTree:
-    """A binary tree hung from one of its leaves, in which leaves below a node are neighbours in ``order``."""
+    """A binary tree hung from one of its leaves, in which leaves below a node are neighbours in ``order``.
+
+    An edge is named by the node below it.
+    """
 
     def __init__(self, d: int, first: IntArray) -> None:
-        top, left, right = first.tolist()
+        self.top, left, right = first.tolist()
         self.d = d
+        self.n_leaves = 3
         self.parent = np.full(2 * d - 2, -1, dtype=np.intp)
-        self.children: list[tuple[int, int]] = [(-1, -1)] * (2 * d - 2)  # of hidden nodes
-        self.size = np.ones(2 * d - 2, dtype=np.intp)  # leaves below a node
-        self.start = np.zeros(2 * d - 2, dtype=np.intp)  # where they begin in order
-        self.order = np.array([left, right, top], dtype=np.intp)  # the leaf on top comes last
-        self.root = d
-        self.n_nodes = d + 1
-        self.parent[[left, right, d]] = d, d, top
-        self.children[d] = (left, right)
-        self.size[d] = 2
-        self.start[[left, right, top]] = 0, 1, 2
+        self.children = np.full((2 * d - 2, 2), -1, dtype=np.intp)  # the leaf on top has only one
+        self.parent[[left, right, d]] = d, d, self.top
+        self.children[d] = left, right
+        self.children[self.top, 0] = d
+        self._arrange()
+
+    def insert(self, leaves: IntArray, edges: IntArray) -> IntArray:
+        """Put leaves on edges, at most one on each, and give the hidden nodes this makes."""
+        first = self.d + self.n_leaves - 2
+        hidden = np.arange(first, first + len(leaves))
+        parents = self.parent[edges]
+        self.children[parents, (self.children[parents, 1] == edges).astype(np.intp)] = hidden
+        self.children[hidden] = np.column_stack([edges, leaves])
+        self.parent[hidden] = parents
+        self.parent[edges] = self.parent[leaves] = hidden
+        self.n_leaves += len(leaves)
+        self._arrange()
+        return hidden
+
+    def _arrange(self) -> None:
+        """Put the leaves in order, the one on top last, and find which of them are below each node."""
+        children, parent = self.children.tolist(), self.parent.tolist()
+        nodes, stack = [], [children[self.top][0]]
+        while stack:
+            node = stack.pop()
+            nodes.append(node)
+            if node >= self.d:
+                left, right = children[node]
+                stack += [right, left]
+        size = [1] * self.d + [0] * (len(parent) - self.d)
+        for node in reversed(nodes[1:]):
+            size[parent[node]] += size[node]
+        visited = np.array([*nodes, self.top])
+        is_leaf = visited < self.d
+        self.order = visited[is_leaf]
+        self.size = np.array(size)  # leaves below a node
+        self.start = np.zeros_like(self.size)  # where they begin in order
+        self.start[visited] = np.cumsum(is_leaf) - is_leaf
 
     def branches(self, node: int) -> tuple[IntArray, IntArray, IntArray]:
         """Give the leaves of the three branches at a hidden node: below its two children, and all others."""
-        left, right = self.children[node]
         start, stop = self.start[node], self.start[node] + self.size[node]
+        middle = self.start[self.children[node, 1]]
         above = np.concatenate([self.order[:start], self.order[stop:]])
-        return self._below(left), self._below(right), above
+        return self.order[start:middle], self.order[middle:stop], above
 
-    def _below(self, node: int) -> IntArray:
-        return self.order[self.start[node] : self.start[node] + self.size[node]]
+    def branch_sizes(self, nodes: IntArray) -> IntArray:
+        """Count the leaves of the three branches at hidden nodes; shape (q, 3)."""
+        return np.column_stack([self.size[self.children[nodes]], self.n_leaves - self.size[nodes]])
 
-    def insert(self, leaf: int, above: int) -> None:
-        """Put a leaf on the edge from a node to its parent."""
-        hidden, parent = self.n_nodes, int(self.parent[above])
-        self.n_nodes += 1
-        place = self.start[above] + self.size[above]
-        self.order = np.insert(self.order, place, leaf)
-        self.start[self.start >= place] += 1
-        self.start[leaf], self.start[hidden] = place, self.start[above]
-        self.size[leaf], self.size[hidden] = 1, self.size[above] + 1
-        self.parent[[above, leaf, hidden]] = hidden, hidden, parent
-        self.children[hidden] = (above, leaf)
-        if above == self.root:
-            self.root = hidden
-        else:
-            left, right = self.children[parent]
-            self.children[parent] = (hidden, right) if left == above else (left, hidden)
-        while parent >= self.d:
-            self.size[parent] += 1
-            parent = int(self.parent[parent])
+    def leaves_of_branches(self, nodes: IntArray, numbers: IntArray) -> IntArray:
+        """Give a leaf of each of the three branches at hidden nodes, by its number in the branch; shape (q, 3)."""
+        places = numbers.copy()
+        places[:, :2] += self.start[self.children[nodes]]
+        places[:, 2] += np.where(places[:, 2] >= self.start[nodes], self.size[nodes], 0)
+        return self.order[places]
+
+    def halves(self) -> tuple[int, IntArray]:
+        """Plan where a new leaf asks first, and where next after each answer.
+
+        Returns
+        -------
+        first : int
+            The hidden node that splits the tree most evenly.
+        onward : array, shape (2d - 2, 3)
+            For every hidden node and each of its branches the hidden node that splits what is then left most evenly,
+            or ``~edge`` if only that edge is left.
+        """
+        children, parent = self.children.tolist(), self.parent.tolist()
+        # What is left hangs below the edge above a top node, less what was ruled out. Where a subtree was ruled out,
+        # its root stays as an end; weight counts ends below a node.
+        weight = self.size.tolist()
+
+        def middle(top: int) -> int:
+            total = weight[top] + 1  # the edge above the top is an end, too
+            if total == 2:
+                return ~top
+            node = top
+            while True:
+                left, right = children[node]
+                heavier = left if weight[left] >= weight[right] else right
+                if 2 * weight[heavier] <= total:
+                    return node
+                node = heavier
+
+        onward = np.zeros((len(parent), 3), dtype=np.intp)
+        root = children[self.top][0]
+        first = middle(root)
+        waiting = [(first, root)]
+        while waiting:
+            node, top = waiting.pop()
+            lost, up = weight[node] - 1, node
+            weight[node] = 1
+            while up != top:
+                up = parent[up]
+                weight[up] -= lost
+            for branch, beginning in enumerate((*children[node], top)):
+                following = middle(beginning)
+                onward[node, branch] = following
+                if following >= 0:
+                    waiting.append((following, beginning))
+        return first, onward
 
     def edges(self) -> IntArray:
+        """Give all edges, as pairs of nodes."""
         nodes = np.flatnonzero(self.parent >= 0)
         return np.stack([nodes, self.parent[nodes]], axis=1)
-
-
-class _Region:
-    """Where in a tree the new leaf must go: what hangs below the edge above ``top``, less what was ruled out.
-
-    Where a subtree was ruled out, its root stays as an end of the region; ``weight`` counts ends below a node.
-    """
-
-    def __init__(self, tree: _GrowingTree) -> None:
-        self.tree = tree
-        self.top = tree.root
-        self.changed: dict[int, int] = {}  # weights that differ from the tree's sizes
-
-    def weight(self, node: int) -> int:
-        return self.changed.get(node, int(self.tree.size[node]))
-
-    def middle(self) -> int | None:
-        """Find the node that splits the region most evenly; None if only one edge is left."""
-        total = self.weight(self.top) + 1  # the edge above the top ends the region, too
-        if total == 2:
-            return None
-        node = self.top
-        while True:
-            heavier = max(self.tree.children[node], key=self.weight)
-            if 2 * self.weight(heavier) <= total:
-                return node
-            node = heavier
-
-    def keep(self, node: int, branch: int) -> None:
-        """Go on in one of a node's branches: below one of its two children, or above it."""
-        if branch < 2:
-            self.top = self.tree.children[node][branch]
-            return
-        lost = self.weight(node) - 1
-        self.changed[node] = 1
-        while node != self.top:
-            node = int(self.tree.parent[node])
-            self.changed[node] = self.weight(node) - lost

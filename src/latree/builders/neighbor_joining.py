@@ -15,6 +15,8 @@ from latree.builders.latent_class import latent_class
 from latree.distances import finite
 from latree.tree import Tree
 
+_ROUNDING = 1e-10  # by how much bounds may be off, relative to the numbers they are sums of
+
 
 def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progress = no_progress) -> Structure:
     """Build a binary tree from any matrix of distances.
@@ -42,8 +44,10 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
 def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArray, FloatArray]:
     """Join at least three leaves; give the edges and their lengths, new nodes being d, d + 1, ...
 
-    Pairs are searched in few rows: with ``m_i`` at most a row's smallest distance, no pair in row i can be better than
-    ``m_i - u_i - max u``. Nodes that are left stand in the first r rows.
+    Pairs are searched in few rows: with ``b_i`` at most the smallest ``d_ij - u_j`` over the nodes j that are older
+    than i, no such pair can be better than ``b_i - u_i``, and one node of every pair is the older. As nodes are joined,
+    u changes little, and b_i is lowered by as much as any u_j has grown since the row was searched. Nodes that are left
+    stand in the first r rows.
     """
     d = len(distance)
     node = np.arange(d)
@@ -51,12 +55,12 @@ def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArr
     np.fill_diagonal(distance, 0)
     total = distance.sum(axis=1)
     np.fill_diagonal(distance, np.inf)
-    least = distance.min(axis=1)
+    u = total / max(1, d - 2)
+    bound = (distance - u).min(axis=1)
     edges: list[tuple[int, int]] = []
     lengths: list[float] = []
     for r in range(d, 3, -1):
-        u = total[:r] / (r - 2)
-        i, j = _closest(distance, u, least)
+        i, j = _closest(distance, u, bound)
         new = 2 * d - r
         apart = distance[i, j]
         edges += [(int(node[i]), new), (int(node[j]), new)]
@@ -69,14 +73,18 @@ def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArr
         total[i] = row.sum()
         row[[i, j]] = np.inf
         distance[i, :r] = distance[:r, i] = row
-        least[:r] = np.minimum(least[:r], row)
-        least[i] = row.min()
         node[i] = new
         last = r - 1
         if j != last:
             distance[j, :last], distance[:last, j] = distance[last, :last], distance[:last, last]
             distance[j, j] = np.inf
-            total[j], least[j], node[j] = total[last], least[last], node[last]
+            for array in (total, u, bound, node, row):
+                array[j] = array[last]
+        before, row = u[:last], row[:last]
+        u = total[:last] / (last - 2)
+        before[i] = u[i]
+        bound = bound[:last] - (u - before).max()
+        bound[i] = (row - u).min()
         progress(d - r + 1, d)
     sides = [distance[0, 1], distance[0, 2], distance[1, 2]]
     edges += [(int(leaf), 2 * d - 3) for leaf in node[:3]]
@@ -85,15 +93,15 @@ def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArr
     return np.array(edges, dtype=np.intp), np.array(lengths)
 
 
-def _closest(distance: FloatArray, u: FloatArray, least: FloatArray) -> tuple[int, int]:
+def _closest(distance: FloatArray, u: FloatArray, bound: FloatArray) -> tuple[int, int]:
     """Find the best pair, and bring the bounds of the rows that were searched up to date."""
     r = len(u)
-    hopeful = least[:r] - u
+    hopeful = bound - u
     first = int(np.argmin(hopeful))
     best = float((distance[first, :r] - u).min() - u[first])
-    rows = np.flatnonzero(hopeful <= best + u.max() + 1e-12 * abs(best))
-    block = distance[rows, :r]
-    least[rows] = block.min(axis=1)
-    position, j = divmod(int(np.argmin(block - u - u[rows, None])), r)
-    i = int(rows[position])
+    rows = np.flatnonzero(hopeful <= best + _ROUNDING * (abs(best) + np.abs(u).max()))
+    block = distance[rows, :r] - u
+    bound[rows] = block.min(axis=1)
+    position = int(np.argmin(bound[rows] - u[rows]))
+    i, j = int(rows[position]), int(np.argmin(block[position]))
     return (i, j) if i < j else (j, i)

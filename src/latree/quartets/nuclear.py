@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
+from latree.parallel import map_ordered
 from latree.quartets import Pairings, QuartetTest, smallest, tensor_test
 from latree.tensor import nuclear_norms, unfoldings
+
+_CELLS_AT_ONCE = 2**15  # of the tensors that a thread works on, which stay in its cache with their unfoldings
 
 
 def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
@@ -23,8 +26,14 @@ def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
         Joint distributions or counts; each is divided by its sum. An empty table (no row has all four cells) leaves
         the three pairings tied.
     """
+    step = max(1, _CELLS_AT_ONCE // max(1, tensors[:1].size))
+    pieces = (tensors[start : start + step] for start in range(0, max(1, len(tensors)), step))
+    return smallest(np.concatenate(list(map_ordered(_norms, pieces))))
+
+
+def _norms(tensors: NDArray[np.int64] | FloatArray) -> FloatArray:
     total = tensors.sum(axis=(1, 2, 3, 4), keepdims=True)
-    return smallest(nuclear_norms(unfoldings(tensors / np.where(total > 0, total, 1))))
+    return nuclear_norms(unfoldings(tensors / np.where(total > 0, total, 1)))
 
 
 def nuclear_test(tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n_states: int) -> QuartetTest:
