@@ -113,7 +113,8 @@ def commands(context: click.Context) -> None:
 def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     """Learn a tree and fit a model on it.
 
-    DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns. It is only read.
+    DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns, or a .parquet file. It is only
+    read. A pattern in quotes stands for several files, such as 'folder/*.parquet'. Files may be larger than memory.
     """
     from latree.methods import find_method
     from latree.table import as_table
@@ -190,8 +191,10 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
     """
     from latree.table import decode_column
     from latree.table.factors import label_of
-    from latree.table.textfile import read_cells
+    from latree.table.textfile import is_text_file, read_cells
 
+    if not is_text_file(data):
+        raise InputError(f"{data}: only text files (.csv, .tsv, .txt, also with .gz) are filled")
     loaded = common.load_model(model)
     table = loaded.encode(data, unseen=unseen)
     header, cells = read_cells(data)

@@ -1,6 +1,7 @@
 """The scikit-learn face of latree."""
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -122,14 +123,16 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : data frame, array or Table
-            Rows by columns; cells may be missing.
+        X : data frame, array, Table, or name of a file
+            Rows by columns; cells may be missing. A name may be a pattern, such as ``"folder/*.parquet"``.
         y : ignored
-        sample_weight : array of float, optional
-            A weight for each row.
+        sample_weight : array of float, or str, optional
+            A weight for each row, or the name of the column that holds it.
         """
         X = self._validated(X, reset=True)
         table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing)
+        if _is_elsewhere(X):
+            self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
         check_learnable(table)
         settings = Settings(
             method=self.method,
@@ -183,10 +186,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def impute(self, X: Any) -> Any:
         """Fill every missing cell with its most probable value given the row; everything else stays as it is.
 
-        A column that was cut into bins gets the median of the bin.
+        A column that was cut into bins gets the median of the bin. Of a Table or a file a Table comes back.
         """
         table = self._encoded(X)
-        if isinstance(X, Table):
+        if isinstance(X, Table) or _is_elsewhere(X):
             return self.model_.complete(table)
         missing = table.codes() < 0
         filled = self.model_.complete(table).codes()
@@ -211,6 +214,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if reset:
                 self.n_features_in_ = X.n_columns
             return X
+        if _is_elsewhere(X):
+            return X
         if _is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
@@ -231,6 +236,11 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _is_elsewhere(X: Any) -> bool:
+    """Tell whether data are not in memory, but in files."""
+    return isinstance(X, str | Path)
 
 
 def _fill(series: "nw.Series[Any]", column: Column, holes: NDArray[np.bool_], codes: NDArray[Any]) -> "nw.Series[Any]":

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,11 @@ from numpy.typing import NDArray
 from latree.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column
-from latree.table.encode import (
-    DEFAULT_BINS,
-    MISSING,
-    Unseen,
-    encode_column,
-    learn_column,
-    read_numbers,
-)
-from latree.table.factors import Factor, from_frame, from_matrix
+from latree.table.encode import MISSING, Unseen, code_type, encode_column
+from latree.table.finding import find_source
+from latree.table.learning import learn_columns
 from latree.table.memory import Block, MemoryRows, Rows, Sums, missing_code
-from latree.table.textfile import is_text_file, read_factors
+from latree.table.sources import Piece, Source, Weights, n_rows
 
 __all__ = [
     "DEFAULT_BINS",
@@ -40,6 +33,7 @@ __all__ = [
 ]
 
 
+DEFAULT_BINS = 10
 # A quartet of columns with n states has n⁴ cells, and unfolds to n² x n²: beyond this, a single test takes minutes.
 MAX_LEARNABLE_STATES = 64
 MAX_WEIGHT = 1e15  # beyond it, floats no longer tell one row more or less
@@ -68,7 +62,7 @@ class Table:
         limits = [column.n_states for column in columns]
         if codes.shape[1:] != (len(columns),) or (len(codes) and np.any(codes.max(axis=0) >= limits)):
             raise InputError("the codes do not fit their columns: too many columns, or a code that is no state")
-        dtype = np.uint8 if max((column.n_states for column in columns), default=0) <= 255 else np.uint16
+        dtype = code_type(columns)
         compact = np.array(codes, dtype=dtype, order="F")
         if np.issubdtype(codes.dtype, np.signedinteger):
             compact[codes < 0] = np.iinfo(dtype).max
@@ -208,28 +202,34 @@ def as_table(
     missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
     if isinstance(data, list | tuple):
         data = _as_array(data, "the data")
-    source, factors = _read(data, names)
-    weights, factors = _take_weights(weights, factors, source, missing)
-    factors = _without(factors, drop, source)
-    if columns is None:
-        with _naming(source):
-            columns = [learn_column(factor, weights, bins, missing) for factor in factors]
-        unseen = "missing"  # only rows without weight can hold anything new
-    elif isinstance(data, np.ndarray):
-        if len(factors) != len(columns):
-            raise InputError(f"{source} has {len(factors)} columns where the model has {len(columns)}")
-    else:
-        by_name = {factor.name: factor for factor in factors}
-        absent = [column.name for column in columns if column.name not in by_name]
-        if absent:
-            raise InputError(f"{source}: there is no column {absent[0]!r}, which the model needs")
-        factors = [by_name[column.name] for column in columns]
-    n_rows = len(factors[0].codes) if factors else 0
-    codes = np.empty((n_rows, len(factors)), dtype=np.int32, order="F")
-    with _naming(source):
-        for j, (column, factor) in enumerate(zip(columns, factors, strict=True)):
-            codes[:, j] = encode_column(column, factor, unseen)
-    return Table.from_codes(columns, codes, weights)
+    source = find_source(data, names)
+    if weights is not None:
+        source = _weighted(source, weights, missing)
+    wanted = _without(source, drop)
+    with _naming(source.where):
+        if columns is None:
+            columns = learn_columns(source, wanted, bins, missing)
+            unseen = "missing"  # only rows without weight can hold anything new
+        elif isinstance(data, np.ndarray):
+            if len(wanted) != len(columns):
+                raise InputError(f"{len(wanted)} columns where the model has {len(columns)}")
+        else:
+            absent = [column.name for column in columns if column.name not in wanted]
+            if absent:
+                raise InputError(f"there is no column {absent[0]!r}, which the model needs")
+            wanted = [column.name for column in columns]
+        encode = partial(_encode_piece, columns=tuple(columns), names=tuple(wanted), unseen=unseen)
+        return Table(tuple(columns), source.store(encode, wanted))
+
+
+def _encode_piece(piece: Piece, columns: tuple[Column, ...], names: tuple[str, ...], unseen: Unseen) -> Block:
+    """Turn raw cells into codes of known columns, which have these names in the data."""
+    dtype = code_type(columns)
+    codes = np.empty((n_rows(piece.factors.values()) if names else 0, len(names)), dtype=dtype, order="F")
+    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        signed = encode_column(column, piece.factors[name], unseen)
+        codes[:, j] = np.where(signed < 0, np.iinfo(dtype).max, signed)
+    return Block(codes, piece.weights)
 
 
 def check_learnable(table: Table, source: str = "the data") -> None:
@@ -282,61 +282,35 @@ def _naming(source: str) -> Iterator[None]:
         raise InputError(f"{source}: {error}") from None
 
 
-def _read(data: Any, names: Sequence[str] | None) -> tuple[str, list[Factor]]:
-    if names is not None and not isinstance(data, np.ndarray):
-        raise InputError("names can be given for an array only; a file or a data frame has its own")
-    if isinstance(data, str | Path):
-        path = Path(data)
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder, not a file")
-        if not is_text_file(path):
-            raise InputError(f"{path}: unknown kind of file; the name must end in .csv, .tsv or .txt (also with .gz)")
-        return str(path), read_factors(path)
-    if isinstance(data, np.ndarray):
-        return "the array", from_matrix(data, names)
-    return "the data frame", from_frame(data)
-
-
-def _take_weights(
-    weights: Any, factors: list[Factor], source: str, missing: tuple[str, ...]
-) -> tuple[FloatArray | None, list[Factor]]:
+def _weighted(source: Source, weights: Any, missing: tuple[str, ...]) -> Source:
     """Check the weights, and take their column out of the data if they are one."""
-    if weights is None:
-        return None, factors
-    where = f"{source}: weights"
     if isinstance(weights, str):
-        chosen = next((factor for factor in factors if factor.name == weights), None)
-        if chosen is None:
-            raise InputError(f"{source}: there is no column {weights!r} to take weights from")
-        where = f"{source}: weight column {weights!r}"
-        factors = [factor for factor in factors if factor is not chosen]
-        with _naming(source):
-            weights = _weight_column(chosen, missing)
-    array: FloatArray = _as_array(weights, where, np.float64)
-    n_rows = len(factors[0].codes) if factors else 0
-    if array.shape != (n_rows,):
-        raise InputError(f"{where}: {n_rows} rows need {n_rows} weights, got an array of shape {array.shape}")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if len(bad):
-        raise InputError(
-            f"{where}: row {bad[0] + 1} has weight {array[bad[0]]:g}; weights must not be negative or missing"
-        )
-    if n_rows and not array.any():
-        raise InputError(f"{where}: all of them are zero")
-    if array.sum() > MAX_WEIGHT:
-        raise InputError(f"{where}: their sum is {array.sum():g}, more than {MAX_WEIGHT:g}; weights count as rows")
-    return array, factors
+        if weights not in source.names:
+            raise InputError(f"{source.where}: there is no column {weights!r} to take weights from")
+        found = Weights(weights, None, missing)
+    else:
+        found = Weights(None, _as_array(weights, f"{source.where}: weights", np.float64), missing)
+    with _naming(source.where):
+        if found.array is not None:
+            rows = source.reduce(lambda piece: n_rows(piece.factors.values()), lambda a, b: a + b, source.names[:1])
+            if found.array.shape != (rows,):
+                raise InputError(f"weights: {rows} rows need {rows} weights, got an array of shape {found.array.shape}")
+        result = source.weighted(found)
+        rows, total = result.reduce(_weigh, lambda a, b: (a[0] + b[0], a[1] + b[1]), source.names[:1])
+        if rows and not total:
+            raise InputError(f"{found.name}: all of them are zero")
+        if total > MAX_WEIGHT:
+            raise InputError(f"{found.name}: their sum is {total:g}, more than {MAX_WEIGHT:g}; weights count as rows")
+    return result
 
 
-def _weight_column(factor: Factor, missing: tuple[str, ...]) -> FloatArray:
-    numbers, odd = read_numbers(factor, missing)
-    if odd is not None:
-        raise InputError(f"weight column {factor.name!r}: {odd!r:.60} is not a number")
-    return numbers[factor.codes]
+def _weigh(piece: Piece) -> tuple[int, float]:
+    assert piece.weights is not None
+    return len(piece.weights), float(piece.weights.sum())
 
 
-def _without(factors: list[Factor], drop: Collection[str], source: str) -> list[Factor]:
+def _without(source: Source, drop: Collection[str]) -> list[str]:
     for name in drop:
-        if all(factor.name != name for factor in factors):
-            raise InputError(f"{source}: there is no column {name!r} to drop")
-    return [factor for factor in factors if factor.name not in drop]
+        if name not in source.names:
+            raise InputError(f"{source.where}: there is no column {name!r} to drop")
+    return [name for name in source.names if name not in drop]
