@@ -17,7 +17,7 @@ from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.learn import Settings, learn_model
 from latree.model import LatentTreeModel
-from latree.simulate import random_model, random_tree
+from latree.simulate import random_tree
 from latree.states import held_out
 from latree.support import bootstrap_trees
 from latree.table import MemoryRows, Table, as_table
@@ -27,6 +27,7 @@ from latree.table.learning import learn_columns
 from latree.table.memory import added_up
 from latree.table.sources import Weights, in_files
 from latree.tables import pair_tables, quartet_tables
+from tables import mixed, simulated, written
 
 
 @pytest.fixture
@@ -38,29 +39,6 @@ def small(monkeypatch):
     monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
     monkeypatch.setattr("latree.table.memory.BLOCK_ROWS", 32)
     monkeypatch.setattr("latree.table.memory.CHUNK_CELLS", 32 * 4 * 6)
-
-
-def mixed(n_rows, seed=0):
-    rng = np.random.default_rng(seed)
-    words = np.array(["red", "green", "blue", None], dtype=object)
-    return pd.DataFrame(
-        {
-            "word": words[rng.integers(0, 4, n_rows)],
-            "grade": rng.integers(1, 6, n_rows),
-            "height": np.where(rng.random(n_rows) < 0.1, np.nan, rng.normal(170, 9, n_rows)),
-            "year": rng.integers(1900, 2020, n_rows),
-            "yes": rng.random(n_rows) < 0.3,
-            "w": rng.exponential(size=n_rows) * (rng.random(n_rows) < 0.9),
-        }
-    )
-
-
-def written(frame, path, **options):
-    if path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    else:
-        pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), path, **options)
-    return path
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -221,18 +199,6 @@ def test_many_columns_of_many_numbers_are_collected_in_batches(small, tmp_path, 
     table = as_table(written(frame, tmp_path / "a.parquet"))
     assert table.columns == expected.columns
     np.testing.assert_array_equal(table.codes(), expected.codes())
-
-
-def simulated(n_rows=3000, n_leaves=6, seed=0):
-    model = random_model(
-        random_tree(n_leaves, 0.5, seed),
-        n_states=3,
-        hidden_states=2,
-        start="identity",
-        perturbation=0.2,
-        random_state=seed,
-    )
-    return model.sample(n_rows, seed)
 
 
 def on_disk(table, tmp_path):

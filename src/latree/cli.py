@@ -3,6 +3,7 @@
 import io
 import math
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -107,10 +108,11 @@ def commands(context: click.Context) -> None:
     show_default=True,
     help="EM stops when an iteration gains less, in nats per cell.",
 )
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read and keep Parquet: tcp://...")
 @common.seed
 @common.quiet
 @common.as_json
-def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
+def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None, **options: Any) -> None:
     """Learn a tree and fit a model on it.
 
     DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns, or a .parquet file. It is only
@@ -118,14 +120,16 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
     """
     from latree.methods import find_method
     from latree.table import as_table
+    from latree.table.finding import cluster
 
     find_method(options["method"])
     options["n_states"] = options.pop("states")
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
-    learned = _learn(as_table(data, **reading), str(data), quiet, **options)
-    _write_run(learned, out)
+    with nullcontext() if scheduler is None else cluster().connect(scheduler) as client:
+        learned = _learn(as_table(data, client=client, **reading), str(data), quiet, **options)
+        _write_run(learned, out)
     _print_run(learned, out, as_json, quiet)
 
 

@@ -186,12 +186,11 @@ def start_from(table: Table, tree: Tree, edge_tables: Sequence[FloatArray]) -> L
 
 def frequencies(table: Table) -> list[FloatArray]:
     """Count each column's states, and half a row more of each, so that none is held for impossible."""
+    n_states = table.n_states
 
     def count(block: Block) -> tuple[FloatArray, ...]:
-        states = [np.minimum(block.codes[:, j], n) for j, n in enumerate(table.n_states)]
-        return tuple(
-            np.bincount(x, block.weights, n + 1).astype(float) for x, n in zip(states, table.n_states, strict=True)
-        )
+        states = [np.minimum(block.codes[:, j], n) for j, n in enumerate(n_states)]
+        return tuple(np.bincount(x, block.weights, n + 1).astype(float) for x, n in zip(states, n_states, strict=True))
 
     counts = table.sum(count)
     return [(column[:-1] + 0.5) / (column[:-1] + 0.5).sum() for column in counts]

@@ -18,6 +18,7 @@ from latree.methods import Representatives
 from latree.states import Criterion
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
 from latree.table.factors import label_of
+from latree.table.finding import is_on_cluster
 from latree.tree import Tree
 
 
@@ -124,7 +125,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : data frame, array, Table, or name of a file
-            Rows by columns; cells may be missing. A name may be a pattern, such as ``"folder/*.parquet"``.
+            Rows by columns; cells may be missing. A name may be a pattern, such as ``"folder/*.parquet"``; a frame may
+            be one of Dask, whose rows stay on the cluster.
         y : ignored
         sample_weight : array of float, or str, optional
             A weight for each row, or the name of the column that holds it.
@@ -239,8 +241,8 @@ def _is_frame(X: Any) -> bool:
 
 
 def _is_elsewhere(X: Any) -> bool:
-    """Tell whether data are not in memory, but in files."""
-    return isinstance(X, str | Path)
+    """Tell whether data are not in memory, but in files or on a cluster."""
+    return isinstance(X, str | Path) or is_on_cluster(X)
 
 
 def _fill(series: "nw.Series[Any]", column: Column, holes: NDArray[np.bool_], codes: NDArray[Any]) -> "nw.Series[Any]":

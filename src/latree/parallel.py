@@ -71,13 +71,13 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-_one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneBlasThread()
 
 
 def _forget() -> None:
     """Start anew in a forked child, which has none of its parent's threads."""
     _pool.cache_clear()
-    _one_blas_thread.lock = threading.Lock()
+    one_blas_thread.lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -93,7 +93,7 @@ def map_ordered(function: Callable[[Item], Result], items: Iterable[Item]) -> It
     stream = iter(items)
     first = list(islice(stream, 2))
     inside = threading.current_thread().name.startswith(_THREAD_NAME)
-    with _one_blas_thread():
+    with one_blas_thread():
         if len(first) < 2 or n_threads() == 1 or inside:
             for item in chain(first, stream):
                 yield function(item)

@@ -136,11 +136,12 @@ class _Pair:
 
     def expected(self, joint: FloatArray) -> tuple[FloatArray, float, float]:
         """Give the expected joint counts, the rows' log-likelihood, and the weight of the rows that say anything."""
-        network = self.forest.network([self.i, self.j])
+        i, j = self.i, self.j
+        network = self.forest.network([i, j])
 
         def statistic(block: Block) -> tuple[FloatArray, FloatArray]:
             up = upward(network, block.codes)
-            x, z = up.likelihood[self.i], up.likelihood[self.j]
+            x, z = up.likelihood[i], up.likelihood[j]
             assert x is not None
             assert z is not None
             row = (x * (joint @ z)).sum(axis=0)

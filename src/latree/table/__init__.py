@@ -107,12 +107,13 @@ class Table:
         Parameters
         ----------
         statistic : callable
-            From a :class:`Block` to an array, or a tuple of arrays. It is called from several threads.
+            From a :class:`Block` to an array, or a tuple of arrays. It is called from several threads, or sent to other
+            machines, and must not hold the table itself.
 
         Returns
         -------
         array or tuple of arrays
-            The sums. They do not depend on the number of threads.
+            The sums. They do not depend on the number of threads, nor on where the rows are.
         """
         return self.rows.sum(statistic)
 
@@ -161,14 +162,17 @@ def as_table(
     missing: Collection[str] = DEFAULT_MISSING,
     unseen: Unseen = "error",
     drop: Collection[str] = (),
+    client: Any = None,
 ) -> Table:
     """Turn data of any supported form into a table of codes.
 
     Parameters
     ----------
-    data : Table, data frame, 2-D array, or path of a CSV or TSV file
+    data : Table, data frame, 2-D array, or path of a CSV, TSV or Parquet file
         A Table is given back as it is. A frame may be of pandas, polars, pyarrow or any other library that narwhals
-        knows; a file may be gzipped and is only ever read.
+        knows. A path may be a pattern, such as ``"folder/*.parquet"``; text files may be gzipped. Files are only ever
+        read, and may be larger than memory: their codes, one byte a cell, then go to a temporary file. The rows of a
+        Dask dataframe stay on the cluster.
     columns : sequence of Column, optional
         Columns learned before: the data are cut and coded like them, their order is kept, other columns of the data
         are passed over. By default the columns are learned from the data.
@@ -186,6 +190,9 @@ def as_table(
         What to do with a category that ``columns`` do not have.
     drop : collection of str
         Names of columns to leave out.
+    client : dask.distributed.Client, optional
+        The cluster that reads Parquet files and keeps their rows. The default client where the data are a Dask
+        dataframe.
 
     Returns
     -------
@@ -202,7 +209,7 @@ def as_table(
     missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
     if isinstance(data, list | tuple):
         data = _as_array(data, "the data")
-    source = find_source(data, names)
+    source = find_source(data, names, client)
     if weights is not None:
         source = _weighted(source, weights, missing)
     wanted = _without(source, drop)

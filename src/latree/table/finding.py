@@ -3,8 +3,10 @@
 import glob
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from latree.errors import InputError
@@ -14,16 +16,40 @@ from latree.table.sources import Source, in_memory
 from latree.table.textfile import is_text_file, text_source
 
 
-def find_source(data: Any, names: Sequence[str] | None) -> Source:
+def find_source(data: Any, names: Sequence[str] | None, client: Any = None) -> Source:
     """Make a source of a file's name or a pattern of names, an array or a data frame."""
     if names is not None and not isinstance(data, np.ndarray):
         raise InputError("names can be given for an array only; a file or a data frame has its own")
     if isinstance(data, str | Path):
         paths = find_files(Path(data))
+        if client is not None:
+            if not is_parquet(paths[0]):
+                raise InputError(f"{data}: a cluster reads Parquet files; have dask.dataframe read others")
+            on_cluster: Source = cluster().parquet_source(str(data), paths, client)
+            return on_cluster
         return parquet_source(str(data), paths) if is_parquet(paths[0]) else text_source(str(data), paths)
+    if is_on_cluster(data):
+        frame: Source = cluster().frame_source(data, client)
+        return frame
+    if client is not None:
+        raise InputError("a client is for Parquet files and Dask dataframes; other data are in this process already")
     if isinstance(data, np.ndarray):
         return in_memory("the array", from_matrix(data, names))
     return in_memory("the data frame", from_frame(data))
+
+
+def is_on_cluster(data: Any) -> bool:
+    """Tell whether data are a Dask dataframe."""
+    return nw.dependencies.is_dask_dataframe(data)
+
+
+def cluster() -> ModuleType:
+    """Give the module that works with Dask, or say what is missing."""
+    try:
+        import latree.table.dask as module
+    except ModuleNotFoundError:
+        raise InputError("work on a cluster needs Dask; pip install 'latree[dask]'") from None
+    return module
 
 
 def find_files(path: Path) -> list[Path]:

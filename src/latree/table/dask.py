@@ -1,0 +1,305 @@
+"""Rows on a cluster: Dask's workers read and keep them, and only small arrays travel.
+
+A task names what it needs, so that the scheduler can have it done again where a worker is lost. Chunks are the same as
+in memory, and their sums are added in the same tree.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from dask import delayed
+from distributed import Client, Future, default_client
+from numpy.typing import NDArray
+
+from latree.arrays import IntArray
+from latree.errors import InputError
+from latree.parallel import one_blas_thread
+from latree.table.factors import Factor, check_names, from_frame
+from latree.table.memory import (
+    FAN_IN,
+    Block,
+    Draws,
+    Rows,
+    Sums,
+    added,
+    blocks_of,
+    chunk_rows,
+    joined,
+    missing_cells,
+    weight_of,
+)
+from latree.table.parquet import parquet_names, read_pieces, row_groups
+from latree.table.sources import Names, Piece, Result, Source, Weights, piece
+
+CONNECT_SECONDS = 10  # how long a scheduler may take to answer
+_ROWS_A_PART = 2**20  # row groups are read by one task until they have so many rows
+_RESULTS_AT_ONCE = 64  # results a row that are on their way to this process
+
+
+def connect(address: str) -> Client:
+    """Connect to a scheduler."""
+    try:
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{address}: no Dask scheduler answers ({reason:.120})") from None
+
+
+def frame_source(frame: Any, client: Client | None) -> "DaskSource":
+    """Make a source of a Dask dataframe."""
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            raise InputError(
+                "a Dask dataframe needs a cluster that keeps its rows: make a dask.distributed.Client first"
+            ) from None
+    where = "the Dask dataframe"
+    names = tuple(str(name) for name in frame.columns)
+    check_names(list(names), where)
+    return DaskSource(where, names, None, client, tuple(frame.to_delayed()))
+
+
+def parquet_source(where: str, paths: Sequence[Path], client: Client) -> "DaskSource":
+    """Make a source of Parquet files that the workers can read under the same names as this process."""
+    parts = []
+    for path in paths:
+        groups: list[int] = []
+        rows = 0
+        for number, size in enumerate(row_groups(path)):
+            groups.append(number)
+            rows += size
+            if rows >= _ROWS_A_PART:
+                parts.append(RowGroups(path.absolute(), tuple(groups)))
+                groups, rows = [], 0
+        if groups or not parts:
+            parts.append(RowGroups(path.absolute(), tuple(groups)))
+    return DaskSource(where, tuple(parquet_names(paths)), None, client, tuple(parts))
+
+
+class RowGroups(NamedTuple):
+    """Some row groups of a Parquet file."""
+
+    path: Path
+    groups: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DaskSource(Source):
+    """Raw data that workers read.
+
+    Attributes
+    ----------
+    client : Client
+    parts : tuple
+        Delayed data frames, or row groups of files.
+    """
+
+    client: Client
+    parts: tuple[Any, ...]
+
+    def weighted(self, weights: Weights) -> Source:
+        """Give the same data with weights."""
+        if weights.column is None:
+            raise InputError("weights of rows on a cluster must be a column of them: give its name")
+        return super().weighted(weights)
+
+    def reduce(
+        self, measure: Callable[[Piece], Result], merge: Callable[[Result, Result], Result], names: Names
+    ) -> Result:
+        """Measure all pieces on the workers, and put the results together in a tree."""
+        work = delayed((measure, merge, self._with_weights(names), self.weights), traverse=False)
+        results = [delayed(_measured, pure=False)(work, part) for part in self.parts]
+        while len(results) > 1:
+            results = [delayed(_merged, pure=False)(work, group) for group in _groups(results)]
+        result: Result = self.client.compute(results[0]).result()
+        return result
+
+    def store(self, encode: Callable[[Piece], Block], names: Names) -> Rows:
+        """Code all pieces, and keep the codes on the workers in chunks of the same rows as anywhere else."""
+        work = delayed((encode, self._with_weights(names), self.weights), traverse=False)
+        parts = self.client.compute([delayed(_encoded, pure=False)(work, part) for part in self.parts])
+        shapes = self.client.gather(self.client.map(_shape, parts, pure=False))
+        rows, columns = sum(shape[0] for shape in shapes), shapes[0][1]
+        starts = np.cumsum([0, *(shape[0] for shape in shapes)])
+        size = chunk_rows(columns)
+        chunks = []
+        for start in range(0, max(rows, 1), size):
+            stop = min(start + size, rows)
+            first = min(int(np.searchsorted(starts, start, side="right")) - 1, len(parts) - 1)
+            last = max(int(np.searchsorted(starts, stop)), first + 1)
+            bounds = [(max(start - starts[i], 0), stop - starts[i]) for i in range(first, last)]
+            chunks.append(self.client.submit(_chunk, parts[first:last], bounds, pure=False))
+        return DaskRows(self.client, tuple(chunks), rows)
+
+
+def _pieces(part: Any, names: Names, weights: Weights | None) -> Iterator[Piece]:
+    columns: Iterable[list[Factor]]
+    if isinstance(part, RowGroups):
+        columns = read_pieces(part.path, names, part.groups)
+    else:
+        wanted = part if names is None else part[[name for name in part.columns if str(name) in names]]
+        columns = [from_frame(wanted)]
+    for factors in columns:
+        yield piece(factors, weights, None)
+
+
+def _measured(work: Any, part: Any) -> Any:
+    measure, merge, names, weights = work
+    return reduce(merge, (measure(some) for some in _pieces(part, names, weights)))
+
+
+def _merged(work: Any, results: list[Any]) -> Any:
+    return reduce(work[1], results)
+
+
+def _encoded(work: Any, part: Any) -> Block:
+    encode, names, weights = work
+    return joined(encode(some) for some in _pieces(part, names, weights))
+
+
+def _shape(block: Block) -> tuple[int, ...]:
+    return block.codes.shape
+
+
+def _chunk(parts: list[Block], bounds: list[tuple[int, int]]) -> Block:
+    """Put a chunk together out of the rows of parts that are in it."""
+    return joined(
+        Block(codes[low:high], None if weights is None else weights[low:high])
+        for (codes, weights), (low, high) in zip(parts, bounds, strict=True)
+    )
+
+
+def _groups(items: list[Any]) -> list[list[Any]]:
+    return [items[start : start + FAN_IN] for start in range(0, len(items), FAN_IN)]
+
+
+@dataclass(frozen=True)
+class DaskRows:
+    """Rows in chunks on Dask's workers.
+
+    Attributes
+    ----------
+    client : Client
+    chunks : tuple of Future
+    n_all : int
+        Number of rows.
+    draws : Draws or None
+        How rows are drawn anew from the chunks, if they are.
+    """
+
+    client: Client
+    chunks: tuple[Future, ...]
+    n_all: int
+    draws: Draws | None = field(default=None)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.n_all if self.draws is None else sum(self._results(_count, None))
+
+    @cached_property
+    def chunk_weights(self) -> tuple[float, ...]:
+        """Weight of each chunk."""
+        return tuple(self._results(_weight, None))
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the rows' weights."""
+        return float(sum(self.chunk_weights))
+
+    @cached_property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Number of missing cells of each column."""
+        return np.asarray(self.sum(lambda block: missing_cells(block.codes)))
+
+    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
+        """Add up a statistic over all blocks: over a chunk's where the chunk is, and over chunks in a tree."""
+        parts = self._submitted(_sum, statistic)
+        while len(parts) > 1:
+            parts = [self.client.submit(_add, group, pure=False) for group in _groups(parts)]
+        total: Sums = parts[0].result()
+        return total
+
+    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+        return np.concatenate(list(self._results(_map, function)))
+
+    def fetch(self, rows: IntArray) -> Block:
+        """Copy some rows, by their numbers, into this process."""
+        order = np.argsort(rows, kind="stable")
+        stops = np.cumsum(list(self._results(_count, None)))
+        places = np.searchsorted(rows[order], [0, *stops])
+        wanted = [rows[order][low:high] for low, high in pairwise(places)]
+        local = [some - (stop - size) for some, stop, size in zip(wanted, stops, np.diff([0, *stops]), strict=True)]
+        work = self._work(None)
+        fetched = [
+            self.client.submit(_fetch, work, chunk, place, some, pure=False)
+            for place, (chunk, some) in enumerate(zip(self.chunks, local, strict=True))
+            if len(some) or place == 0
+        ]
+        block = joined(self.client.gather(fetched))
+        back = np.argsort(order)
+        return Block(np.asfortranarray(block.codes[back]), None if block.weights is None else block.weights[back])
+
+    def resampled(self, seed: int, number: int) -> "DaskRows":
+        """Draw as many rows anew, with replacement and by their weights; the workers draw from their own chunks."""
+        return DaskRows(self.client, self.chunks, self.n_all, Draws.of(self.chunk_weights, seed, number))
+
+    def _work(self, function: Any) -> Future:
+        """Send a function to the cluster once; the tasks that need it ask each other for it."""
+        return self.client.submit(_same, (function, self.draws), pure=False)
+
+    def _submitted(self, task: Callable[..., Any], function: Any) -> list[Future]:
+        work = self._work(function)
+        return [self.client.submit(task, work, chunk, place, pure=False) for place, chunk in enumerate(self.chunks)]
+
+    def _results(self, task: Callable[..., Any], function: Any) -> Iterator[Any]:
+        """Give the results of all chunks in their order, few of them on their way at any time."""
+        futures = self._submitted(task, function)
+        for start in range(0, len(futures), _RESULTS_AT_ONCE):
+            yield from self.client.gather(futures[start : start + _RESULTS_AT_ONCE])
+
+
+def _same(work: Any) -> Any:
+    return work
+
+
+def _drawn(work: Any, chunk: Block, place: int) -> tuple[Any, Block]:
+    """Give the function to apply, and the rows to apply it to."""
+    function, draws = work
+    return function, chunk if draws is None else draws.drawn(place, chunk)
+
+
+def _sum(work: Any, chunk: Block, place: int) -> Sums:
+    statistic, rows = _drawn(work, chunk, place)
+    with one_blas_thread():
+        return _add([statistic(block) for block in blocks_of(rows)])
+
+
+def _add(parts: Sequence[Sums]) -> Sums:
+    return reduce(added, parts)
+
+
+def _map(work: Any, chunk: Block, place: int) -> NDArray[Any]:
+    function, rows = _drawn(work, chunk, place)
+    with one_blas_thread():
+        return np.concatenate([function(block) for block in blocks_of(rows)])
+
+
+def _fetch(work: Any, chunk: Block, place: int, rows: IntArray) -> Block:
+    _, (codes, weights) = _drawn(work, chunk, place)
+    return Block(codes[rows], None if weights is None else weights[rows])
+
+
+def _count(work: Any, chunk: Block, place: int) -> int:
+    return len(_drawn(work, chunk, place)[1].codes)
+
+
+def _weight(work: Any, chunk: Block, place: int) -> float:
+    return weight_of(_drawn(work, chunk, place)[1])
