@@ -320,3 +320,16 @@ def test_a_full_disk_is_said_in_one_line(small, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.TemporaryFile", Full)
     with pytest.raises(InputError, match=r"No space left on device; the table is larger than memory.*TMPDIR"):
         as_table(written(mixed(300), tmp_path / "a.parquet"))
+
+
+def test_small_files_are_read_once_but_never_remembered_in_part():
+    read = []
+
+    def pieces(names):
+        read.append(names)
+        yield [Factor(name, np.array([0.0, 1.0]), np.arange(2)) for name in names or ("a", "b")]
+
+    source = in_files("x", ["a", "b"], pieces)
+    found = [source.reduce(lambda piece: [*piece.factors], list.__add__, names) for names in (["a"], None, None, ["b"])]
+    assert found == [["a"], ["a", "b"], ["a", "b"], ["a", "b"]]
+    assert read == [["a"], None]

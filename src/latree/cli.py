@@ -294,15 +294,17 @@ for command in (research.reproduce, research.theory, research.power):
 
 def _learn(table: Any, source: str, quiet: bool, *, seed: int, **settings: Any) -> "Learned":
     from latree.learn import Settings, learn_model
+    from latree.methods import find_method
     from latree.table import check_learnable
     from latree.terminal import progress_bars
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
-    check_learnable(table, source)
+    chosen = Settings(random_state=seed, **settings)
+    check_learnable(table, source, find_method(chosen.method).most_states)
     with progress_bars(not quiet) as stages:
-        return learn_model(table, Settings(random_state=seed, **settings), stages)
+        return learn_model(table, chosen, stages)
 
 
 def _write_run(learned: "Learned", out: Path) -> None:

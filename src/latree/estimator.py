@@ -14,7 +14,7 @@ from latree.arrays import FloatArray, RandomState
 from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
 from latree.errors import InputError
 from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model
-from latree.methods import Representatives
+from latree.methods import Representatives, find_method
 from latree.states import Criterion
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
 from latree.table.factors import label_of
@@ -135,7 +135,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing)
         if _is_elsewhere(X):
             self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
-        check_learnable(table)
+        check_learnable(table, most_states=find_method(self.method).most_states)
         settings = Settings(
             method=self.method,
             n_states=self.n_states,

@@ -35,7 +35,9 @@ __all__ = [
 
 DEFAULT_BINS = 10
 # A quartet of columns with n states has n⁴ cells, and unfolds to n² x n²: beyond this, a single test takes minutes.
-MAX_LEARNABLE_STATES = 64
+FEW_STATES = 64
+MANY_STATES = 1000  # what learners take that look at two columns at a time
+_ROWS_A_STATE = 20  # a column with more than few states needs so many rows each, or it is most likely an identifier
 MAX_WEIGHT = 1e15  # beyond it, floats no longer tell one row more or less
 
 
@@ -204,8 +206,8 @@ def as_table(
         return data
     if not isinstance(bins, int | np.integer):
         raise InputError(f"bins must be a whole number, not {bins!r}")
-    if bins != 0 and not 2 <= bins <= MAX_LEARNABLE_STATES:
-        raise InputError(f"bins must be 0 (never cut) or from 2 to {MAX_LEARNABLE_STATES}, not {bins}")
+    if bins != 0 and not 2 <= bins <= FEW_STATES:
+        raise InputError(f"bins must be 0 (never cut) or from 2 to {FEW_STATES}, not {bins}")
     missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
     if isinstance(data, list | tuple):
         data = _as_array(data, "the data")
@@ -239,8 +241,8 @@ def _encode_piece(piece: Piece, columns: tuple[Column, ...], names: tuple[str, .
     return Block(codes, piece.weights)
 
 
-def check_learnable(table: Table, source: str = "the data") -> None:
-    """Raise if a table has no rows, or a column from which nothing can be learned."""
+def check_learnable(table: Table, source: str = "the data", most_states: int = MANY_STATES) -> None:
+    """Raise if a table has no rows, or a column from which nothing can be learned, or only with too much memory."""
     if table.n_columns < 2:
         raise InputError(
             f"{source}: {table.n_columns} feature(s) (column(s)): {', '.join(map(repr, table.names)) or 'none'}; "
@@ -253,24 +255,29 @@ def check_learnable(table: Table, source: str = "the data") -> None:
     problems = [
         f"column {column.name!r} {problem}"
         for column, n_missing in zip(table.columns, table.n_missing, strict=True)
-        if (problem := _problem(column, all_missing=n_missing == table.n_rows))
+        if (problem := _problem(column, n_missing == table.n_rows, table.total_weight, most_states))
     ]
     if problems:
         more = f"; and {len(problems) - 5} more columns" if len(problems) > 5 else ""
         raise InputError(f"{source}: {'; '.join(problems[:5])}{more}")
 
 
-def _problem(column: Column, all_missing: bool) -> str | None:
+def _problem(column: Column, all_missing: bool, n_rows: float, most_states: int) -> str | None:
     if all_missing:
         return "has no value at all: every cell is missing"
     if column.n_states == 1:
         return f"is constant (every cell is {column.categories[0]!r:.60}): drop it, it says nothing about the others"
-    if column.n_states > MAX_LEARNABLE_STATES:
-        return (
-            f"has {column.n_states} different values, such as {column.categories[0]!r:.40}, more than "
-            f"{MAX_LEARNABLE_STATES}: drop it if it is an identifier or a date, merge rare values, or have numbers cut"
-        )
-    return None
+    if column.n_states > most_states:
+        why = f"more than {most_states}"
+        why += " (other methods take more)" if most_states < MANY_STATES else ""
+    elif column.n_states > FEW_STATES and n_rows < _ROWS_A_STATE * column.n_states:
+        why = f"which have fewer than {_ROWS_A_STATE} rows each"
+    else:
+        return None
+    return (
+        f"has {column.n_states} different values, such as {column.categories[0]!r:.40}, {why}: drop it if it is an "
+        "identifier or a date, merge rare values, or have numbers cut"
+    )
 
 
 def _as_array(data: Any, what: str, dtype: Any = None) -> NDArray[Any]:

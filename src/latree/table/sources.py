@@ -186,7 +186,7 @@ class _Remembering:
             yield from self._kept
             return
         kept: list[list[Factor]] = []
-        left = _REMEMBERED_BYTES if names is None else 0
+        left = _REMEMBERED_BYTES if names is None else -1
         for factors in self._read(names):
             left -= sum(_size(factor) for factor in factors)
             if left >= 0:
