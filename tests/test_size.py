@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latree.distances import covariance, pairwise
+from latree.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
-from latree.learn import Settings, learn_model
+from latree.learn import Settings, learn_model, learn_tree
 from latree.model import LatentTreeModel
 from latree.simulate import random_tree
 from latree.states import held_out
 from latree.support import bootstrap_trees
-from latree.table import MemoryRows, Table, as_table
+from latree.table import Column, MemoryRows, Table, as_table
 from latree.table.disk import DiskRows
 from latree.table.factors import Factor
 from latree.table.learning import learn_columns
@@ -333,3 +333,40 @@ def test_small_files_are_read_once_but_never_remembered_in_part():
     found = [source.reduce(lambda piece: [*piece.factors], list.__add__, names) for names in (["a"], None, None, ["b"])]
     assert found == [["a"], ["a", "b"], ["a", "b"], ["a", "b"]]
     assert read == [["a"], None]
+
+
+def wide_table(sizes, n_rows, seed=0):
+    """Columns that follow one hidden variable, with so many states each."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(0, 4, n_rows)
+    columns = [Column(f"x{j}", "integer", tuple(map(str, range(n)))) for j, n in enumerate(sizes)]
+    codes = np.column_stack([(hidden * n // 4 + rng.integers(0, max(n // 3, 2), n_rows)) % n for n in sizes])
+    codes[rng.random(codes.shape) < 0.05] = -1
+    return Table.from_codes(columns, codes)
+
+
+@pytest.mark.parametrize("measure", [covariance, information, log_det, nuclear, chance])
+def test_pairs_of_wide_columns_are_measured_like_others(monkeypatch, measure):
+    table = wide_table([3, 2, 11, 6, 40], 500)
+    expected = pairwise(table, measure)
+    monkeypatch.setattr("latree.distances.FEW_STATES", 5)
+    monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", 200)
+    np.testing.assert_allclose(pairwise(table, measure), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_columns_of_many_states_are_learned_or_refused_before_the_work_starts(monkeypatch):
+    monkeypatch.setattr("latree.auto._REPLICATES", 2)
+    table = wide_table([300, 3, 4, 100, 5], 6000)
+    for method in ("auto", "nj", "chow-liu", "lcm"):
+        model = LatentTree(method, n_states=2, smoothing=0.1, max_iterations=2, random_state=0).fit(table).model_
+        assert model.n_states[:5].tolist() == [300, 3, 4, 100, 5]
+    for method in ("tensor", "hw", "spectral"):
+        with pytest.raises(InputError, match=r"'x0' has 300 .*more than 64 \(other methods take more\).*'x3' has 100"):
+            LatentTree(method, n_states=2).fit(table)
+    with pytest.raises(InputError, match=r"'x3' has 100 .*fewer than 20 rows each: drop it if it is an identifier"):
+        learn_tree(table.taken(np.arange(1900)))
+    with pytest.raises(InputError, match="'x0' has 1001 different values, such as '0', more than 1000:"):
+        learn_tree(wide_table([1001, 2, 2, 2], 30_000))
+    monkeypatch.setattr("latree.distances._MOST_WIDE_CELLS", 2**18)
+    with pytest.raises(InputError, match="2 columns have more than 64 states, such as 'x0' with 300: all"):
+        learn_tree(table)

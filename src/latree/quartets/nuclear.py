@@ -5,26 +5,31 @@ nuclear norm is the convex stand-in for that rank.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
 from latree.quartets import Pairings, QuartetTest, smallest, tensor_test
-from latree.tensor import nuclear_norms, unfoldings
+from latree.tensor import namespace, nuclear_norms, unfoldings
 
 
-def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
+def nuclear_pairings(tensors: Any) -> Pairings:
     """Apply Algorithm 1 to a stack of tensors.
 
     Parameters
     ----------
     tensors : array, shape (q, n, n, n, n)
         Joint distributions or counts; each is divided by its sum. An empty table (no row has all four cells) leaves
-        the three pairings tied.
+        the three pairings tied. Arrays of other libraries than NumPy stay where they are until the three norms of each
+        are known; see :mod:`latree.tensor`.
     """
-    total = tensors.sum(axis=(1, 2, 3, 4), keepdims=True)
-    return smallest(nuclear_norms(unfoldings(tensors / np.where(total > 0, total, 1))))
+    xp = namespace(tensors)
+    shares = xp.astype(tensors, xp.float64, copy=False)
+    total = xp.sum(shares, axis=(1, 2, 3, 4), keepdims=True)
+    norms: Any = nuclear_norms(unfoldings(shares / xp.where(total > 0, total, xp.ones_like(total))))
+    return smallest(np.asarray(norms if isinstance(norms, np.ndarray) else np.from_dlpack(norms, device="cpu")))
 
 
 def nuclear_test(tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n_states: int) -> QuartetTest:
