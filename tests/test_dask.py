@@ -137,6 +137,11 @@ def test_columns_codes_and_counts_are_those_in_memory(cluster, tmp_path, form, w
     assert (drawn.n_rows, drawn.total_weight) == (expected.n_rows, expected.total_weight)
 
 
+def test_no_rows_are_no_rows_on_a_cluster_either(cluster, tmp_path):
+    path = written(mixed(10).iloc[:0], tmp_path / "empty.parquet")
+    assert as_table(path, client=cluster.client).n_rows == 0
+
+
 def test_many_numbers_are_cut_as_in_memory(cluster, monkeypatch):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200_000, 2)), columns=["a", "b"])
     table = as_table(dd.from_pandas(frame, npartitions=3), client=cluster.client)

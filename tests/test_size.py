@@ -129,6 +129,9 @@ def test_every_plain_type_of_parquet_is_coded_like_the_frame(tmp_path):
         found, expected = as_table(tmp_path / "a.parquet", bins=bins), as_table(table, bins=bins)
         assert found.columns == expected.columns
         np.testing.assert_array_equal(found.codes(), expected.codes())
+    frame = mixed(20).iloc[::2]  # with an index that is no range, which pandas writes as one more column
+    frame.to_parquet(tmp_path / "index.parquet")
+    assert as_table(tmp_path / "index.parquet").names == tuple(frame.columns)
     pq.write_table(table.slice(0, 0), tmp_path / "empty.parquet")
     assert as_table(tmp_path / "empty.parquet").n_rows == 0
     assert as_table(tmp_path / "empty.parquet", columns=found.columns).names == found.names
@@ -257,6 +260,21 @@ def test_resampling_draws_by_weight(small):
     assert drawn.total_weight == weights.sum() == 2000
     share = drawn.weights[drawn.codes[:, 0] == 0].sum() / 2000
     assert abs(share - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 2000)
+
+
+def test_every_chunk_has_draws_of_its_own(small):
+    columns = as_table(np.arange(128)[:, None] % 64, bins=0).columns
+    codes = np.tile(np.arange(64), 1000)[:, None]
+    rows = Table.from_codes(columns, codes).rows
+    size = len(next(rows.chunks()).codes)
+    drawn = rows.resampled(0, 0)
+    times = np.zeros(len(codes))
+    place = -1
+    for code, weight in zip(drawn.codes[:, 0].tolist(), drawn.weights.tolist(), strict=True):
+        place += (code - place % 64) % 64 or 64
+        times[place] = weight
+    chunks = times[: len(times) // size * size].reshape(-1, size)
+    assert len({chunk.tobytes() for chunk in chunks}) == len(chunks) > 10
 
 
 @pytest.mark.parametrize("parts", [1, 2, 15, 16, 17, 31, 33, 256, 257, 300, 4097])

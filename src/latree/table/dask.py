@@ -5,6 +5,7 @@ in memory, and their sums are added in the same tree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from dask import delayed
-from distributed import Client, Future, default_client
+from distributed import Client, CommClosedError, Future, KilledWorker, default_client
+from distributed.client import FutureCancelledError
 from numpy.typing import NDArray
 
 from latree.arrays import IntArray
@@ -113,18 +115,20 @@ class DaskSource(Source):
         self, measure: Callable[[Piece], Result], merge: Callable[[Result, Result], Result], names: Names
     ) -> Result:
         """Measure all pieces on the workers, and put the results together in a tree."""
-        work = delayed((measure, merge, self._with_weights(names), self.weights), traverse=False)
+        work = delayed(_Pass(measure, merge, self._with_weights(names), self.weights), traverse=False)
         results = [delayed(_measured, pure=False)(work, part) for part in self.parts]
         while len(results) > 1:
             results = [delayed(_merged, pure=False)(work, group) for group in _groups(results)]
-        result: Result = self.client.compute(results[0]).result()
+        with _answering():
+            result: Result = self.client.compute(results[0]).result()
         return result
 
     def store(self, encode: Callable[[Piece], Block], names: Names) -> Rows:
         """Code all pieces, and keep the codes on the workers in chunks of the same rows as anywhere else."""
-        work = delayed((encode, self._with_weights(names), self.weights), traverse=False)
+        work = delayed(_Pass(encode, None, self._with_weights(names), self.weights), traverse=False)
         parts = self.client.compute([delayed(_encoded, pure=False)(work, part) for part in self.parts])
-        shapes = self.client.gather(self.client.map(_shape, parts, pure=False))
+        with _answering():
+            shapes = self.client.gather(self.client.map(_shape, parts, pure=False))
         rows, columns = sum(shape[0] for shape in shapes), shapes[0][1]
         starts = np.cumsum([0, *(shape[0] for shape in shapes)])
         size = chunk_rows(columns)
@@ -138,29 +142,46 @@ class DaskSource(Source):
         return DaskRows(self.client, tuple(chunks), rows)
 
 
-def _pieces(part: Any, names: Names, weights: Weights | None) -> Iterator[Piece]:
-    columns: Iterable[list[Factor]]
-    if isinstance(part, RowGroups):
-        columns = read_pieces(part.path, names, part.groups)
-    else:
-        wanted = part if names is None else part[[name for name in part.columns if str(name) in names]]
-        columns = [from_frame(wanted)]
-    for factors in columns:
-        yield piece(factors, weights, None)
+@contextmanager
+def _answering() -> Iterator[None]:
+    """Say in one line what keeps a cluster from answering."""
+    try:
+        yield
+    except (KilledWorker, FutureCancelledError, ModuleNotFoundError, CommClosedError) as error:
+        raise InputError(f"the cluster gave up: {' '.join(str(error).split()):.200}") from None
 
 
-def _measured(work: Any, part: Any) -> Any:
-    measure, merge, names, weights = work
-    return reduce(merge, (measure(some) for some in _pieces(part, names, weights)))
+@dataclass(frozen=True)
+class _Pass:
+    """What is done to all pieces of raw data."""
+
+    measure: Callable[[Piece], Any]
+    merge: Any
+    names: Names
+    weights: Weights | None
+
+    def over(self, part: Any) -> Iterator[Any]:
+        """Measure the pieces of a part."""
+        columns: Iterable[list[Factor]]
+        if isinstance(part, RowGroups):
+            columns = read_pieces(part.path, self.names, part.groups)
+        elif self.names is None:
+            columns = [from_frame(part)]
+        else:
+            columns = [from_frame(part[[name for name in part.columns if str(name) in self.names]])]
+        return (self.measure(piece(factors, self.weights, None)) for factors in columns)
 
 
-def _merged(work: Any, results: list[Any]) -> Any:
-    return reduce(work[1], results)
+def _measured(work: _Pass, part: Any) -> Any:
+    return reduce(work.merge, work.over(part))
 
 
-def _encoded(work: Any, part: Any) -> Block:
-    encode, names, weights = work
-    return joined(encode(some) for some in _pieces(part, names, weights))
+def _merged(work: _Pass, results: list[Any]) -> Any:
+    return reduce(work.merge, results)
+
+
+def _encoded(work: _Pass, part: Any) -> Block:
+    return joined(work.over(part))
 
 
 def _shape(block: Block) -> tuple[int, ...]:
@@ -223,7 +244,8 @@ class DaskRows:
         parts = self._submitted(_sum, statistic)
         while len(parts) > 1:
             parts = [self.client.submit(_add, group, pure=False) for group in _groups(parts)]
-        total: Sums = parts[0].result()
+        with _answering():
+            total: Sums = parts[0].result()
         return total
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
@@ -243,7 +265,8 @@ class DaskRows:
             for place, (chunk, some) in enumerate(zip(self.chunks, local, strict=True))
             if len(some) or place == 0
         ]
-        block = joined(self.client.gather(fetched))
+        with _answering():
+            block = joined(self.client.gather(fetched))
         back = np.argsort(order)
         return Block(np.asfortranarray(block.codes[back]), None if block.weights is None else block.weights[back])
 
@@ -253,7 +276,7 @@ class DaskRows:
 
     def _work(self, function: Any) -> Future:
         """Send a function to the cluster once; the tasks that need it ask each other for it."""
-        return self.client.submit(_same, (function, self.draws), pure=False)
+        return self.client.submit(_same, _Work(function, self.draws), pure=False)
 
     def _submitted(self, task: Callable[..., Any], function: Any) -> list[Future]:
         work = self._work(function)
@@ -263,43 +286,52 @@ class DaskRows:
         """Give the results of all chunks in their order, few of them on their way at any time."""
         futures = self._submitted(task, function)
         for start in range(0, len(futures), _RESULTS_AT_ONCE):
-            yield from self.client.gather(futures[start : start + _RESULTS_AT_ONCE])
+            with _answering():
+                results = self.client.gather(futures[start : start + _RESULTS_AT_ONCE])
+            yield from results
 
 
-def _same(work: Any) -> Any:
+@dataclass(frozen=True)
+class _Work:
+    """What is done to all chunks: a function of blocks, after rows are drawn anew, if they are."""
+
+    function: Any
+    draws: Draws | None
+
+    def rows(self, chunk: Block, place: int) -> Block:
+        """Give the rows to work on."""
+        return chunk if self.draws is None else self.draws.drawn(place, chunk)
+
+    def results(self, chunk: Block, place: int) -> list[Any]:
+        """Apply the function to all blocks."""
+        with one_blas_thread():
+            return [self.function(block) for block in blocks_of(self.rows(chunk, place))]
+
+
+def _same(work: _Work) -> _Work:
     return work
 
 
-def _drawn(work: Any, chunk: Block, place: int) -> tuple[Any, Block]:
-    """Give the function to apply, and the rows to apply it to."""
-    function, draws = work
-    return function, chunk if draws is None else draws.drawn(place, chunk)
-
-
-def _sum(work: Any, chunk: Block, place: int) -> Sums:
-    statistic, rows = _drawn(work, chunk, place)
-    with one_blas_thread():
-        return _add([statistic(block) for block in blocks_of(rows)])
+def _sum(work: _Work, chunk: Block, place: int) -> Sums:
+    return _add(work.results(chunk, place))
 
 
 def _add(parts: Sequence[Sums]) -> Sums:
     return reduce(added, parts)
 
 
-def _map(work: Any, chunk: Block, place: int) -> NDArray[Any]:
-    function, rows = _drawn(work, chunk, place)
-    with one_blas_thread():
-        return np.concatenate([function(block) for block in blocks_of(rows)])
+def _map(work: _Work, chunk: Block, place: int) -> NDArray[Any]:
+    return np.concatenate(work.results(chunk, place))
 
 
-def _fetch(work: Any, chunk: Block, place: int, rows: IntArray) -> Block:
-    _, (codes, weights) = _drawn(work, chunk, place)
+def _fetch(work: _Work, chunk: Block, place: int, rows: IntArray) -> Block:
+    codes, weights = work.rows(chunk, place)
     return Block(codes[rows], None if weights is None else weights[rows])
 
 
-def _count(work: Any, chunk: Block, place: int) -> int:
-    return len(_drawn(work, chunk, place)[1].codes)
+def _count(work: _Work, chunk: Block, place: int) -> int:
+    return len(work.rows(chunk, place).codes)
 
 
-def _weight(work: Any, chunk: Block, place: int) -> float:
-    return weight_of(_drawn(work, chunk, place)[1])
+def _weight(work: _Work, chunk: Block, place: int) -> float:
+    return weight_of(work.rows(chunk, place))

@@ -1,5 +1,6 @@
 """Reading Parquet files with pyarrow, some rows at a time."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -35,10 +36,10 @@ def parquet_names(paths: Sequence[Path]) -> list[str]:
     names: list[str] = []
     for path in paths:
         with _open(path) as file:
-            own = [str(name) for name in file.schema_arrow.names]
+            own = _column_names(file.schema_arrow)
             check_names(own, str(path))
-            for field in file.schema_arrow:
-                _check_type(path, field)
+            for name in own:
+                _check_type(path, file.schema_arrow.field(name))
         names = names or own
         if sorted(own) != sorted(names):
             raise InputError(f"{path}: its columns are not those of {paths[0]}")
@@ -47,27 +48,26 @@ def parquet_names(paths: Sequence[Path]) -> list[str]:
 
 def _pieces(paths: Sequence[Path], names: Names) -> Iterator[list[Factor]]:
     """Read some columns, piece by piece."""
-    empty = True
     for path in paths:
-        for factors in read_pieces(path, names):
-            empty = False
-            yield factors
-    if empty:
-        with _open(paths[0]) as file:
-            yield _factors(file.schema_arrow.empty_table(), names)
+        yield from read_pieces(path, names)
 
 
 def read_pieces(path: Path, names: Names, groups: Sequence[int] | None = None) -> Iterator[list[Factor]]:
-    """Read some columns of a file, or of some of its row groups, piece by piece."""
+    """Read some columns of a file, or of some of its row groups, piece by piece; no rows make one empty piece."""
     with _open(path) as file:
-        width = max(1, len(file.schema_arrow.names))
-        batches = file.iter_batches(
-            batch_size=max(1, CELLS_AT_ONCE // width),
-            row_groups=groups,
-            columns=None if names is None else list(names),
-        )
-        for batch in batches:
-            yield _factors(batch, names)
+        wanted = _column_names(file.schema_arrow) if names is None else list(names)
+        size = max(1, CELLS_AT_ONCE // max(1, len(wanted)))
+        empty = True
+        for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=wanted):
+            empty = False
+            yield _factors(batch, wanted)
+        if empty:
+            yield _factors(file.schema_arrow.empty_table(), wanted)
+
+
+def _column_names(schema: "pa.Schema") -> list[str]:
+    """Give the columns' names, without the index that pandas writes beside them."""
+    return [name for name in schema.names if not re.fullmatch(r"__index_level_\d+__", name)]
 
 
 def row_groups(path: Path) -> list[int]:
@@ -76,9 +76,8 @@ def row_groups(path: Path) -> list[int]:
         return [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
 
 
-def _factors(batch: "pa.RecordBatch | pa.Table", names: Names) -> list[Factor]:
-    wanted = batch.schema.names if names is None else names
-    return [_factor(name, batch.column(batch.schema.get_field_index(name))) for name in wanted]
+def _factors(batch: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> list[Factor]:
+    return [_factor(name, batch.column(batch.schema.get_field_index(name))) for name in names]
 
 
 def _factor(name: str, cells: Any) -> Factor:
