@@ -5,6 +5,7 @@ in memory, and their sums are added in the same tree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -14,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from dask import delayed
-from distributed import Client, CommClosedError, Future, KilledWorker, default_client
-from distributed.client import FutureCancelledError
+from distributed import Client, Future, KilledWorker, default_client
+from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 from latree.arrays import IntArray
@@ -147,7 +148,7 @@ def _answering() -> Iterator[None]:
     """Say in one line what keeps a cluster from answering."""
     try:
         yield
-    except (KilledWorker, FutureCancelledError, ModuleNotFoundError, CommClosedError) as error:
+    except (KilledWorker, CancelledError, ModuleNotFoundError, CommClosedError) as error:
         raise InputError(f"the cluster gave up: {' '.join(str(error).split()):.200}") from None
 
 
