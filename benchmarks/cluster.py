@@ -6,7 +6,6 @@ how many bytes each chunk's result has.
 """
 
 import argparse
-import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,22 +13,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from distributed import Client, LocalCluster
 
+from fit import seconds
 from latree.em import random_start
 from latree.messages import expected_counts
 from latree.simulate import random_tree
 from latree.table import Block, Sums, Table, as_table, memory
 from latree.tables import pair_tables
 from size import write
-
-
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Best of a few runs."""
-    best = float("inf")
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - started)
-    return best
 
 
 def nothing(block: Block) -> Sums:

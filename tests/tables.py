@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from latree.simulate import random_model, random_tree
+from latree.tables import pair_tables, quartet_tables
 
 
 def mixed(n_rows, seed=0):
@@ -41,3 +42,17 @@ def simulated(n_rows=3000, n_leaves=6, seed=0):
         random_state=seed,
     )
     return model.sample(n_rows, seed)
+
+
+def assert_same(table, expected):
+    """Assert that tables are the same, however their rows are reached."""
+    np.testing.assert_array_equal(table.codes(), expected.codes())
+    np.testing.assert_array_equal(table.n_missing, expected.n_missing)
+    assert (table.n_rows, table.total_weight) == (expected.n_rows, expected.total_weight)
+    np.testing.assert_array_equal(pair_tables(table), pair_tables(expected))
+    quartets = np.array([[0, 1, 2, 3], [3, 1, 0, 4]])
+    np.testing.assert_array_equal(quartet_tables(table, quartets), quartet_tables(expected, quartets))
+    rows = np.array([table.n_rows - 1, 3, 3, table.n_rows // 2, 0])
+    for one, other in zip(table.rows.fetch(rows), expected.rows.fetch(rows), strict=True):
+        assert (one is None) == (other is None)
+        np.testing.assert_array_equal(one, other)

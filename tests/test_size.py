@@ -26,8 +26,8 @@ from latree.table.factors import Factor
 from latree.table.learning import learn_columns
 from latree.table.memory import added_up
 from latree.table.sources import Weights, in_files
-from latree.tables import pair_tables, quartet_tables
-from tables import mixed, simulated, written
+from latree.tables import pair_tables
+from tables import assert_same, mixed, simulated, written
 
 
 @pytest.fixture
@@ -54,15 +54,7 @@ def test_a_file_on_disk_is_the_table_in_memory(small, tmp_path, suffix, weights)
     assert [(c.name, kinds.get(c.kind, c.kind), c.categories, c.cuts, c.centers) for c in expected.columns] == [
         (c.name, c.kind, c.categories, c.cuts, c.centers) for c in table.columns
     ]
-    np.testing.assert_array_equal(table.codes(), expected.codes())
-    np.testing.assert_array_equal(table.n_missing, expected.n_missing)
-    assert (table.n_rows, table.total_weight) == (expected.n_rows, expected.total_weight)
-    np.testing.assert_array_equal(pair_tables(table), pair_tables(expected))
-    quartets = np.array([[0, 1, 2, 3], [3, 1, 0, 4]])
-    np.testing.assert_array_equal(quartet_tables(table, quartets), quartet_tables(expected, quartets))
-    rows = np.array([999, 3, 3, 500, 0])
-    for one, other in zip(table.rows.fetch(rows), expected.rows.fetch(rows), strict=True):
-        np.testing.assert_array_equal(one, other) if other is not None else None
+    assert_same(table, expected)
     again = as_table(path, columns=table.columns, weights=weights)
     np.testing.assert_array_equal(again.codes(), expected.codes())
 
@@ -240,13 +232,8 @@ def test_resampled_rows_are_the_same_everywhere_and_add_up(small, tmp_path):
     for number in range(3):
         one, other = (Table(table.columns, rows.rows.resampled(5, number)) for rows in (table, disk))
         counts.append(pair_tables(one))
-        np.testing.assert_array_equal(pair_tables(other), counts[-1])
-        np.testing.assert_array_equal(other.codes(), one.codes())
-        np.testing.assert_array_equal(other.n_missing, one.n_missing)
-        assert (other.n_rows, other.total_weight) == (one.n_rows, one.total_weight)
+        assert_same(other, one)
         assert one.total_weight == table.n_rows
-        rows = np.array([5, 0, one.n_rows - 1])
-        np.testing.assert_array_equal(other.rows.fetch(rows).weights, one.rows.fetch(rows).weights)
     assert (counts[0] != counts[1]).any()
     learned = [
         bootstrap_trees(

@@ -26,6 +26,7 @@ from latree.table.factors import Factor, check_names, from_frame
 from latree.table.memory import (
     FAN_IN,
     Block,
+    ChunkedRows,
     Draws,
     Rows,
     Sums,
@@ -33,7 +34,7 @@ from latree.table.memory import (
     blocks_of,
     chunk_rows,
     joined,
-    missing_cells,
+    taken,
     weight_of,
 )
 from latree.table.parquet import parquet_names, read_pieces, row_groups
@@ -202,7 +203,7 @@ def _groups(items: list[Any]) -> list[list[Any]]:
 
 
 @dataclass(frozen=True)
-class DaskRows:
+class DaskRows(ChunkedRows):
     """Rows in chunks on Dask's workers.
 
     Attributes
@@ -229,16 +230,6 @@ class DaskRows:
     def chunk_weights(self) -> tuple[float, ...]:
         """Weight of each chunk."""
         return tuple(self._results(_weight, None))
-
-    @property
-    def total_weight(self) -> float:
-        """Sum of the rows' weights."""
-        return float(sum(self.chunk_weights))
-
-    @cached_property
-    def n_missing(self) -> NDArray[np.int64]:
-        """Number of missing cells of each column."""
-        return np.asarray(self.sum(lambda block: missing_cells(block.codes)))
 
     def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
         """Add up a statistic over all blocks: over a chunk's where the chunk is, and over chunks in a tree."""
@@ -267,9 +258,7 @@ class DaskRows:
             if len(some) or place == 0
         ]
         with _answering():
-            block = joined(self.client.gather(fetched))
-        back = np.argsort(order)
-        return Block(np.asfortranarray(block.codes[back]), None if block.weights is None else block.weights[back])
+            return taken(joined(self.client.gather(fetched)), np.argsort(order))
 
     def resampled(self, seed: int, number: int) -> "DaskRows":
         """Draw as many rows anew, with replacement and by their weights; the workers draw from their own chunks."""
@@ -326,8 +315,7 @@ def _map(work: _Work, chunk: Block, place: int) -> NDArray[Any]:
 
 
 def _fetch(work: _Work, chunk: Block, place: int, rows: IntArray) -> Block:
-    codes, weights = work.rows(chunk, place)
-    return Block(codes[rows], None if weights is None else weights[rows])
+    return taken(work.rows(chunk, place), rows)
 
 
 def _count(work: _Work, chunk: Block, place: int) -> int:

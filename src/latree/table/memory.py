@@ -66,22 +66,22 @@ class Rows(Protocol):
         """Draw as many rows anew, with replacement and by their weights; see :class:`Draws`."""
 
 
-class LocalRows(ABC):
-    """What rows on this machine have in common, wherever they are: chunk after chunk, worked on by threads."""
+class ChunkedRows(ABC):
+    """What rows in chunks have in common, wherever the chunks are."""
 
     @property
     @abstractmethod
     def n_rows(self) -> int:
         """Number of rows."""
 
+    @property
     @abstractmethod
-    def chunks(self) -> Iterator[Block]:
-        """Give the chunks in their order; there is always one, if only an empty one."""
-
-    @cached_property
     def chunk_weights(self) -> tuple[float, ...]:
         """Weight of each chunk."""
-        return tuple(map(weight_of, self.chunks()))
+
+    @abstractmethod
+    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
+        """Add up a statistic over all blocks."""
 
     @property
     def total_weight(self) -> float:
@@ -92,6 +92,19 @@ class LocalRows(ABC):
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each column."""
         return np.asarray(self.sum(lambda block: missing_cells(block.codes)))
+
+
+class LocalRows(ChunkedRows):
+    """What rows on this machine have in common: chunk after chunk, worked on by threads."""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Block]:
+        """Give the chunks in their order; there is always one, if only an empty one."""
+
+    @cached_property
+    def chunk_weights(self) -> tuple[float, ...]:
+        """Weight of each chunk."""
+        return tuple(map(weight_of, self.chunks()))
 
     def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
         """Add up a statistic over all blocks."""
@@ -120,11 +133,9 @@ class LocalRows(ABC):
         for chunk in self.chunks():
             stop = start + len(chunk.codes)
             here = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, stop)] - start
-            pieces.append(Block(chunk.codes[here], None if chunk.weights is None else chunk.weights[here]))
+            pieces.append(taken(chunk, here))
             start = stop
-        block = joined(pieces)
-        back = np.argsort(order)
-        return Block(np.asfortranarray(block.codes[back]), None if block.weights is None else block.weights[back])
+        return taken(joined(pieces), np.argsort(order))
 
     def resampled(self, seed: int, number: int) -> "LocalRows":
         """Draw as many rows anew, with replacement and by their weights."""
@@ -171,7 +182,7 @@ class MemoryRows(LocalRows):
 
     def fetch(self, rows: IntArray) -> Block:
         """Copy some rows, by their numbers."""
-        return Block(np.asfortranarray(self.codes[rows]), None if self.weights is None else self.weights[rows])
+        return taken(Block(self.codes, self.weights), rows)
 
     def resampled(self, seed: int, number: int) -> "MemoryRows":
         """Draw as many rows anew, with replacement and by their weights."""
@@ -221,6 +232,11 @@ def parted(block: Block, rows: int) -> Iterator[Block]:
     for start in range(0, max(len(block.codes), 1), rows):
         piece = slice(start, start + rows)
         yield Block(block.codes[piece], None if block.weights is None else block.weights[piece])
+
+
+def taken(block: Block, rows: IntArray) -> Block:
+    """Copy some rows of a block."""
+    return Block(np.asfortranarray(block.codes[rows]), None if block.weights is None else block.weights[rows])
 
 
 def joined(blocks: Iterable[Block]) -> Block:
