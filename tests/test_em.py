@@ -50,7 +50,7 @@ def test_expected_counts_equal_enumeration(index, repeats):
     table = table_of(model, rows, weights)
     network = model.network
     *counts, total = table.sum(
-        lambda block: expected_counts(network, [plan_of(network, block.codes, repeats=repeats)], block.weights)
+        lambda block: expected_counts(network, plan_of(network, block.codes, repeats=repeats), block.weights)
     )
     for ours, naive in zip(counts, naive_counts(model, rows, weights), strict=True):
         np.testing.assert_allclose(ours, naive, rtol=1e-9, atol=1e-12)

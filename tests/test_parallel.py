@@ -18,7 +18,7 @@ def blas_threads():
 
 @pytest.fixture
 def table(monkeypatch):
-    monkeypatch.setattr("latree.table.memory.BLOCK_ROWS", 50)
+    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 50)
     return random_model(random_tree(5, 0.5, 0), n_states=3, hidden_states=2, random_state=0).sample(1000, 0)
 
 
@@ -94,3 +94,12 @@ def test_a_forked_child_has_threads_of_its_own(table):
     child.kill()
     assert not alive
     assert queue.get() is True
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_items_are_asked_for_only_when_there_is_room(monkeypatch, threads):
+    monkeypatch.setattr("latree.parallel.n_threads", lambda: threads)
+    asked = []
+    items = (asked.append(item) for item in range(100))
+    for done, _ in enumerate(map_ordered(lambda _: None, items)):
+        assert len(asked) <= done + 2 + 2 * threads

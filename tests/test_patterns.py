@@ -9,7 +9,7 @@ from latree.em import ConvergenceMonitor, fit_model, random_start
 from latree.messages import expected_counts, upward
 from latree.model import LatentTreeModel
 from latree.patterns import Plans, plan_of
-from latree.table import Block, MemoryRows, Table
+from latree.table import Block, MemoryRows
 from latree.tree import Tree
 from models import model_on, small_models, table_of
 from naive_em import naive_expected_counts
@@ -27,9 +27,9 @@ def random_rows(model, n_rows, rng, share_missing):
     return rows[rng.integers(0, max(n_rows // 2, 1), n_rows)]
 
 
-def check_counts(model, plans, rows, weights):
+def check_counts(model, plan, rows, weights):
     """Assert that expected counts and log-likelihood are those of the twin."""
-    *counts, total = expected_counts(model.network, plans, weights)
+    *counts, total = expected_counts(model.network, plan, weights)
     naive, log_likelihood = naive_expected_counts(model.network, rows, weights)
     for ours, theirs in zip(counts, naive, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
@@ -56,7 +56,7 @@ def test_counts_are_the_twins_on_trees_of_every_shape(seed, d, n_rows, share, we
     model = model_on(tree, rng.integers(2, 5, tree.n_nodes).tolist(), seed)
     rows = random_rows(model, n_rows, rng, share)
     weights = rng.integers(0, 3, n_rows) * rng.random(n_rows) if weighted else None
-    check_counts(model, [plan_of(model.network, stored(model, rows), repeats=repeats)], rows, weights)
+    check_counts(model, plan_of(model.network, stored(model, rows), repeats=repeats), rows, weights)
 
 
 @settings(max_examples=30, deadline=None)
@@ -67,7 +67,7 @@ def test_counts_are_the_twins_for_one_hidden_variable_whose_children_form_groups
     rows = random_rows(model, 200, rng, share)
     plan = plan_of(model.network, stored(model, rows), repeats=True)
     assert d < 20 or any(not step.is_node for step in plan.steps)
-    check_counts(model, [plan], rows, rng.random(200) if weighted else None)
+    check_counts(model, plan, rows, rng.random(200) if weighted else None)
 
 
 @settings(max_examples=30, deadline=None)
@@ -89,7 +89,7 @@ def test_zeros_in_the_tables_are_exact(seed, d, repeats):
     assert possible.all()
     with np.errstate(invalid="ignore"):  # the twin divides zero by zero
         naive, _ = naive_expected_counts(model.network, rows)
-    *counts, _ = expected_counts(model.network, [plan], None)
+    *counts, _ = expected_counts(model.network, plan, None)
     for ours, theirs in zip(counts, naive, strict=True):
         assert np.isfinite(ours).all()
         if np.isfinite(theirs).all():
@@ -111,17 +111,13 @@ def test_patterns_are_few_where_rows_repeat_and_rows_themselves_where_they_do_no
     assert all(step.n_patterns <= 500 / 8 for step in random.steps[:-1])
 
 
-def test_a_block_is_worked_on_in_parts_that_need_little_memory(monkeypatch):
+def test_blocks_have_messages_that_need_little_memory(monkeypatch):
     model = small_models()[0]
-    rows = random_rows(model, 100, np.random.default_rng(0), 0.2)
-    weights = np.random.default_rng(1).random(100)
-    assert len(Plans(model.network).of(Block(stored(model, rows), weights))) == 1
-    monkeypatch.setattr("latree.patterns._ROWS", (1, 30))
-    plans = Plans(model.network).of(Block(stored(model, rows), weights))
-    assert [plan.n_rows for plan in plans] == [30, 30, 30, 10]
-    check_counts(model, plans, rows, weights)
-    monkeypatch.setattr("latree.patterns._MESSAGE_BYTES", 2000)
-    assert Plans(model.network).most_rows < 30
+    assert Plans(model.network).most_rows == 2**16
+    monkeypatch.setattr("latree.patterns._MESSAGE_BYTES", 2**20)
+    assert 2**8 < Plans(model.network).most_rows < 2**16
+    monkeypatch.setattr("latree.patterns._MESSAGE_BYTES", 2)
+    assert Plans(model.network).most_rows == 2**8
 
 
 def test_wide_tables_with_many_states_are_worked_on_in_small_parts():
@@ -163,8 +159,8 @@ def test_distinct_rows_have_the_sums_of_all(seed, collide, weighted):
     weights = rng.random(50) if weighted else None
     with pytest.MonkeyPatch.context() as patch:
         if collide:  # all rows get the same key
-            patch.setattr("latree.table.memory._KEYS", 1)
-        rows = MemoryRows(codes, weights).distinct(block_rows=7)
+            patch.setattr("latree.table.chunks._KEYS", 1)
+        rows = MemoryRows(codes, weights).distinct()
     assert len(np.unique(rows.codes, axis=0)) == rows.n_rows == len(np.unique(codes, axis=0)) < 30
     assert rows.total_weight == pytest.approx(50 if weights is None else weights.sum(), rel=1e-12)
     for row, weight in zip(rows.codes, rows.weights, strict=True):
@@ -176,11 +172,36 @@ def test_distinct_rows_have_the_sums_of_all(seed, collide, weighted):
 
 def test_rows_that_mostly_differ_stay_as_they_are():
     codes = np.asfortranarray(np.arange(200, dtype=np.uint8)[:, None])
-    rows = MemoryRows(codes, None).distinct(block_rows=64)
-    assert rows.codes is codes
-    assert rows.weights is None
-    assert [len(block.codes) for block in rows._blocks()] == [50] * 4
-    assert [block.number for block in rows._blocks()] == [0, 1, 2, 3]
+    rows = MemoryRows(codes, None)
+    assert rows.distinct() is rows
+
+
+def test_blocks_are_of_about_the_same_size_and_have_numbers():
+    seen = []
+
+    def statistic(block):
+        seen.append((block.number, len(block.codes)))
+        return np.zeros(1)
+
+    MemoryRows(np.zeros((200, 1), dtype=np.uint8), None).sum(statistic, 64)
+    assert sorted(seen) == [(0, 50), (1, 50), (2, 50), (3, 50)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distinct_rows_of_many_chunks_are_put_together_or_given_up(monkeypatch, weighted):
+    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 16)
+    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 128)
+    monkeypatch.setattr("latree.table.chunks._DISTINCT_CELLS", 400)
+    rng = np.random.default_rng(0)
+    weights = rng.random(3000) if weighted else None
+    few = np.asfortranarray(rng.integers(0, 3, (3000, 4)).astype(np.uint8))
+    once = MemoryRows(few, weights).distinct()
+    assert once.n_rows == 3**4
+    cells = [(few == row).all(axis=1) for row in once.codes]
+    expected = [cell.sum() if weights is None else weights[cell].sum() for cell in cells]
+    np.testing.assert_allclose(once.weights, expected, rtol=1e-12)
+    many = MemoryRows(np.asfortranarray(np.tile(rng.integers(0, 250, (1000, 4)).astype(np.uint8), (3, 1))), weights)
+    assert many.distinct() is many
 
 
 def test_a_fit_does_not_depend_on_what_is_counted_once(monkeypatch):
@@ -195,16 +216,8 @@ def test_a_fit_does_not_depend_on_what_is_counted_once(monkeypatch):
     whole = fitted()
     monkeypatch.setattr("latree.patterns._ROWS", (1, 50))
     monkeypatch.setattr("latree.patterns._WORTH", 0.0)
-    monkeypatch.setattr("latree.table.memory._WORTH", 0.0)
+    monkeypatch.setattr("latree.table.chunks._WORTH", 0.0)
     plain = fitted()
     np.testing.assert_allclose(whole.monitor.history, plain.monitor.history, rtol=1e-9)
     for one, other in zip(whole.model.tables, plain.model.tables, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
-
-
-def test_rows_elsewhere_are_left_alone():
-    class Elsewhere:
-        n_rows = 3
-
-    table = Table(small_models()[0].columns, Elsewhere())
-    assert table.distinct(10) is table

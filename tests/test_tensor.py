@@ -1,11 +1,15 @@
+import sys
+
+import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from latree.errors import InputError
 from latree.quartets.nuclear import nuclear_pairings, nuclear_test
 from latree.simulate import perturbed
-from latree.tensor import factorised_unfoldings, khatri_rao, nuclear_norms, unfoldings
+from latree.tensor import factorised_unfoldings, khatri_rao, nuclear_norms, singular_values, unfoldings
 
 
 def random_quartet(seed, n=4, k_h=2, k_g=3, zero=False):
@@ -144,3 +148,41 @@ def test_norms_of_many_pieces_keep_their_order(monkeypatch):
     monkeypatch.setattr("latree.tensor._CELLS_AT_ONCE", 1)
     matrices = np.random.default_rng(0).random((13, 3, 3))
     np.testing.assert_allclose(nuclear_norms(matrices), [np.linalg.norm(m, "nuc") for m in matrices], rtol=1e-12)
+
+
+def strict(array):
+    return array_api_strict.asarray(array)
+
+
+def torch(array):
+    return pytest.importorskip("torch", reason="torch is not installed").asarray(array)
+
+
+@pytest.mark.parametrize("other", [strict, torch])
+@pytest.mark.parametrize("counts", [False, True])
+def test_arrays_of_other_libraries_give_the_same_norms(other, counts):
+    rng = np.random.default_rng(0)
+    tensors = rng.integers(0, 5, (7, 3, 3, 3, 3)) if counts else rng.dirichlet(np.ones(81), 7).reshape(7, 3, 3, 3, 3)
+    tensors[0] = 0  # no row has all four cells
+    there = other(tensors)
+    unfolded = unfoldings(there)
+    assert type(unfolded) is type(there)
+    np.testing.assert_array_equal(np.from_dlpack(unfolded), unfoldings(tensors))
+    if not counts:
+        norms = nuclear_norms(unfolded)
+        assert type(norms) is type(there)
+        np.testing.assert_allclose(np.from_dlpack(norms), nuclear_norms(unfoldings(tensors)), rtol=1e-10, atol=1e-14)
+        values = singular_values(unfolded)
+        np.testing.assert_allclose(np.from_dlpack(values), singular_values(unfoldings(tensors)), rtol=1e-9, atol=1e-14)
+    found, expected = nuclear_pairings(there), nuclear_pairings(tensors)
+    np.testing.assert_array_equal(found.pairing, expected.pairing)
+    np.testing.assert_allclose(found.margin, expected.margin, rtol=1e-8, atol=1e-14)
+
+
+def test_arrays_without_a_namespace_are_refused_in_one_line(monkeypatch):
+    class Odd:
+        pass
+
+    monkeypatch.setitem(sys.modules, "array_api_compat", None)
+    with pytest.raises(InputError, match=r"type Odd need array-api-compat; pip install 'latree\[array\]'"):
+        nuclear_norms(Odd())

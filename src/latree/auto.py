@@ -38,7 +38,8 @@ from latree.tree import Tree
 
 _STATES = 4  # of the model whose posteriors are looked at
 _SMOOTHING = 1.0
-_ROWS = 10_000  # no more are looked at
+_ROWS = 10_000  # no more are looked at,
+_VIEWS = 2**27  # and fewer where all states of all columns make more numbers
 _LEAD = 1.5  # standard errors by which another pairing must be better
 _SWEEPS = 10
 _REPLICATES = 50  # of the rows, to see which edges come back
@@ -89,8 +90,8 @@ def joined(table: Table) -> Structure:
 
 def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:
     """Exchange subtrees across inner edges while that is worth it."""
-    block = table.some_rows(_ROWS, seed)
-    some = Table(table.columns, MemoryRows(block.codes, block.weights))
+    block = table.some_rows(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
+    some = Table(table.columns, MemoryRows.of(block))
     exchanges = 0
     for sweep in range(_SWEEPS + 1):
         views = Views(_model(some, tree, seed), block)

@@ -3,6 +3,7 @@
 import io
 import math
 import sys
+from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -101,17 +102,20 @@ def commands(context: click.Context) -> None:
     show_default=True,
     help="EM stops when an iteration gains less, in nats per cell.",
 )
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read and keep Parquet: tcp://...")
 @common.seed
 @common.quiet
 @common.as_json
-def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
+def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None, **options: Any) -> None:
     """Learn a tree and fit a model on it.
 
-    DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns. It is only read.
+    DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns, or a .parquet file. It is only
+    read. A pattern in quotes stands for several files, such as 'folder/*.parquet'. Files may be larger than memory.
     """
     from latree.methods import find_method
     from latree.record import Origin
     from latree.table import as_table
+    from latree.table.finding import cluster
 
     find_method(options["method"])
     options["n_states"] = options.pop("states")
@@ -119,8 +123,9 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, **options: Any) -> No
     if missing := options.pop("missing"):
         reading["missing"] = missing
     origin = Origin(data.name, common.command_line(data.name), reading["weights"])
-    learned = _learn(as_table(data, **reading), str(data), quiet, origin, **options)
-    _write_run(learned, out)
+    with nullcontext() if scheduler is None else cluster().connect(scheduler) as client:
+        learned = _learn(as_table(data, client=client, **reading), str(data), quiet, origin, **options)
+        _write_run(learned, out)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -186,8 +191,10 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
     """
     from latree.table import decode_column
     from latree.table.factors import label_of
-    from latree.table.textfile import read_cells
+    from latree.table.textfile import is_text_file, read_cells
 
+    if not is_text_file(data):
+        raise InputError(f"{data}: only text files (.csv, .tsv, .txt, also with .gz) are filled")
     loaded = common.load_model(model)
     table = loaded.encode(data, unseen=unseen)
     header, cells = read_cells(data)
@@ -292,15 +299,17 @@ def _free_name(name: str) -> Path:
 
 def _learn(table: Any, source: str, quiet: bool, origin: "Origin", *, seed: int, **settings: Any) -> "Learned":
     from latree.learn import Settings, learn_model
+    from latree.methods import find_method
     from latree.table import check_learnable
     from latree.terminal import progress_bars
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
-    check_learnable(table, source)
+    chosen = Settings(random_state=seed, **settings)
+    check_learnable(table, source, find_method(chosen.method).most_states)
     with progress_bars(not quiet) as stages:
-        return learn_model(table, Settings(random_state=seed, **settings), stages, origin)
+        return learn_model(table, chosen, stages, origin)
 
 
 def _write_run(learned: "Learned", out: Path) -> None:

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from latree.arrays import FloatArray
+from latree.errors import InputError
 from latree.parallel import map_ordered
-from latree.table import Table
-from latree.tables import tables_between
+from latree.table import FEW_STATES, Table
+from latree.tables import pair_tables, tables_between
 from latree.tensor import nuclear_norms, singular_values
 
 _CELLS_AT_ONCE = 2**20  # pair tables are made and measured so many cells at a time
+_MOST_WIDE_CELLS = 2**34  # of all pair tables together where columns have many states: beyond it, hours
 _MOST_SINGULAR = 1e-6  # what a singular value of zero counts as at most, however few rows there are
 ROUNDING = 1e-14  # what independent columns may seem to depend on each other by
 
@@ -28,6 +30,7 @@ class Pairs(NamedTuple):
 
     joint: FloatArray  # shape (..., n, n); columns with fewer states than n are padded with zeros
     total: FloatArray  # shape (...): rows, or their weight, that each was counted in; infinite for exact ones
+    widest: int = 0  # states of the widest column of all, where that is not among these
 
     @property
     def product(self) -> FloatArray:
@@ -145,7 +148,7 @@ def log_det(pairs: Pairs) -> FloatArray:
     counted = np.arange(values.shape[-1]) < size
     total = -np.log(np.clip(values, least, 1), out=np.zeros_like(values), where=counted).sum(axis=-1)
     others = size[..., 0] - 1
-    distance = total * (joint.shape[-1] - 1) / np.maximum(others, 1)
+    distance = total * (max(joint.shape[-1], pairs.widest) - 1) / np.maximum(others, 1)
     return np.where(others > 0, distance, np.inf) + 0.0  # no zero with a sign
 
 
@@ -169,6 +172,8 @@ def pairwise(table: Table, measure: Measure) -> FloatArray:
 def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
     """Take several measures of the same pair tables, which are counted once."""
     d, n = table.n_columns, int(table.n_states.max())
+    if n > FEW_STATES:
+        return _pairwise_wide(table, measures)
     step = max(1, isqrt(_CELLS_AT_ONCE) // n)
     tiles = [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
     results = [np.empty((d, d)) for _ in measures]
@@ -179,11 +184,39 @@ def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
 
     for (first, second), values in zip(tiles, map_ordered(measured, tiles), strict=True):
         for result, value in zip(results, values, strict=True):
-            if first == second:  # rounding must not make it lopsided
-                value = np.where(np.tri(len(value), dtype=bool), value.T, value)
             result[first, second] = value
-            result[second, first] = value.T
-    return results
+    return [_symmetric(result) for result in results]
+
+
+def _symmetric(result: FloatArray) -> FloatArray:
+    """Copy what is above the diagonal to below it, where nothing is, or what rounding made another number."""
+    return np.where(np.tri(len(result), dtype=bool), result.T, result)
+
+
+def _pairwise_wide(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
+    """Measure pairs of columns of which some have many states: only pairs of about the same width share a stack."""
+    d, n = table.n_columns, table.n_states
+    pairs = np.column_stack(np.triu_indices(d))
+    width = 2 ** np.ceil(np.log2(np.maximum(n[pairs].max(axis=1), 2))).astype(np.intp)
+    cells = int((width.astype(float) ** 2).sum())
+    if cells > _MOST_WIDE_CELLS:
+        widest = int(np.argmax(n))
+        many = np.count_nonzero(n > FEW_STATES)
+        raise InputError(
+            f"{many} columns have more than {FEW_STATES} states, such as {table.names[widest]!r} with {n[widest]}: all "
+            f"tables of two columns together would have {cells:.0e} cells; merge rare values, have numbers cut, or "
+            "drop some of the columns"
+        )
+    results = [np.empty((d, d)) for _ in measures]
+    for size in np.unique(width).tolist():
+        alike = pairs[width == size]
+        step = max(1, 4 * _CELLS_AT_ONCE // size**2)
+        for start in range(0, len(alike), step):
+            some = alike[start : start + step]
+            counted = as_pairs(pair_tables(table, some))._replace(widest=int(n.max()))
+            for result, measure in zip(results, measures, strict=True):
+                result[some[:, 0], some[:, 1]] = measure(counted)
+    return [_symmetric(result) for result in results]
 
 
 def as_pairs(counts: NDArray[np.int64] | FloatArray) -> Pairs:

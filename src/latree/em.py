@@ -226,16 +226,17 @@ class _Expectation:
 
     def __init__(self, table: Table, network: Network) -> None:
         self.plans = Plans(network)
-        self.table = table.distinct(self.plans.most_rows)
+        self.table = table.distinct()
         self.n_cells = table.total_weight * table.n_columns
 
     def __call__(self, network: Network) -> tuple[list[FloatArray], float]:
         """Give the expected counts behind every table, and the log-likelihood."""
+        plans = self.plans
 
         def statistic(block: Block) -> tuple[FloatArray, ...]:
-            return expected_counts(network, self.plans.of(block), block.weights)
+            return expected_counts(network, plans.of(block), block.weights)
 
-        *counts, log_likelihood = self.table.sum(statistic)
+        *counts, log_likelihood = self.table.sum(statistic, plans.most_rows)
         return counts, float(log_likelihood[0])
 
 

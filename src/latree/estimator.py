@@ -17,10 +17,11 @@ from latree.errors import InputError
 from latree.figure import Layout
 from latree.figure.picture import Picture
 from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model, summary_lines
-from latree.methods import Representatives
+from latree.methods import Representatives, find_method
 from latree.states import Criterion
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
 from latree.table.factors import label_of
+from latree.table.finding import is_on_cluster
 from latree.tree import Tree
 
 
@@ -126,15 +127,18 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : data frame, array or Table
-            Rows by columns; cells may be missing.
+        X : data frame, array, Table, or name of a file
+            Rows by columns; cells may be missing. A name may be a pattern, such as ``"folder/*.parquet"``; a frame may
+            be one of Dask, whose rows stay on the cluster.
         y : ignored
-        sample_weight : array of float, optional
-            A weight for each row.
+        sample_weight : array of float, or str, optional
+            A weight for each row, or the name of the column that holds it.
         """
         X = self._validated(X, reset=True)
         table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing)
-        check_learnable(table)
+        if _is_elsewhere(X):
+            self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
+        check_learnable(table, most_states=find_method(self.method).most_states)
         settings = Settings(
             method=self.method,
             n_states=self.n_states,
@@ -187,10 +191,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def impute(self, X: Any) -> Any:
         """Fill every missing cell with its most probable value given the row; everything else stays as it is.
 
-        A column that was cut into bins gets the median of the bin.
+        A column that was cut into bins gets the median of the bin. Of a Table or a file a Table comes back.
         """
         table = self._encoded(X)
-        if isinstance(X, Table):
+        if isinstance(X, Table) or _is_elsewhere(X):
             return self.model_.complete(table)
         missing = table.codes() < 0
         filled = self.model_.complete(table).codes()
@@ -278,6 +282,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if reset:
                 self.n_features_in_ = X.n_columns
             return X
+        if _is_elsewhere(X):
+            return X
         if _is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
@@ -302,6 +308,11 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _is_elsewhere(X: Any) -> bool:
+    """Tell whether data are not in memory, but in files or on a cluster."""
+    return isinstance(X, str | Path) or is_on_cluster(X)
 
 
 def _fill(series: "nw.Series[Any]", column: Column, holes: NDArray[np.bool_], codes: NDArray[Any]) -> "nw.Series[Any]":

@@ -264,10 +264,11 @@ def learn_tree(
     0
     """
     table = as_table(data, weights=weights, bins=bins, missing=missing)
-    check_learnable(table)
+    learner = find_method(method)
+    check_learnable(table, most_states=learner.most_states)
     check_states(n_states)
     check_criterion(criterion)
-    return find_method(method).learn(table, Options(n_states, representatives, random_state, criterion)).tree
+    return learner.learn(table, Options(n_states, representatives, random_state, criterion)).tree
 
 
 def learn_model(

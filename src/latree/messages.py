@@ -235,35 +235,21 @@ def log_likelihoods(network: Network, codes: CodeArray) -> FloatArray:
     return upward(network, plan_of(network, codes, repeats=False)).log_likelihood
 
 
-def expected_counts(network: Network, plans: Sequence[Plan], weights: FloatArray | None) -> tuple[FloatArray, ...]:
-    """Give the expected counts behind every table, given the rows, and last the rows' total log-likelihood.
-
-    Parameters
-    ----------
-    network : Network
-    plans : sequence of Plan
-        Of consecutive parts of the rows.
-    weights : array, optional
-        Of the rows.
-    """
+def expected_counts(network: Network, plan: Plan, weights: FloatArray | None) -> tuple[FloatArray, ...]:
+    """Give the expected counts behind every table, given the plan's rows, and last the rows' total log-likelihood."""
     totals: list[FloatArray] = [np.zeros(table.shape) for table in network.tables]
-    log_likelihood, row = np.zeros(1), 0
-    for plan in plans:
-        part = None if weights is None else weights[row : row + plan.n_rows]
-        up = upward(network, plan)
-        for step, outside, posterior in downward(network, up, part):
-            if step.is_node:
-                totals[step.name] += network.tables[step.name] * (up.likelihood[step.name].T @ outside)
-            if step.leaves:
-                by_state = step.leaves.added(posterior)
-                for leaf, start in zip(step.leaves.names, step.leaves.starts.tolist(), strict=True):
-                    stop = start + len(network.tables[leaf])
-                    totals[leaf] += by_state[start:stop]
-                    if step.leaves.has_missing:
-                        totals[leaf] += network.tables[leaf] * by_state[stop]  # missing cells are as the table expects
-        log_likelihood += total_log_likelihood(up.log_likelihood, part)
-        row += plan.n_rows
-    return (*totals, log_likelihood)
+    up = upward(network, plan)
+    for step, outside, posterior in downward(network, up, weights):
+        if step.is_node:
+            totals[step.name] += network.tables[step.name] * (up.likelihood[step.name].T @ outside)
+        if step.leaves:
+            by_state = step.leaves.added(posterior)
+            for leaf, start in zip(step.leaves.names, step.leaves.starts.tolist(), strict=True):
+                stop = start + len(network.tables[leaf])
+                totals[leaf] += by_state[start:stop]
+                if step.leaves.has_missing:
+                    totals[leaf] += network.tables[leaf] * by_state[stop]  # missing cells are as the table expects
+    return (*totals, total_log_likelihood(up.log_likelihood, weights))
 
 
 def total_log_likelihood(rows: FloatArray, weights: FloatArray | None) -> FloatArray:

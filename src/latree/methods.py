@@ -26,7 +26,7 @@ from latree.errors import InputError
 from latree.quartets.nuclear import nuclear_test
 from latree.quartets.spectral import spectral_products, spectral_test
 from latree.states import Criterion
-from latree.table import Table
+from latree.table import FEW_STATES, MANY_STATES, Table
 from latree.tables import pair_tables, quartet_tables
 from latree.tree import Oddity, Tree
 
@@ -57,6 +57,7 @@ class Method:
     builder: Callable[[Table, Options], Structure]
     may_have: tuple[Oddity, ...] = ()  # what sets trees that come out apart from binary ones
     has_representatives: bool = False  # whether leaves stand for branches in its tests
+    most_states: int = MANY_STATES  # of a column
     quick: Callable[[Table, Options], Structure] | None = None  # what bootstraps do, where the whole takes too long
 
     def check_returns(self, tree: Tree) -> None:
@@ -196,6 +197,7 @@ METHODS = {
             reference="Ishteva, Park & Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors",
             builder=_tensor,
             has_representatives=True,
+            most_states=FEW_STATES,
         ),
         Method(
             name="nj",
@@ -221,6 +223,7 @@ METHODS = {
             reference="Anandkumar, Chaudhuri, Hsu, Kakade, Song & Zhang (2011), Spectral Methods for Learning "
             "Multivariate Latent Tree Structure",
             builder=_spectral,
+            most_states=FEW_STATES,
             may_have=("many neighbours",),
         ),
         Method(
@@ -257,6 +260,7 @@ METHODS = {
             trees="binary, columns at the leaves; a forest where nothing is gained by joining; finds numbers of states",
             reference="Harmeling & Williams (2011), Greedy Learning of Binary Latent Trees",
             builder=_hw,
+            most_states=FEW_STATES,
             may_have=("parts",),
         ),
         Method(

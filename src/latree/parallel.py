@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -71,13 +71,13 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-_one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneBlasThread()
 
 
 def _forget() -> None:
     """Start anew in a forked child, which has none of its parent's threads."""
     _pool.cache_clear()
-    _one_blas_thread.lock = threading.Lock()
+    one_blas_thread.lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -93,14 +93,14 @@ def map_ordered(function: Callable[[Item], Result], items: Iterable[Item]) -> It
     stream = iter(items)
     first = list(islice(stream, 2))
     inside = threading.current_thread().name.startswith(_THREAD_NAME)
-    with _one_blas_thread():
+    with one_blas_thread():
         if len(first) < 2 or n_threads() == 1 or inside:
-            for item in (*first, *stream):
+            for item in chain(first, stream):
                 yield function(item)
             return
         waiting: deque[Future[Result]] = deque()
         try:
-            for item in (*first, *stream):
+            for item in chain(first, stream):
                 waiting.append(_pool().submit(function, item))
                 if len(waiting) >= 2 * n_threads():
                     yield waiting.popleft().result()

@@ -290,7 +290,7 @@ class Plans:
     Attributes
     ----------
     most_rows : int
-        So many rows have messages that need little memory; larger blocks are worked on in parts.
+        So many rows have messages that need little memory.
     """
 
     def __init__(self, network: "Network") -> None:
@@ -299,19 +299,15 @@ class Plans:
         leaves = [network.tables[leaf] for leaf in network.plain_leaves]
         states = sum(sum(table.shape) for table in inner) + _GROUP / 2 * sum(table.shape[1] for table in leaves)
         self.most_rows = int(np.clip(_MESSAGE_BYTES / (8 * states), *_ROWS))
-        self._kept: dict[int, tuple[Plan, ...]] = {}
+        self._kept: dict[int, Plan] = {}
         self._nbytes = 0
 
-    def of(self, block: Block) -> tuple[Plan, ...]:
-        """Give the plans of consecutive parts of a block; one without a number gets new ones each time."""
+    def of(self, block: Block) -> Plan:
+        """Give the plan of a block; one without a number gets a new one each time."""
         if block.number in self._kept:
             return self._kept[block.number]
-        starts = range(0, max(len(block.codes), 1), self.most_rows)
-        made = tuple(
-            plan_of(self.network, block.codes[start : start + self.most_rows], repeats=True) for start in starts
-        )
-        nbytes = sum(plan.nbytes for plan in made)
-        if block.number is not None and self._nbytes + nbytes <= _KEPT_BYTES:
-            self._nbytes += nbytes
-            self._kept[block.number] = made
-        return made
+        plan = plan_of(self.network, block.codes, repeats=True)
+        if block.number is not None and self._nbytes + plan.nbytes <= _KEPT_BYTES:
+            self._nbytes += plan.nbytes
+            self._kept[block.number] = plan
+        return plan

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import FloatArray
+from latree.arrays import FloatArray, IntArray
 from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
 from latree.evidence import Evidence, fit_local, messages, random_local
 from latree.messages import log_likelihoods
@@ -86,9 +86,7 @@ def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
     stretches tell how badly a model does then. Of few rows, each is judged once; of many, a fifth. Rows without weight
     are left out. Repeated rows may fall on both sides: a weight is not quite the same as repeating a row.
     """
-    rows = np.flatnonzero(table.map(_has_weight))
-    if len(rows) > _MANY_ROWS:
-        rows = np.sort(rng.choice(rows, _MANY_ROWS, replace=False))
+    rows = _some_with_weight(table, rng)
     few = len(rows) < FEW_ROWS
     stretches = np.array_split(rows, 2 * _PARTS if few else 10 * _PARTS)
     if few:
@@ -101,6 +99,20 @@ def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
     return tuple(
         Part(table.taken(np.setdiff1d(rows, part)), table.taken(np.sort(part))) for part in judged if len(part)
     )
+
+
+def _some_with_weight(table: Table, rng: np.random.Generator) -> IntArray:
+    """Give the numbers of all rows with weight, or of many at random; only weights of zero make arrays as long."""
+
+    def count(block: Block) -> NDArray[np.int64]:
+        return np.array([np.count_nonzero(_has_weight(block))])
+
+    n_with_weight = int(np.asarray(table.sum(count))[0])
+    if n_with_weight <= _MANY_ROWS:
+        places = np.arange(n_with_weight)
+    else:
+        places = np.sort(rng.choice(n_with_weight, _MANY_ROWS, replace=False))
+    return places if n_with_weight == table.n_rows else np.flatnonzero(table.map(_has_weight))[places]
 
 
 def _has_weight(block: Block) -> NDArray[np.bool_]:

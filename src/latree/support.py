@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from latree.builders import Progress, no_progress
 from latree.errors import InputError
 from latree.parallel import n_threads
-from latree.table import MemoryRows, Table
+from latree.table import Table
 from latree.tree import Split, Tree
 
 # From a table of resampled rows and a random generator to the tree behind it.
@@ -25,15 +25,10 @@ def bootstrap_trees(
     A replicate has as many rows as the table, each drawn with a probability in proportion to its weight; rows that were
     drawn several times have that weight. Its random numbers depend on the seed and its own number alone.
     """
-    codes, weights, _ = table.rows.fetch(np.arange(table.n_rows))
-    shares = np.full(len(codes), 1 / len(codes)) if weights is None else weights / weights.sum()
-    size = max(1, round(table.total_weight))
 
     def replicate(number: int) -> Tree:
-        rng = np.random.default_rng([seed, number])
-        drawn = rng.multinomial(size, shares)
-        rows = np.flatnonzero(drawn)
-        return learn(Table(table.columns, MemoryRows(codes[rows], drawn[rows].astype(float))), rng)
+        rng = np.random.default_rng([seed, number, 0, 2])
+        return learn(Table(table.columns, table.rows.resampled(seed, number)), rng)
 
     trees = []
     work = (delayed(replicate)(number) for number in range(replicates))

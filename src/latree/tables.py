@@ -27,12 +27,11 @@ _GROUPS_AT_ONCE = 2**9
 
 def column_counts(table: Table) -> list[FloatArray]:
     """Count each column's states: rows, or their weight."""
+    n_states = table.n_states
 
     def count(block: Block) -> tuple[FloatArray, ...]:
-        states = [np.minimum(block.codes[:, j], n) for j, n in enumerate(table.n_states)]
-        return tuple(
-            np.bincount(x, block.weights, n + 1).astype(float) for x, n in zip(states, table.n_states, strict=True)
-        )
+        states = [np.minimum(block.codes[:, j], n) for j, n in enumerate(n_states)]
+        return tuple(np.bincount(x, block.weights, n + 1).astype(float) for x, n in zip(states, n_states, strict=True))
 
     return [np.asarray(counts)[:-1] for counts in table.sum(count)]
 

@@ -2,11 +2,17 @@
 
 The letters are the paper's: A, B and C are the unfoldings for the pairings {12|34}, {13|24} and {14|23} of four
 variables; H and G are the hidden neighbours of the two sides.
+
+Unfoldings, singular values and nuclear norms are taken of NumPy's arrays on all cores, and of arrays of any other
+library that follows the array API standard where these are, on a GPU for instance.
 """
+
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from latree.arrays import FloatArray
+from latree.errors import InputError
 from latree.parallel import map_ordered
 
 # Which axes of P become rows and columns of A, B and C. The paper reshapes in column-major order, where the FIRST index
@@ -17,10 +23,25 @@ _AXES = ((1, 0, 3, 2), (2, 0, 3, 1), (3, 0, 2, 1))
 _ROWS_UNLOCKED = 501
 _CELLS_AT_ONCE = 2**16  # a piece of a stack has so many cells, if these are rows enough
 
+Array = TypeVar("Array")
+
 _LARGE = 200  # from this many rows on, a matrix is worth looking at by itself
 
 
-def unfoldings(tensors: FloatArray) -> FloatArray:
+def namespace(array: Any) -> Any:
+    """Give the functions, named by the array API standard, of the library that an array comes from."""
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__()
+    try:
+        from array_api_compat import array_namespace
+    except ModuleNotFoundError:
+        raise InputError(
+            f"arrays of type {type(array).__name__} need array-api-compat; pip install 'latree[array]'"
+        ) from None
+    return array_namespace(array)
+
+
+def unfoldings(tensors: Array) -> Array:
     """Unfold fourth-order tensors in three ways: equations (2), (3) and (4).
 
     Parameters
@@ -33,28 +54,34 @@ def unfoldings(tensors: FloatArray) -> FloatArray:
         A, B and C. ``A[x1 + n x2, x3 + n x4] = B[x1 + n x3, x2 + n x4] = C[x1 + n x4, x2 + n x3] = P[x1, x2, x3, x4]``
         (counting from zero).
     """
-    n = tensors.shape[-1]
-    lead = tensors.ndim - 4
+    xp = namespace(tensors)
+    *leading, n = tensors.shape[:-3]  # type: ignore[attr-defined]
+    lead = len(leading)
     stack = [
-        tensors.transpose(*range(lead), *(lead + axis for axis in axes)).reshape(*tensors.shape[:lead], n * n, n * n)
+        xp.reshape(xp.permute_dims(tensors, (*range(lead), *(lead + axis for axis in axes))), (*leading, n * n, n * n))
         for axes in _AXES
     ]
-    return np.stack(stack, axis=lead)
+    unfolded: Array = xp.stack(stack, axis=lead)
+    return unfolded
 
 
-def singular_values(matrices: FloatArray) -> FloatArray:
+def singular_values(matrices: Array) -> Array:
     """Give the singular values of every matrix of a stack, largest first; large stacks on all cores."""
+    if not isinstance(matrices, np.ndarray):
+        found: Array = namespace(matrices).linalg.svdvals(matrices)
+        return found
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     step = max(-(-_ROWS_UNLOCKED // max(1, flat.shape[-2])), _CELLS_AT_ONCE // max(1, flat[:1].size))
     pieces = (flat[start : start + step] for start in range(0, len(flat), step))
     values = list(map_ordered(_values, pieces))
     shape = (*matrices.shape[:-2], min(matrices.shape[-2:]))
-    return np.concatenate(values).reshape(shape) if values else np.zeros(shape)
+    return cast("Array", np.concatenate(values).reshape(shape) if values else np.zeros(shape))
 
 
-def nuclear_norms(matrices: FloatArray) -> FloatArray:
+def nuclear_norms(matrices: Array) -> Array:
     """Sum the singular values of every matrix of a stack."""
-    return np.asarray(singular_values(matrices).sum(axis=-1))
+    norms: Array = namespace(matrices).sum(singular_values(matrices), axis=-1)
+    return norms
 
 
 def _values(stack: FloatArray) -> FloatArray:

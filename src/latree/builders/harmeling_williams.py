@@ -137,11 +137,12 @@ class _Pair:
 
     def expected(self, joint: FloatArray) -> tuple[FloatArray, float, float]:
         """Give the expected joint counts, the rows' log-likelihood, and the weight of the rows that say anything."""
-        network = self.forest.network([self.i, self.j])
+        i, j = self.i, self.j
+        network = self.forest.network([i, j])
 
         def statistic(block: Block) -> tuple[FloatArray, FloatArray]:
             up = upward(network, plan_of(network, block.codes, repeats=False))
-            x, z = by_states(up.likelihood[self.i]), by_states(up.likelihood[self.j])
+            x, z = by_states(up.likelihood[i]), by_states(up.likelihood[j])
             row = (x * (joint @ z)).sum(axis=0)
             weight = np.ones(len(row)) if block.weights is None else block.weights
             share = np.divide(weight, row, out=np.zeros_like(row), where=row > 0)

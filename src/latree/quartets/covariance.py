@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
-from latree.distances import Pairs, as_pairs, covariance
+from latree.distances import as_pairs, covariance
 from latree.quartets import PAIRINGS, Pairings, QuartetTest, smallest, tensor_test
 
 _ROUNDING = 1e-9  # by how much logarithms that should be equal may differ
@@ -64,5 +64,5 @@ def covariance_test(
 
 def _distance(tensors: NDArray[np.int64] | FloatArray, pair: tuple[int, int], exact: bool) -> FloatArray:
     others = tuple(1 + axis for axis in range(4) if axis not in pair)
-    joint, total = as_pairs(tensors.sum(axis=others))
-    return covariance(Pairs(joint, np.full_like(total, np.inf) if exact else total))
+    pairs = as_pairs(tensors.sum(axis=others))
+    return covariance(pairs._replace(total=np.full_like(pairs.total, np.inf)) if exact else pairs)

@@ -5,6 +5,7 @@ nuclear norm is the convex stand-in for that rank.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +13,34 @@ from numpy.typing import NDArray
 from latree.arrays import FloatArray, IntArray
 from latree.parallel import map_ordered
 from latree.quartets import Pairings, QuartetTest, smallest, tensor_test
-from latree.tensor import nuclear_norms, unfoldings
+from latree.tensor import namespace, nuclear_norms, unfoldings
 
 _CELLS_AT_ONCE = 2**15  # of the tensors that a thread works on, which stay in its cache with their unfoldings
 
 
-def nuclear_pairings(tensors: NDArray[np.int64] | FloatArray) -> Pairings:
+def nuclear_pairings(tensors: Any) -> Pairings:
     """Apply Algorithm 1 to a stack of tensors.
 
     Parameters
     ----------
     tensors : array, shape (q, n, n, n, n)
         Joint distributions or counts; each is divided by its sum. An empty table (no row has all four cells) leaves
-        the three pairings tied.
+        the three pairings tied. Arrays of other libraries than NumPy stay where they are until the three norms of each
+        are known; see :mod:`latree.tensor`.
     """
+    if not isinstance(tensors, np.ndarray):
+        norms: FloatArray = np.asarray(np.from_dlpack(_norms(tensors), device="cpu"), dtype=np.float64)
+        return smallest(norms)
     step = max(1, _CELLS_AT_ONCE // max(1, tensors[:1].size))
     pieces = (tensors[start : start + step] for start in range(0, max(1, len(tensors)), step))
     return smallest(np.concatenate(list(map_ordered(_norms, pieces))))
 
 
-def _norms(tensors: NDArray[np.int64] | FloatArray) -> FloatArray:
-    total = tensors.sum(axis=(1, 2, 3, 4), keepdims=True)
-    return nuclear_norms(unfoldings(tensors / np.where(total > 0, total, 1)))
+def _norms(tensors: Any) -> Any:
+    xp = namespace(tensors)
+    shares = xp.astype(tensors, xp.float64, copy=False)
+    total = xp.sum(shares, axis=(1, 2, 3, 4), keepdims=True)
+    return nuclear_norms(unfoldings(shares / xp.where(total > 0, total, xp.ones_like(total))))
 
 
 def nuclear_test(tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n_states: int) -> QuartetTest:

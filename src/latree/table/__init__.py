@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,13 @@ from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
+from latree.table.chunks import Block, Sums, missing_code
 from latree.table.columns import DEFAULT_MISSING, Column
-from latree.table.encode import (
-    DEFAULT_BINS,
-    MISSING,
-    Unseen,
-    encode_column,
-    learn_column,
-    read_numbers,
-)
-from latree.table.factors import Factor, from_frame, from_matrix
-from latree.table.memory import Block, MemoryRows, Rows, Sums, missing_code
-from latree.table.textfile import is_text_file, read_factors
+from latree.table.encode import MISSING, Unseen, code_type, encode_column
+from latree.table.finding import find_source
+from latree.table.learning import learn_columns
+from latree.table.memory import MemoryRows, Rows
+from latree.table.sources import Piece, Source, Weights, n_rows
 
 __all__ = [
     "DEFAULT_BINS",
@@ -40,8 +34,11 @@ __all__ = [
 ]
 
 
+DEFAULT_BINS = 10
 # A quartet of columns with n states has n⁴ cells, and unfolds to n² x n²: beyond this, a single test takes minutes.
-MAX_LEARNABLE_STATES = 64
+FEW_STATES = 64
+MANY_STATES = 1000  # what learners take that look at two columns at a time
+_ROWS_A_STATE = 20  # a column with more than few states needs so many rows each, or it is most likely an identifier
 MAX_WEIGHT = 1e15  # beyond it, floats no longer tell one row more or less
 
 
@@ -68,7 +65,7 @@ class Table:
         limits = [column.n_states for column in columns]
         if codes.shape[1:] != (len(columns),) or (len(codes) and np.any(codes.max(axis=0) >= limits)):
             raise InputError("the codes do not fit their columns: too many columns, or a code that is no state")
-        dtype = np.uint8 if max((column.n_states for column in columns), default=0) <= 255 else np.uint16
+        dtype = code_type(columns)
         compact = np.array(codes, dtype=dtype, order="F")
         if np.issubdtype(codes.dtype, np.signedinteger):
             compact[codes < 0] = np.iinfo(dtype).max
@@ -107,20 +104,23 @@ class Table:
         """Number of missing cells of each column."""
         return self.rows.n_missing
 
-    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
         """Add up a statistic over blocks of rows.
 
         Parameters
         ----------
         statistic : callable
-            From a :class:`Block` to an array, or a tuple of arrays. It is called from several threads.
+            From a :class:`Block` to an array, or a tuple of arrays. It is called from several threads, or sent to other
+            machines, and must not hold the table itself.
+        block_rows : int, optional
+            The most rows of a block.
 
         Returns
         -------
         array or tuple of arrays
-            The sums. They do not depend on the number of threads.
+            The sums. They do not depend on the number of threads, nor on where the rows are.
         """
-        return self.rows.sum(statistic)
+        return self.rows.sum(statistic, block_rows)
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that gives one result a row, and collect the results in the rows' order."""
@@ -128,12 +128,11 @@ class Table:
 
     def taken(self, rows: IntArray) -> "Table":
         """Give a table of some of the rows, in memory."""
-        block = self.rows.fetch(rows)
-        return Table(self.columns, MemoryRows(block.codes, block.weights))
+        return replace(self, rows=MemoryRows.of(self.rows.fetch(rows)))
 
-    def distinct(self, block_rows: int) -> "Table":
-        """Give the same table for sums that take long: rows in memory are counted once and put into larger blocks."""
-        return replace(self, rows=self.rows.distinct(block_rows)) if isinstance(self.rows, MemoryRows) else self
+    def distinct(self) -> "Table":
+        """Give the same table for sums that take long: rows that are the same only once, with their weight."""
+        return replace(self, rows=self.rows.distinct())
 
     def some_rows(self, most: int, random_state: RandomState) -> Block:
         """Give all rows as one block in memory, or so many of them at random, in their order, if they are more."""
@@ -172,14 +171,17 @@ def as_table(
     missing: Collection[str] = DEFAULT_MISSING,
     unseen: Unseen = "error",
     drop: Collection[str] = (),
+    client: Any = None,
 ) -> Table:
     """Turn data of any supported form into a table of codes.
 
     Parameters
     ----------
-    data : Table, data frame, 2-D array, or path of a CSV or TSV file
+    data : Table, data frame, 2-D array, or path of a CSV, TSV or Parquet file
         A Table is given back as it is. A frame may be of pandas, polars, pyarrow or any other library that narwhals
-        knows; a file may be gzipped and is only ever read.
+        knows. A path may be a pattern, such as ``"folder/*.parquet"``; text files may be gzipped. Files are only ever
+        read, and may be larger than memory: their codes, one byte a cell, then go to a temporary file. The rows of a
+        Dask dataframe stay on the cluster.
     columns : sequence of Column, optional
         Columns learned before: the data are cut and coded like them, their order is kept, other columns of the data
         are passed over. By default the columns are learned from the data.
@@ -197,6 +199,9 @@ def as_table(
         What to do with a category that ``columns`` do not have.
     drop : collection of str
         Names of columns to leave out.
+    client : dask.distributed.Client, optional
+        The cluster that reads Parquet files and keeps their rows. The default client where the data are a Dask
+        dataframe.
 
     Returns
     -------
@@ -208,37 +213,43 @@ def as_table(
         return data
     if not isinstance(bins, int | np.integer):
         raise InputError(f"bins must be a whole number, not {bins!r}")
-    if bins != 0 and not 2 <= bins <= MAX_LEARNABLE_STATES:
-        raise InputError(f"bins must be 0 (never cut) or from 2 to {MAX_LEARNABLE_STATES}, not {bins}")
+    if bins != 0 and not 2 <= bins <= FEW_STATES:
+        raise InputError(f"bins must be 0 (never cut) or from 2 to {FEW_STATES}, not {bins}")
     missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
     if isinstance(data, list | tuple):
         data = _as_array(data, "the data")
-    source, factors = _read(data, names)
-    weights, factors = _take_weights(weights, factors, source, missing)
-    factors = _without(factors, drop, source)
-    if columns is None:
-        with _naming(source):
-            columns = [learn_column(factor, weights, bins, missing) for factor in factors]
-        unseen = "missing"  # only rows without weight can hold anything new
-    elif isinstance(data, np.ndarray):
-        if len(factors) != len(columns):
-            raise InputError(f"{source} has {len(factors)} columns where the model has {len(columns)}")
-    else:
-        by_name = {factor.name: factor for factor in factors}
-        absent = [column.name for column in columns if column.name not in by_name]
-        if absent:
-            raise InputError(f"{source}: there is no column {absent[0]!r}, which the model needs")
-        factors = [by_name[column.name] for column in columns]
-    n_rows = len(factors[0].codes) if factors else 0
-    codes = np.empty((n_rows, len(factors)), dtype=np.int32, order="F")
-    with _naming(source):
-        for j, (column, factor) in enumerate(zip(columns, factors, strict=True)):
-            codes[:, j] = encode_column(column, factor, unseen)
-    return Table.from_codes(columns, codes, weights)
+    source = find_source(data, names, client)
+    if weights is not None:
+        source = _weighted(source, weights, missing)
+    wanted = _without(source, drop)
+    with _naming(source.where):
+        if columns is None:
+            columns = learn_columns(source, wanted, bins, missing)
+            unseen = "missing"  # only rows without weight can hold anything new
+        elif isinstance(data, np.ndarray):
+            if len(wanted) != len(columns):
+                raise InputError(f"{len(wanted)} columns where the model has {len(columns)}")
+        else:
+            absent = [column.name for column in columns if column.name not in wanted]
+            if absent:
+                raise InputError(f"there is no column {absent[0]!r}, which the model needs")
+            wanted = [column.name for column in columns]
+        encode = partial(_encode_piece, columns=tuple(columns), names=tuple(wanted), unseen=unseen)
+        return Table(tuple(columns), source.store(encode, wanted))
 
 
-def check_learnable(table: Table, source: str = "the data") -> None:
-    """Raise if a table has no rows, or a column from which nothing can be learned."""
+def _encode_piece(piece: Piece, columns: tuple[Column, ...], names: tuple[str, ...], unseen: Unseen) -> Block:
+    """Turn raw cells into codes of known columns, which have these names in the data."""
+    dtype = code_type(columns)
+    codes = np.empty((n_rows(piece.factors.values()) if names else 0, len(names)), dtype=dtype, order="F")
+    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        signed = encode_column(column, piece.factors[name], unseen)
+        codes[:, j] = np.where(signed < 0, np.iinfo(dtype).max, signed)
+    return Block(codes, piece.weights)
+
+
+def check_learnable(table: Table, source: str = "the data", most_states: int = MANY_STATES) -> None:
+    """Raise if a table has no rows, or a column from which nothing can be learned, or only with too much memory."""
     if table.n_columns < 2:
         raise InputError(
             f"{source}: {table.n_columns} feature(s) (column(s)): {', '.join(map(repr, table.names)) or 'none'}; "
@@ -251,24 +262,29 @@ def check_learnable(table: Table, source: str = "the data") -> None:
     problems = [
         f"column {column.name!r} {problem}"
         for column, n_missing in zip(table.columns, table.n_missing, strict=True)
-        if (problem := _problem(column, all_missing=n_missing == table.n_rows))
+        if (problem := _problem(column, n_missing == table.n_rows, table.total_weight, most_states))
     ]
     if problems:
         more = f"; and {len(problems) - 5} more columns" if len(problems) > 5 else ""
         raise InputError(f"{source}: {'; '.join(problems[:5])}{more}")
 
 
-def _problem(column: Column, all_missing: bool) -> str | None:
+def _problem(column: Column, all_missing: bool, n_rows: float, most_states: int) -> str | None:
     if all_missing:
         return "has no value at all: every cell is missing"
     if column.n_states == 1:
         return f"is constant (every cell is {column.categories[0]!r:.60}): drop it, it says nothing about the others"
-    if column.n_states > MAX_LEARNABLE_STATES:
-        return (
-            f"has {column.n_states} different values, such as {column.categories[0]!r:.40}, more than "
-            f"{MAX_LEARNABLE_STATES}: drop it if it is an identifier or a date, merge rare values, or have numbers cut"
-        )
-    return None
+    if column.n_states > most_states:
+        why = f"more than {most_states}"
+        why += " (other methods take more)" if most_states < MANY_STATES else ""
+    elif column.n_states > FEW_STATES and n_rows < _ROWS_A_STATE * column.n_states:
+        why = f"which have fewer than {_ROWS_A_STATE} rows each"
+    else:
+        return None
+    return (
+        f"has {column.n_states} different values, such as {column.categories[0]!r:.40}, {why}: drop it if it is an "
+        "identifier or a date, merge rare values, or have numbers cut"
+    )
 
 
 def _as_array(data: Any, what: str, dtype: Any = None) -> NDArray[Any]:
@@ -287,61 +303,35 @@ def _naming(source: str) -> Iterator[None]:
         raise InputError(f"{source}: {error}") from None
 
 
-def _read(data: Any, names: Sequence[str] | None) -> tuple[str, list[Factor]]:
-    if names is not None and not isinstance(data, np.ndarray):
-        raise InputError("names can be given for an array only; a file or a data frame has its own")
-    if isinstance(data, str | Path):
-        path = Path(data)
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder, not a file")
-        if not is_text_file(path):
-            raise InputError(f"{path}: unknown kind of file; the name must end in .csv, .tsv or .txt (also with .gz)")
-        return str(path), read_factors(path)
-    if isinstance(data, np.ndarray):
-        return "the array", from_matrix(data, names)
-    return "the data frame", from_frame(data)
-
-
-def _take_weights(
-    weights: Any, factors: list[Factor], source: str, missing: tuple[str, ...]
-) -> tuple[FloatArray | None, list[Factor]]:
+def _weighted(source: Source, weights: Any, missing: tuple[str, ...]) -> Source:
     """Check the weights, and take their column out of the data if they are one."""
-    if weights is None:
-        return None, factors
-    where = f"{source}: weights"
     if isinstance(weights, str):
-        chosen = next((factor for factor in factors if factor.name == weights), None)
-        if chosen is None:
-            raise InputError(f"{source}: there is no column {weights!r} to take weights from")
-        where = f"{source}: weight column {weights!r}"
-        factors = [factor for factor in factors if factor is not chosen]
-        with _naming(source):
-            weights = _weight_column(chosen, missing)
-    array: FloatArray = _as_array(weights, where, np.float64)
-    n_rows = len(factors[0].codes) if factors else 0
-    if array.shape != (n_rows,):
-        raise InputError(f"{where}: {n_rows} rows need {n_rows} weights, got an array of shape {array.shape}")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if len(bad):
-        raise InputError(
-            f"{where}: row {bad[0] + 1} has weight {array[bad[0]]:g}; weights must not be negative or missing"
-        )
-    if n_rows and not array.any():
-        raise InputError(f"{where}: all of them are zero")
-    if array.sum() > MAX_WEIGHT:
-        raise InputError(f"{where}: their sum is {array.sum():g}, more than {MAX_WEIGHT:g}; weights count as rows")
-    return array, factors
+        if weights not in source.names:
+            raise InputError(f"{source.where}: there is no column {weights!r} to take weights from")
+        found = Weights(weights, None, missing)
+    else:
+        found = Weights(None, _as_array(weights, f"{source.where}: weights", np.float64), missing)
+    with _naming(source.where):
+        if found.array is not None:
+            rows = source.reduce(lambda piece: n_rows(piece.factors.values()), lambda a, b: a + b, source.names[:1])
+            if found.array.shape != (rows,):
+                raise InputError(f"weights: {rows} rows need {rows} weights, got an array of shape {found.array.shape}")
+        result = source.weighted(found)
+        rows, total = result.reduce(_weigh, lambda a, b: (a[0] + b[0], a[1] + b[1]), source.names[:1])
+        if rows and not total:
+            raise InputError(f"{found.name}: all of them are zero")
+        if total > MAX_WEIGHT:
+            raise InputError(f"{found.name}: their sum is {total:g}, more than {MAX_WEIGHT:g}; weights count as rows")
+    return result
 
 
-def _weight_column(factor: Factor, missing: tuple[str, ...]) -> FloatArray:
-    numbers, odd = read_numbers(factor, missing)
-    if odd is not None:
-        raise InputError(f"weight column {factor.name!r}: {odd!r:.60} is not a number")
-    return numbers[factor.codes]
+def _weigh(piece: Piece) -> tuple[int, float]:
+    assert piece.weights is not None
+    return len(piece.weights), float(piece.weights.sum())
 
 
-def _without(factors: list[Factor], drop: Collection[str], source: str) -> list[Factor]:
+def _without(source: Source, drop: Collection[str]) -> list[str]:
     for name in drop:
-        if all(factor.name != name for factor in factors):
-            raise InputError(f"{source}: there is no column {name!r} to drop")
-    return [factor for factor in factors if factor.name not in drop]
+        if name not in source.names:
+            raise InputError(f"{source.where}: there is no column {name!r} to drop")
+    return [name for name in source.names if name not in drop]

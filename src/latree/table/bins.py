@@ -29,10 +29,31 @@ def equal_cuts(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
         Rising cut points, each between the values it separates: ``x <= cut`` is below it.
     """
     ends = _candidate_ends(counts, bins)
-    last = ends[_best_runs(np.cumsum(counts)[ends], min(bins, len(ends)))[:-1]]
-    below, above = values[last], values[last + 1]
+    above = values[np.minimum(ends + 1, len(values) - 1)]
+    return best_cuts(values[ends], above, np.cumsum(counts)[ends], bins)
+
+
+def best_cuts(below: FloatArray, above: FloatArray, cumulative: FloatArray, bins: int) -> FloatArray:
+    """Choose among places where a cut may come.
+
+    Parameters
+    ----------
+    below, above : array of float
+        The values next to each place, rising; the last place is above all values, and no cut.
+    cumulative : array of float
+        How many rows are below each place.
+    bins : int
+    """
+    last = _best_runs(cumulative, min(bins, len(cumulative)))[:-1]
+    below, above = below[last], above[last]
     middle = below / 2 + above / 2
     return np.where((below <= middle) & (middle < above), middle, below)
+
+
+def candidate_ranks(total: float, bins: int) -> FloatArray:
+    """Give the ranks (of sorted rows) at whose values a cut of many values may come: after the value, or before it."""
+    ranks = total * np.arange(1, bins * RANKS_PER_BIN) / (bins * RANKS_PER_BIN)
+    return ranks * (1 - 1e-12)
 
 
 def _candidate_ends(counts: FloatArray, bins: int) -> IntArray:
@@ -40,8 +61,7 @@ def _candidate_ends(counts: FloatArray, bins: int) -> IntArray:
     if len(counts) <= 2 * bins * RANKS_PER_BIN:
         return np.arange(len(counts))
     cumulative = np.cumsum(counts)
-    ranks = cumulative[-1] * np.arange(1, bins * RANKS_PER_BIN) / (bins * RANKS_PER_BIN)
-    at = np.searchsorted(cumulative, ranks * (1 - 1e-12))
+    at = np.searchsorted(cumulative, candidate_ranks(cumulative[-1], bins))
     return np.unique(np.concatenate([at, np.maximum(at - 1, 0), [len(counts) - 1]]))
 
 

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import IntArray
+from latree.arrays import FloatArray
 from latree.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)(?!0\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
@@ -28,7 +28,7 @@ class Factor:
 
     name: str
     values: NDArray[Any]
-    codes: IntArray
+    codes: NDArray[Any]
 
     @property
     def is_text(self) -> bool:
@@ -40,6 +40,11 @@ class Factor:
         if self.is_text:
             return [text.strip() for text in self.values]
         return [label_of(value) for value in self.values.tolist()]
+
+
+def masses(places: NDArray[Any], weights: FloatArray | None, size: int) -> FloatArray:
+    """Count, or weigh, how much falls to each of so many places."""
+    return np.bincount(places, weights, size).astype(np.float64, copy=False)
 
 
 def label_of(value: Any) -> str:

@@ -1,36 +1,39 @@
-"""Rows that are all in memory: blocks of an array, worked on by threads."""
+"""Where a table's rows may live, and the rows that are all in memory."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import count, groupby
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, IntArray
 from latree.parallel import map_ordered
-
-# Small enough that a block's messages stay in the cache, large enough that NumPy's cost a call does not count.
-BLOCK_ROWS = 2048
-_KEYS = 2**64  # random numbers below this make a row's key
-_WORTH = 0.75  # rows are counted once if the distinct ones are no more than this share
-
-
-class Block(NamedTuple):
-    """Some consecutive rows of a table: what a statistic is computed from."""
-
-    codes: CodeArray  # rows x columns; the largest value of the type means missing
-    weights: FloatArray | None  # one a row, or None where every row counts once
-    number: int | None = None  # the same for the same rows of a table, or None where nobody should rely on that
-
-
-Sums: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
+from latree.table.chunks import (
+    Block,
+    Draws,
+    Sums,
+    added,
+    added_up,
+    all_distinct,
+    blocks_of,
+    chunk_rows,
+    distinct,
+    joined,
+    missing_cells,
+    parted,
+    taken,
+    weight_of,
+)
 
 
 class Rows(Protocol):
-    """Where a table's rows live. Everything that learners need of them goes through these six members.
+    """Where a table's rows live. Everything that learners need of them goes through these eight members.
 
-    Results must not depend on how the work is spread: blocks are fixed and are added in their order.
+    Results must not depend on how the work is spread: chunks and blocks are fixed and are added in their order.
     """
 
     @property
@@ -45,8 +48,8 @@ class Rows(Protocol):
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each column."""
 
-    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
-        """Add up a statistic over all blocks."""
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
+        """Add up a statistic over all blocks, of at most so many rows."""
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
@@ -54,83 +57,147 @@ class Rows(Protocol):
     def fetch(self, rows: IntArray) -> Block:
         """Copy some rows, by their numbers, into memory."""
 
+    def resampled(self, seed: int, number: int) -> "Rows":
+        """Draw as many rows anew, with replacement and by their weights; see :class:`Draws`."""
+
+    def distinct(self) -> "Rows":
+        """Give rows that are the same only once, with the sum of their weights, where that makes them much fewer."""
+
+
+class ChunkedRows(ABC):
+    """What rows in chunks have in common, wherever the chunks are."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def chunk_weights(self) -> tuple[float, ...]:
+        """Weight of each chunk."""
+
+    @abstractmethod
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
+        """Add up a statistic over all blocks, of at most so many rows."""
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the rows' weights."""
+        return float(sum(self.chunk_weights))
+
+    @cached_property
+    def n_missing(self) -> NDArray[np.int64]:
+        """Number of missing cells of each column."""
+        return np.asarray(self.sum(lambda block: missing_cells(block.codes)))
+
+
+class LocalRows(ChunkedRows):
+    """What rows on this machine have in common: chunk after chunk, worked on by threads."""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Block]:
+        """Give the chunks in their order; there is always one, if only an empty one."""
+
+    @cached_property
+    def chunk_weights(self) -> tuple[float, ...]:
+        """Weight of each chunk."""
+        return tuple(map(weight_of, self.chunks()))
+
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
+        """Add up a statistic over all blocks, of at most so many rows."""
+        parts = map_ordered(lambda item: (item[0], statistic(item[1])), self._blocks(block_rows))
+        return added_up(reduce(added, (part for _, part in chunk)) for _, chunk in groupby(parts, lambda item: item[0]))
+
+    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+        results = None
+        done = 0
+        for part in map_ordered(lambda item: function(item[1]), self._blocks()):
+            if results is None:
+                results = np.empty((self.n_rows, *part.shape[1:]), dtype=part.dtype)
+            results[done : done + len(part)] = part
+            done += len(part)
+        assert results is not None
+        return results
+
+    def _blocks(self, rows: int | None = None) -> Iterator[tuple[int, Block]]:
+        """Give all blocks, each with the number of its chunk."""
+        numbers = count()
+        for place, chunk in enumerate(self.chunks()):
+            for block in blocks_of(chunk, rows):
+                yield place, block._replace(number=next(numbers))
+
+    def fetch(self, rows: IntArray) -> Block:
+        """Copy some rows, by their numbers."""
+        order = np.argsort(rows, kind="stable")
+        wanted = rows[order]
+        pieces: list[Block] = []
+        start = 0
+        for chunk in self.chunks():
+            stop = start + len(chunk.codes)
+            here = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, stop)] - start
+            pieces.append(taken(chunk, here))
+            start = stop
+        return taken(joined(pieces), np.argsort(order))
+
+    def resampled(self, seed: int, number: int) -> "LocalRows":
+        """Draw as many rows anew, with replacement and by their weights."""
+        return ResampledRows(self, Draws.of(self.chunk_weights, seed, number))
+
+    def distinct(self) -> "LocalRows":
+        """Give rows that are the same only once, where that makes them much fewer; these are then in memory."""
+        found = all_distinct(map(distinct, self.chunks()), self.n_rows)
+        return self if found is None else MemoryRows.of(found)
+
 
 @dataclass(frozen=True)
-class MemoryRows:
+class ResampledRows(LocalRows):
+    """Rows drawn anew from others whenever they are asked for, so that they need no place of their own."""
+
+    rows: LocalRows
+    draws: "Draws"
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(len(chunk.codes) for chunk in self.chunks())
+
+    @property
+    def chunk_weights(self) -> tuple[float, ...]:
+        """Weight of each chunk."""
+        return tuple(map(float, self.draws.sizes))
+
+    def chunks(self) -> Iterator[Block]:
+        """Give the chunks in their order."""
+        return (self.draws.drawn(place, chunk) for place, chunk in enumerate(self.rows.chunks()))
+
+
+@dataclass(frozen=True)
+class MemoryRows(LocalRows):
     """Rows as one array, columns contiguous."""
 
     codes: CodeArray
     weights: FloatArray | None
-    block_rows: int | None = None  # at most so many rows a block, instead of BLOCK_ROWS
+
+    @classmethod
+    def of(cls, block: Block) -> "MemoryRows":
+        """Take the rows of a block."""
+        return cls(block.codes, block.weights)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.codes)
 
-    @property
-    def total_weight(self) -> float:
-        """Sum of the rows' weights."""
-        return float(len(self.codes) if self.weights is None else self.weights.sum())
-
-    @property
-    def n_missing(self) -> NDArray[np.int64]:
-        """Number of missing cells of each column."""
-        return np.asarray(np.count_nonzero(self.codes == missing_code(self.codes), axis=0), dtype=np.int64)
-
-    def sum(self, statistic: Callable[[Block], Sums]) -> Sums:
-        """Add up a statistic over all blocks, in their order."""
-        total: Sums | None = None
-        for part in map_ordered(statistic, self._blocks()):
-            if total is None:
-                total = part
-            elif isinstance(total, tuple):
-                total = tuple(a + b for a, b in zip(total, part, strict=True))
-            else:
-                total = total + np.asarray(part)
-        assert total is not None  # there is always a block, if only an empty one
-        return total
-
-    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
-        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
-        return np.concatenate(list(map_ordered(function, self._blocks())))
+    def chunks(self) -> Iterator[Block]:
+        """Give the chunks in their order."""
+        return parted(Block(self.codes, self.weights), chunk_rows(self.codes.shape[1]))
 
     def fetch(self, rows: IntArray) -> Block:
         """Copy some rows, by their numbers."""
-        return Block(np.asfortranarray(self.codes[rows]), None if self.weights is None else self.weights[rows])
+        return taken(Block(self.codes, self.weights), rows)
 
-    def distinct(self, block_rows: int) -> "MemoryRows":
-        """Give rows that are the same only once, with the sum of their weights, in blocks of at most so many rows.
-
-        They stay as they are where few of them are the same.
-        """
-        first, which = _first_of_each(self.codes)
-        if len(first) > _WORTH * len(self.codes):
-            return replace(self, block_rows=block_rows)
-        weights = np.bincount(which, self.weights, len(first)).astype(float)
-        return MemoryRows(np.asfortranarray(self.codes[first]), weights, block_rows)
-
-    def _blocks(self) -> Iterator[Block]:
-        n_rows = len(self.codes)
-        n_blocks = max(-(-n_rows // (self.block_rows or BLOCK_ROWS)), 1)
-        for number in range(n_blocks):
-            rows = slice(number * n_rows // n_blocks, (number + 1) * n_rows // n_blocks)
-            yield Block(self.codes[rows], None if self.weights is None else self.weights[rows], number)
-
-
-def _first_of_each(codes: CodeArray) -> tuple[IntArray, IntArray]:
-    """Give the first of the rows that are the same, in their order, and for each row which of these it is."""
-    rng = np.random.default_rng(0)
-    keys = np.zeros(len(codes), dtype=np.uint64)
-    for column in codes.T:
-        keys += column * rng.integers(_KEYS, dtype=np.uint64)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    if any((column[first][which] != column).any() for column in codes.T):  # two rows happen to have the same key
-        _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[which]
-
-
-def missing_code(codes: CodeArray) -> int:
-    """Give the code that is reserved for missing cells."""
-    return int(np.iinfo(codes.dtype).max)
+    def resampled(self, seed: int, number: int) -> "MemoryRows":
+        """Draw as many rows anew, with replacement and by their weights."""
+        return MemoryRows.of(joined(super().resampled(seed, number).chunks()))

@@ -8,38 +8,54 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from latree.arrays import IntArray
 from latree.errors import InputError
 from latree.files import readable
 from latree.table.factors import Factor, check_names, text_array
+from latree.table.sources import CELLS_AT_ONCE, LocalSource, Names, in_files
 
 if TYPE_CHECKING:
     import _csv
 
-_ROWS_AT_ONCE = 4096
 _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
-def read_factors(path: Path) -> list[Factor]:
-    """Read a file's columns."""
-    with _open(path) as stream:
-        header, reader = _reader(path, stream)
-        rows = _checked(path, reader, len(header))
-        positions: list[defaultdict[str, int]] = [defaultdict(_counter()) for _ in header]
-        parts: list[list[IntArray]] = [[np.empty(0, np.intp)] for _ in header]
-        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
-            for position, part, cells in zip(positions, parts, zip(*chunk, strict=True), strict=True):
-                part.append(np.fromiter(map(position.__getitem__, cells), np.intp, len(chunk)))
-    return [
-        Factor(name, text_array(list(position)), np.concatenate(part))
-        for name, position, part in zip(header, positions, parts, strict=True)
-    ]
+def text_source(where: str, paths: Sequence[Path]) -> LocalSource:
+    """Make a source of text files with the same columns, one after the other."""
+    headers = []
+    for path in paths:
+        with _open(path) as stream:
+            headers.append(_reader(path, stream)[0])
+        if headers[-1] != headers[0]:
+            raise InputError(f"{path}: its columns are not those of {paths[0]}")
+    return in_files(where, headers[0], partial(_pieces, paths))
+
+
+def _pieces(paths: Sequence[Path], names: Names) -> Iterator[list[Factor]]:
+    """Read some columns, piece by piece."""
+    for path in paths:
+        with _open(path) as stream:
+            header, reader = _reader(path, stream)
+            rows = _checked(path, reader, len(header))
+            at_once = max(1, CELLS_AT_ONCE // len(header))
+            empty = path == paths[0]  # the first piece comes in any case
+            while (chunk := list(islice(rows, at_once))) or empty:
+                empty = False
+                columns = zip(*chunk, strict=True) if chunk else [()] * len(header)
+                wanted = zip(header, columns, strict=True)
+                yield [_factor(name, cells) for name, cells in wanted if names is None or name in names]
+
+
+def _factor(name: str, cells: Sequence[str]) -> Factor:
+    positions: defaultdict[str, int] = defaultdict(_counter())
+    codes = np.fromiter(map(positions.__getitem__, cells), np.intp, len(cells))
+    return Factor(name, text_array(list(positions)), codes.astype(np.min_scalar_type(len(positions))))
 
 
 def read_cells(path: Path) -> tuple[list[str], list[list[str]]]:

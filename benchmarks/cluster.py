@@ -1,0 +1,67 @@
+"""What a cluster costs: python benchmarks/cluster.py.
+
+Two Dask workers on this machine keep simulated rows, 30 columns of 4 states. Printed are the seconds for a sum over all
+rows here and there: of nothing (the cost of Dask itself, also a task), of all pair tables, of EM's expected counts; and
+how many bytes each chunk's result has.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from distributed import Client, LocalCluster
+
+from fit import seconds
+from latree.em import random_start
+from latree.messages import expected_counts
+from latree.patterns import Plans
+from latree.simulate import random_tree
+from latree.table import Block, Sums, Table, as_table, chunks
+from latree.tables import pair_tables
+from size import write
+
+
+def nothing(block: Block) -> Sums:
+    """Give next to nothing."""
+    return np.zeros(1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=float, default=2e6)
+    parser.add_argument("--chunk-cells", type=int, default=chunks.CHUNK_CELLS, help="fewer make more chunks")
+    arguments = parser.parse_args()
+    chunks.CHUNK_CELLS = arguments.chunk_cells
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "data.parquet"
+        write(path, int(arguments.rows), numbers=False)
+        here = as_table(path)
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
+            there = as_table(path, client=client)
+            network = random_start(here, random_tree(30, 0.5, 0), 4, 0).network
+            plans = Plans(network)
+
+            def counts(block: Block) -> Sums:
+                return expected_counts(network, plans.of(block), block.weights)
+
+            tasks: dict[str, Callable[[Table], Sums]] = {
+                "nothing": lambda table: table.sum(nothing),
+                "pair tables": pair_tables,
+                "expected counts": lambda table: table.sum(counts, plans.most_rows),
+            }
+            n_chunks = len(there.rows.chunks)  # type: ignore[attr-defined]
+            print(f"{int(arguments.rows)} rows in {n_chunks} chunks")
+            print(f"{'sum':18}{'here, s':>9}{'there, s':>10}{'bytes':>10}")
+            for name, task in tasks.items():
+                result = task(here)
+                size = sum(part.nbytes for part in result) if isinstance(result, tuple) else result.nbytes
+                print(f"{name:18}{seconds(lambda: task(here)):9.3f}{seconds(lambda: task(there)):10.3f}{size:10}")  # noqa: B023
+
+
+if __name__ == "__main__":
+    main()
