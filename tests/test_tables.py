@@ -84,6 +84,19 @@ def test_binary_quartets_equal_naive_loops_however_they_are_shared_out(monkeypat
     assert_same(quartet_tables(table, QUARTETS), expected, weighted)
 
 
+@pytest.mark.parametrize("weight", [3.0, 0.5, 2.0**20 + 1])
+def test_weights_of_any_kind_are_counted_exactly(weight):
+    """Whole numbers are counted in single precision, where that has them all."""
+    table = random_table(0, n_rows=300)
+    codes = table.codes()
+    weights = weight * (np.arange(300) % 4)
+    weighted = Table.from_codes(table.columns, codes, weights)
+    for i, j in ((0, 1), (2, 4), (3, 3)):
+        counts = pair_tables(weighted)[i, j]
+        for x, y in np.ndindex(counts.shape):
+            assert counts[x, y] == weights[(codes[:, i] == x) & (codes[:, j] == y)].sum()
+
+
 @pytest.mark.parametrize("measure", [nuclear, covariance])
 def test_measures_do_not_depend_on_tiles_or_threads(monkeypatch, measure):
     table = random_table(4, n_rows=3000, n_states=(2, 4, 3, 2, 5, 4, 4))
@@ -91,10 +104,11 @@ def test_measures_do_not_depend_on_tiles_or_threads(monkeypatch, measure):
     np.testing.assert_array_equal(whole, whole.T)
     for cells in (1, 300):
         monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", cells)
-        np.testing.assert_array_equal(pairwise(table, measure), whole)
+        in_tiles = pairwise(table, measure)
+        np.testing.assert_allclose(in_tiles, whole, rtol=1e-14)
         with monkeypatch.context() as patch:
             patch.setattr("latree.parallel.n_threads", lambda: 1)
-            np.testing.assert_array_equal(pairwise(table, measure), whole)
+            np.testing.assert_array_equal(pairwise(table, measure), in_tiles)
 
 
 def test_tables_are_as_wide_as_the_columns_asked_for():

@@ -82,10 +82,10 @@ def joined(table: Table) -> Structure:
     columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
     if len(columns) < 2:
         return independent(table.names)
-    names = [table.names[column] for column in columns]
-    tree = neighbor_joining(names, distance[np.ix_(columns, columns)]).tree
+    names = table.names
+    tree = neighbor_joining([names[column] for column in columns], distance[np.ix_(columns, columns)]).tree
     moved = np.array([*columns, *range(d, d + tree.n_hidden)])
-    return Structure(Tree(table.names, moved[tree.edges]))
+    return Structure(Tree(names, moved[tree.edges]))
 
 
 def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:

@@ -5,8 +5,10 @@ table (:func:`pairwise`) as well as of the exact distributions of a model.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isqrt
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +27,36 @@ _MOST_SINGULAR = 1e-6  # what a singular value of zero counts as at most, howeve
 ROUNDING = 1e-14  # what independent columns may seem to depend on each other by
 
 
-class Pairs(NamedTuple):
+@dataclass(frozen=True)
+class Pairs:
     """Joint distributions of pairs of columns."""
 
     joint: FloatArray  # shape (..., n, n); columns with fewer states than n are padded with zeros
     total: FloatArray  # shape (...): rows, or their weight, that each was counted in; infinite for exact ones
     widest: int = 0  # states of the widest column of all, where that is not among these
 
+    @cached_property
+    def first(self) -> FloatArray:
+        """The distribution of the first column of each pair."""
+        return np.asarray(self.joint.sum(axis=-1))
+
+    @cached_property
+    def second(self) -> FloatArray:
+        """The distribution of the second column of each pair."""
+        return np.asarray(self.joint.sum(axis=-2))
+
     @property
     def product(self) -> FloatArray:
         """What the joint distributions would be if columns were independent."""
-        return np.asarray(self.joint.sum(axis=-1, keepdims=True) * self.joint.sum(axis=-2, keepdims=True))
+        return np.asarray(self.first[..., :, None] * self.second[..., None, :])
+
+    @cached_property
+    def squared_norm(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """``‖C‖²``, and for independent columns its mean ``tr S_i tr S_j / (m - 1)`` and s, ``√½`` of its spread."""
+        first, second = self.first, self.second
+        share = np.divide(1, self.total - 1, out=np.zeros_like(self.total), where=self.total > 1)
+        squared = np.asarray(((self.joint - self.product) ** 2).sum(axis=(-2, -1)))
+        return squared, share * _trace(first) * _trace(second), share * _spread(first) * _spread(second)
 
 
 Measure: TypeAlias = Callable[[Pairs], FloatArray]
@@ -73,7 +94,7 @@ def covariance(pairs: Pairs) -> FloatArray:
     number of hidden states. It is infinite where a column is constant, two columns are present together in fewer than
     two rows, or an exact distribution is independent.
     """
-    squared, mean, spread = _squared_norm(pairs)
+    squared, mean, spread = pairs.squared_norm
     known = pairs.total > 1
     left = squared - mean
     twice = 2 * spread
@@ -88,7 +109,7 @@ def covariance(pairs: Pairs) -> FloatArray:
 
 def chance(pairs: Pairs) -> FloatArray:
     """Give the probability that independent columns show as much covariance: a p-value, 1 where nothing is known."""
-    return gamma_tail(*_squared_norm(pairs))
+    return gamma_tail(*pairs.squared_norm)
 
 
 def gamma_tail(squared: FloatArray, mean: FloatArray, spread: FloatArray) -> FloatArray:
@@ -100,14 +121,6 @@ def gamma_tail(squared: FloatArray, mean: FloatArray, spread: FloatArray) -> Flo
     scale = 2 * spread**2 / np.where(known, mean, 1)
     shape = np.where(known, mean, 1) / np.where(known, scale, 1)
     return np.where(known, gammaincc(shape, squared / np.where(known, scale, 1)), 1.0)
-
-
-def _squared_norm(pairs: Pairs) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give ``‖C‖²``, and for independent columns its mean ``tr S_i tr S_j / (m - 1)`` and s, ``√½`` of its spread."""
-    first, second = pairs.joint.sum(axis=-1), pairs.joint.sum(axis=-2)
-    share = np.divide(1, pairs.total - 1, out=np.zeros_like(pairs.total), where=pairs.total > 1)
-    squared = np.asarray(((pairs.joint - pairs.product) ** 2).sum(axis=(-2, -1)))
-    return squared, share * _trace(first) * _trace(second), share * _spread(first) * _spread(second)
 
 
 def _trace(share: FloatArray) -> FloatArray:
@@ -139,8 +152,7 @@ def log_det(pairs: Pairs) -> FloatArray:
     ``-(n-1)/(r-1) Σ log σ_s``, so that distances stay comparable. The distance is infinite only where a column is
     constant or two columns are never present together.
     """
-    joint = pairs.joint
-    first, second = joint.sum(axis=-1), joint.sum(axis=-2)
+    joint, first, second = pairs.joint, pairs.first, pairs.second
     scale = np.sqrt(first[..., :, None] * second[..., None, :])
     values = singular_values(np.divide(joint, scale, out=np.zeros_like(joint), where=joint > 0))
     size = np.minimum((first > 0).sum(axis=-1), (second > 0).sum(axis=-1))[..., None]
@@ -213,7 +225,7 @@ def _pairwise_wide(table: Table, measures: Sequence[Measure]) -> list[FloatArray
         step = max(1, 4 * _CELLS_AT_ONCE // size**2)
         for start in range(0, len(alike), step):
             some = alike[start : start + step]
-            counted = as_pairs(pair_tables(table, some))._replace(widest=int(n.max()))
+            counted = replace(as_pairs(pair_tables(table, some)), widest=int(n.max()))
             for result, measure in zip(results, measures, strict=True):
                 result[some[:, 0], some[:, 1]] = measure(counted)
     return [_symmetric(result) for result in results]

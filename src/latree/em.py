@@ -30,6 +30,7 @@ _LONGEST = 10.0
 _FARTHEST = 10.0  # no share changes by more than this factor beyond EM's own step, times the length
 _LEANING = 0.3  # how much columns lean towards the row that a state begins at
 _SEED_ROWS = 2000  # rows that EM may start from are drawn from no more
+_SHARED_ROWS = 2**15  # blocks of fewer rows are worked on one after the other: threads would wait for each other
 _FLOOR = 1e-3  # added to every share of a table that EM starts from: what is zero would stay zero
 
 
@@ -236,7 +237,7 @@ class _Expectation:
         def statistic(block: Block) -> tuple[FloatArray, ...]:
             return expected_counts(network, plans.of(block), block.weights)
 
-        *counts, log_likelihood = self.table.sum(statistic, plans.most_rows)
+        *counts, log_likelihood = self.table.sum(statistic, plans.most_rows, in_turn=plans.most_rows < _SHARED_ROWS)
         return counts, float(log_likelihood[0])
 
 

@@ -84,17 +84,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def map_ordered(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def map_ordered(
+    function: Callable[[Item], Result], items: Iterable[Item], *, in_turn: bool = False
+) -> Iterator[Result]:
     """Apply a function to every item on all cores and yield the results in the items' order.
 
     At most two results a core wait at any time, so that a long stream needs little memory. Work that is itself done by
-    one of the threads is done there and then.
+    one of the threads is done there and then; so is work in turn, whose many small steps would make threads wait for
+    the interpreter's lock.
     """
     stream = iter(items)
     first = list(islice(stream, 2))
     inside = threading.current_thread().name.startswith(_THREAD_NAME)
     with one_blas_thread():
-        if len(first) < 2 or n_threads() == 1 or inside:
+        if len(first) < 2 or n_threads() == 1 or inside or in_turn:
             for item in chain(first, stream):
                 yield function(item)
             return

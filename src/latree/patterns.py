@@ -32,7 +32,7 @@ _GROUP = 0.125  # children are put into groups while a group has at most this sh
 _CHUNK = 8  # leaves multiplied at a time
 _FLAGS = 32  # pairs are sorted where there could be more than this many times the rows
 _ROWS = (256, 2**16)  # worked on at a time
-_MESSAGE_BYTES = 2**28  # of a thread
+_MESSAGE_BYTES = 2**29  # of a thread, if no pattern repeated
 _KEPT_BYTES = 2**29  # of plans that are kept; those of further blocks are made anew when they are needed
 
 

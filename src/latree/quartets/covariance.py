@@ -17,6 +17,7 @@ and needs no singular value decomposition.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -65,4 +66,4 @@ def covariance_test(
 def _distance(tensors: NDArray[np.int64] | FloatArray, pair: tuple[int, int], exact: bool) -> FloatArray:
     others = tuple(1 + axis for axis in range(4) if axis not in pair)
     pairs = as_pairs(tensors.sum(axis=others))
-    return covariance(pairs._replace(total=np.full_like(pairs.total, np.inf)) if exact else pairs)
+    return covariance(replace(pairs, total=np.full_like(pairs.total, np.inf)) if exact else pairs)

@@ -104,7 +104,7 @@ class Table:
         """Number of missing cells of each column."""
         return self.rows.n_missing
 
-    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic over blocks of rows.
 
         Parameters
@@ -114,13 +114,15 @@ class Table:
             machines, and must not hold the table itself.
         block_rows : int, optional
             The most rows of a block.
+        in_turn : bool
+            Whether blocks are worked on one after the other: a statistic of many small steps gains nothing by threads.
 
         Returns
         -------
         array or tuple of arrays
             The sums. They do not depend on the number of threads, nor on where the rows are.
         """
-        return self.rows.sum(statistic, block_rows)
+        return self.rows.sum(statistic, block_rows, in_turn=in_turn)
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that gives one result a row, and collect the results in the rows' order."""

@@ -233,7 +233,7 @@ class DaskRows(ChunkedRows):
         """Weight of each chunk."""
         return tuple(self._results(_weight, None))
 
-    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic over all blocks: over a chunk's where the chunk is, and over chunks in a tree."""
         parts = self._submitted(_sum, statistic, block_rows)
         while len(parts) > 1:

@@ -48,8 +48,8 @@ class Rows(Protocol):
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each column."""
 
-    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
-        """Add up a statistic over all blocks, of at most so many rows."""
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
+        """Add up a statistic over all blocks, of at most so many rows, by threads or in turn."""
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
@@ -78,8 +78,8 @@ class ChunkedRows(ABC):
         """Weight of each chunk."""
 
     @abstractmethod
-    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
-        """Add up a statistic over all blocks, of at most so many rows."""
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
+        """Add up a statistic over all blocks, of at most so many rows, by threads or in turn."""
 
     @property
     def total_weight(self) -> float:
@@ -104,9 +104,9 @@ class LocalRows(ChunkedRows):
         """Weight of each chunk."""
         return tuple(map(weight_of, self.chunks()))
 
-    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None) -> Sums:
-        """Add up a statistic over all blocks, of at most so many rows."""
-        parts = map_ordered(lambda item: (item[0], statistic(item[1])), self._blocks(block_rows))
+    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
+        """Add up a statistic over all blocks, of at most so many rows, by threads or in turn."""
+        parts = map_ordered(lambda item: (item[0], statistic(item[1])), self._blocks(block_rows), in_turn=in_turn)
         return added_up(reduce(added, (part for _, part in chunk)) for _, chunk in groupby(parts, lambda item: item[0]))
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
