@@ -7,13 +7,13 @@ how many bytes each chunk's result has.
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 from distributed import Client, LocalCluster
 
-from fit import seconds
 from latree.em import random_start
 from latree.messages import expected_counts
 from latree.patterns import Plans
@@ -21,6 +21,7 @@ from latree.simulate import random_tree
 from latree.table import Block, Sums, Table, as_table, chunks
 from latree.tables import pair_tables
 from size import write
+from timing import interleaved
 
 
 def nothing(block: Block) -> Sums:
@@ -60,7 +61,8 @@ def main() -> None:
             for name, task in tasks.items():
                 result = task(here)
                 size = sum(part.nbytes for part in result) if isinstance(result, tuple) else result.nbytes
-                print(f"{name:18}{seconds(lambda: task(here)):9.3f}{seconds(lambda: task(there)):10.3f}{size:10}")  # noqa: B023
+                taken = interleaved({"here": partial(task, here), "there": partial(task, there)}, 3)
+                print(f"{name:18}{taken['here'].wall:9.3f}{taken['there'].wall:10.3f}{size:10}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,17 @@
-"""How fast EM's iterations are: python benchmarks/em.py [--table FILE --drop COLUMN].
+"""How fast EM's iterations are: parts of benchmarks/speed.py, which says how times are taken.
 
-Every figure is a ratio to a reference that was measured in the same run, in turns, the quickest of several turns each:
-the plain NumPy twin of benchmarks/naive_em.py (vectorised over all rows, no blocks, threads or repeats), StepMix for
-one hidden variable, and two multiplications of all one-hot cells with k columns, there and back, which is the least
-that any method does that looks at every cell by itself. Twenty iterations from the same start, with all that is done
-once.
-
-Then the time of an iteration at growing numbers of columns d, rows, states n and hidden states k, and its exponent.
-
-Times are CPU seconds, and BLAS has one thread for all, so that other work on the machine changes little.
+The references are the plain NumPy twin of benchmarks/naive_em.py (vectorised over all rows, no blocks, threads or
+repeats), StepMix for one hidden variable, two multiplications of all one-hot cells with k columns, there and back,
+which is the least that any method does that looks at every cell by itself, and pgmpy and pyAgrum on a small tree.
+Twenty iterations from the same start, with all that is done once.
 """
 
-import argparse
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from latree.auto import joined
 from latree.builders.latent_class import latent_class
@@ -27,20 +20,18 @@ from latree.simulate import random_model, random_tree
 from latree.table import Table, as_table
 from latree.tree import Tree
 from naive_em import naive_expected_counts
+from timing import growth, interleaved, show_ratios
 
 ITERATIONS = 20
 SMOOTHING = 0.1
-
-
-def quickest(tasks: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
-    """Seconds of the quickest turn of each task; they take turns, so that a busy moment hits all of them."""
-    best = dict.fromkeys(tasks, float("inf"))
-    for _ in range(turns):
-        for name, task in tasks.items():
-            started = time.process_time()
-            task()
-            best[name] = min(best[name], time.process_time() - started)
-    return best
+TURNS = 3
+BASE = {"d": 64, "rows": 8192, "n": 4, "k": 4}
+GROWN = {
+    "d": ((16, 32, 64, 128, 256), "1"),
+    "rows": ((2048, 4096, 8192, 16384, 32768, 65536), "at most 1: rows repeat"),
+    "n": ((2, 4, 8, 16), "at most 1: patterns repeat less"),
+    "k": ((2, 4, 8, 16, 32), "at most 2: k² a pattern"),
+}
 
 
 def ours(table: Table, tree: Tree, k: int, iterations: int = ITERATIONS) -> Callable[[], object]:
@@ -62,19 +53,19 @@ def naive(table: Table, tree: Tree, k: int, iterations: int) -> Callable[[], obj
     return run
 
 
-def stepmix(table: Table, k: int) -> Callable[[], object]:
+def stepmix(table: Table, k: int, iterations: int | None = ITERATIONS) -> Callable[[], object]:
+    """Fit by StepMix, for so many iterations or until it thinks that it is done."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from stepmix.stepmix import StepMix
     codes = table.codes()
     kind = "binary" if table.n_states.max() == 2 else "categorical"  # its own quick way for binary columns
+    rule = {} if iterations is None else {"max_iter": iterations, "abs_tol": 0, "rel_tol": 0}
 
     def run() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it warns that it did not converge
-            StepMix(k, measurement=kind, max_iter=ITERATIONS, abs_tol=0, rel_tol=0, random_state=0, progress_bar=0).fit(
-                codes
-            )
+            StepMix(k, measurement=kind, random_state=0, progress_bar=0, **rule).fit(codes)
 
     return run
 
@@ -99,64 +90,94 @@ def simulated(d: int, rows: int, n: int, k: int) -> tuple[Table, Tree]:
     return model.sample(rows, 0), tree
 
 
-def comparisons(tables: dict[str, tuple[Table, Tree]], turns: int) -> None:
-    print(f"{'table':34}{'tree':>9}{'k':>4}{'ms':>9}{'twin':>8}{'StepMix':>9}{'one-hot':>9}")
-    for name, (table, tree) in tables.items():
-        star = latent_class(table.names).tree
-        for shape, used, k in (("own", tree, 4), ("own", tree, 16), ("lcm", star, 4), ("lcm", star, 16)):
-            tasks = {"ours": ours(table, used, k), "twin": naive(table, used, k, 1)}
-            if shape == "lcm":
-                tasks |= {"StepMix": stepmix(table, k), "one-hot": multiplications(table, k)}
-            seconds = quickest(tasks, turns)
-            seconds["twin"] *= (ITERATIONS + 1) / 2
-            line = f"{name:34}{shape:>9}{k:4}{1e3 * seconds['ours'] / (ITERATIONS + 1):9.2f}"
-            for reference in ("twin", "StepMix", "one-hot"):
-                width = 8 if reference == "twin" else 9
-                line += f"{seconds[reference] / seconds['ours']:{width}.1f}" if reference in seconds else " " * width
-            print(line, flush=True)
-
-
-def growth(turns: int) -> None:
-    print(f"{'growing':12}{'sizes':36}{'ms an iteration':44}{'exponent':>9}  expected")
-    base = {"d": 64, "rows": 8192, "n": 4, "k": 4}
-    grown = {
-        "d": ((16, 32, 64, 128, 256), "1"),
-        "rows": ((2048, 4096, 8192, 16384, 32768, 65536), "at most 1: rows repeat"),
-        "n": ((2, 4, 8, 16), "at most 1: patterns repeat less"),
-        "k": ((2, 4, 8, 16, 32), "at most 2: k² a pattern"),
-    }
-    for name, (sizes, expected) in grown.items():
-        tasks = {}
-        for size in sizes:
-            setting = base | {name: size}
-            tasks[str(size)] = ours(*simulated(**setting), setting["k"])
-        seconds = quickest(tasks, turns)
-        each = [1e3 * seconds[str(size)] / (ITERATIONS + 1) for size in sizes]
-        exponent = np.polyfit(np.log(sizes), np.log(each), 1)[0]
-        grows, takes = " ".join(map(str, sizes)), " ".join(f"{x:.2f}" for x in each)
-        print(f"{name:12}{grows:36}{takes:44}{exponent:9.2f}  {expected}", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", help="a file with a table to measure on as well")
-    parser.add_argument("--drop", nargs="*", default=[], help="columns of it to leave out")
-    parser.add_argument("--turns", type=int, default=3)
-    arguments = parser.parse_args()
+def iterations(path: str | None = None, drop: Collection[str] = ()) -> None:
+    """Compare EM's iterations, on simulated tables and a given one, and tell how they grow."""
     tables = {
         "60 columns x 10000 rows, 10 states": simulated(60, 10_000, 10, 8),
         "60 columns x 10000 rows, 4 states": simulated(60, 10_000, 4, 4),
         "60 columns x 10000 rows, binary": simulated(60, 10_000, 2, 4),
         "10 columns x 50000 rows, binary": simulated(10, 50_000, 2, 2),
     }
-    if arguments.table:
-        table = as_table(arguments.table, drop=arguments.drop)
+    if path:
+        table = as_table(path, drop=drop)
         tables[f"{table.n_columns} columns x {table.n_rows} rows, given"] = table, joined(table).tree
-    with threadpool_limits(1, "blas"):
-        comparisons(tables, arguments.turns)
-        print()
-        growth(arguments.turns)
+    print("an iteration of EM, and how many times as long others take: wall time and cpu")
+    others = ("twin", "StepMix", "one-hot")
+    print(f"{'table':34}{'tree':>5}{'k':>4}{'ms':>8}" + "".join(f"{name:>9}{'cpu':>7}" for name in others))
+    for name, (table, tree) in tables.items():
+        star = latent_class(table.names).tree
+        for shape, used, k in (("own", tree, 4), ("own", tree, 16), ("lcm", star, 4), ("lcm", star, 16)):
+            tasks = {"ours": ours(table, used, k), "twin": naive(table, used, k, 1)}
+            if shape == "lcm":
+                tasks |= {"StepMix": stepmix(table, k), "one-hot": multiplications(table, k)}
+            taken = {key: np.array(least) for key, least in interleaved(tasks, TURNS).items()}
+            taken["twin"] *= (ITERATIONS + 1) / 2
+            line = f"{name:34}{shape:>5}{k:4}{1e3 * taken['ours'][0] / (ITERATIONS + 1):8.2f}"
+            for other in others:
+                ratios = taken[other] / taken["ours"] if other in taken else None
+                line += " " * 16 if ratios is None else f"{ratios[0]:9.1f}{ratios[1]:7.1f}"
+            print(line, flush=True)
+    for name, (sizes, expected) in GROWN.items():
+        growth(name, expected, sizes, partial(_grown, name=name))
 
 
-if __name__ == "__main__":
-    main()
+def _grown(size: int, name: str) -> Callable[[], object]:
+    setting = BASE | {name: size}
+    return ours(*simulated(**setting), setting["k"])
+
+
+def small() -> None:
+    """Compare with libraries for any network, on a tree of six columns: their time grows too fast for more."""
+    table, tree = simulated(6, 500, 3, 2)
+    print("two iterations of EM on 6 columns x 500 rows")
+    tasks = {"latree": ours(table, tree, 2, 2), "pgmpy": pgmpy(table, tree), "pyAgrum": pyagrum(table, tree)}
+    show_ratios(interleaved(tasks, 2))
+
+
+def pgmpy(table: Table, tree: Tree) -> Callable[[], object]:
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pgmpy.estimators import ExpectationMaximization
+        from pgmpy.models import DiscreteBayesianNetwork
+    names, parent = tree.node_names, tree.rooted().parent.tolist()
+    hidden = names[tree.n_observed :]
+    arcs = [(names[above], names[node]) for node, above in enumerate(parent) if above >= 0]
+    frame = pd.DataFrame(table.codes(), columns=list(table.names))
+
+    def run() -> None:
+        network = DiscreteBayesianNetwork(arcs, latents=set(hidden))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of newer names
+            ExpectationMaximization(network, frame).get_parameters(
+                latent_card=dict.fromkeys(hidden, 2), max_iter=2, atol=0, show_progress=False, n_jobs=1
+            )
+
+    return run
+
+
+def pyagrum(table: Table, tree: Tree) -> Callable[[], object]:
+    import pandas as pd
+    import pyagrum as gum
+
+    names, parent = tree.node_names, tree.rooted().parent.tolist()
+    frame = pd.DataFrame(table.codes(), columns=list(table.names)).astype(str)
+    for name in names[tree.n_observed :]:
+        frame[name] = "?"
+    network = gum.BayesNet()
+    for name, size in zip(names, [*table.n_states.tolist(), *[2] * tree.n_hidden], strict=True):
+        network.add(gum.LabelizedVariable(name, name, size))
+    for node, above in enumerate(parent):
+        if above >= 0:
+            network.addArc(names[above], names[node])
+    network.generateCPTs()
+
+    def run() -> None:
+        learner = gum.BNLearner(frame, network, ["?"])
+        learner.useEM(1e-9)
+        learner.EMsetMaxIter(2)
+        learner.useSmoothingPrior(SMOOTHING)
+        learner.learnParameters(network)
+
+    return run

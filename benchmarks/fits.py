@@ -1,0 +1,64 @@
+"""How long whole fits take, from a table in memory to a model: parts of benchmarks/speed.py.
+
+The reference is one fit by StepMix of one hidden variable with four classes, which knows no tree and was told how many
+classes there are.
+"""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from em import simulated, stepmix
+from latree.auto import joined, rearranged, supported
+from latree.learn import Settings, learn_model
+from latree.table import Table
+from timing import growth, interleaved, show_ratios
+
+BASE = {"d": 30, "rows": 4000, "n": 4, "k": 4}
+GROWN = {
+    "d": ((15, 30, 60, 120), "1 to 2"),
+    "rows": ((1000, 2000, 4000, 8000), "at most 1"),
+    "n": ((2, 4, 8), "1 to 2"),
+    "k": ((2, 4, 8), "at most 2"),
+}
+
+
+def fitting(table: Table, method: str, k: int | None) -> Callable[[], object]:
+    smoothing = None if k is None else 0.1
+    return lambda: learn_model(table, Settings(method, k, smoothing=smoothing, random_state=0))
+
+
+def fits() -> None:
+    table, _ = simulated(**BASE)
+    print(f"whole fits of {table.n_columns} columns x {table.n_rows} rows x 4 states")
+    tasks = {
+        "StepMix, 4 classes": stepmix(table, 4, iterations=None),
+        "lcm, k = 4": fitting(table, "lcm", 4),
+        "nj, k = 4": fitting(table, "nj", 4),
+        "tensor, k = 4": fitting(table, "tensor", 4),
+        "auto": fitting(table, "auto", None),
+    }
+    show_ratios(interleaved(tasks, 2))
+    for name, (sizes, expected) in GROWN.items():
+        growth(f"{name}, nj with k known", expected, sizes, partial(_grown, name=name, method="nj"))
+    for name in ("d", "rows"):
+        growth(f"{name}, auto", GROWN[name][1], GROWN[name][0], partial(_grown, name=name, method="auto"), repeats=1)
+
+
+def _grown(size: int, name: str, method: str) -> Callable[[], object]:
+    setting = BASE | {name: size}
+    return fitting(simulated(**setting)[0], method, None if method == "auto" else setting["k"])
+
+
+def wide(columns: int = 1000, rows: int = 5000) -> None:
+    """Time `auto` on many columns, and what of it goes to the tree."""
+    table, true = simulated(columns, rows, 4, 4)
+    print(f"auto on {columns} columns x {rows} rows x 4 states")
+    started = time.perf_counter()
+    first = joined(table).tree
+    tree = supported(table, rearranged(table, first, 0).tree, first, 0)
+    print(f"{'the tree, with support':32}{time.perf_counter() - started:9.1f} s", flush=True)
+    learned = learn_model(table, Settings(random_state=0))
+    print(f"{'the whole fit':32}{learned.seconds:9.1f} s")
+    apart = [found.robinson_foulds(true) for found in (tree, learned.model.tree)]
+    print(f"Robinson-Foulds distances to the true tree: {apart[0]} and {apart[1]} of {true.max_robinson_foulds}")

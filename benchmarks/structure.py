@@ -1,0 +1,213 @@
+"""How fast trees are found: parts of benchmarks/speed.py, which says how times are taken.
+
+None of these times depends on the number of hidden states.
+"""
+
+import resource
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from latree.arrays import FloatArray, IntArray
+from latree.builders import divide_conquer
+from latree.builders.divide_conquer import divide_and_conquer
+from latree.builders.neighbor_joining import join
+from latree.distances import covariance, nuclear, pairwise
+from latree.methods import METHODS, Options
+from latree.parallel import n_threads
+from latree.quartets.four_point import four_point_test
+from latree.quartets.nuclear import nuclear_pairings, nuclear_test
+from latree.simulate import random_model, random_tree
+from latree.table import Table
+from latree.tables import pair_tables, quartet_tables
+from latree.tensor import unfoldings
+from timing import exponent, growth, interleaved, show_ratios
+
+
+def simulated(columns: int, rows: int, states: int) -> Table:
+    tree = random_tree(columns, 0.5, 0)
+    model = random_model(
+        tree, n_states=states, hidden_states=min(states, 4), start="identity", perturbation=0.2, random_state=0
+    )
+    return model.sample(rows, 0)
+
+
+def random_quartets(columns: int, number: int) -> IntArray:
+    rng = np.random.default_rng(0)
+    return np.array([rng.permutation(columns)[:4] for _ in range(number)])
+
+
+def singular_values_on_all_cores(stack: FloatArray) -> None:
+    """Do nothing but LAPACK, in as many threads as there are cores."""
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads()) as pool:
+        pieces = np.array_split(stack, 2 * n_threads())
+        list(pool.map(lambda piece: np.linalg.svd(piece, compute_uv=False), pieces))
+
+
+def naive_pairings(tensors: FloatArray) -> list[int]:
+    """Take the three unfoldings one by one."""
+    found = []
+    for tensor in tensors:
+        size = len(tensor) ** 2
+        turned = (tensor, tensor.transpose(0, 2, 1, 3), tensor.transpose(0, 3, 1, 2))
+        norms = [np.linalg.norm(axes.reshape(size, size), "nuc") for axes in turned]
+        found.append(int(np.argmin(norms)))
+    return found
+
+
+def quartets() -> None:
+    print("quartet tests, to LAPACK's time for their SVDs on all cores; counted in 2000 rows")
+    print(f"{'states':>7}{'tests/s':>10}{'test':>8}{'':>8}{'with counting':>16}{'':>8}{'plain NumPy':>14}")
+    print(f"{'':17}{'wall':>8}{'cpu':>8}{'wall':>16}{'cpu':>8}{'cpu':>14}")
+    for states, number in ((2, 8000), (4, 2000), (10, 150), (20, 12)):
+        table, asked = simulated(20, 2000, states), random_quartets(20, number)
+        counts = quartet_tables(table, asked)
+        shares = counts / 2000
+        stack = unfoldings(shares).reshape(-1, states**2, states**2)
+        tasks: dict[str, Callable[[], object]] = {
+            "lapack": partial(singular_values_on_all_cores, stack),
+            "test": partial(nuclear_pairings, counts),
+            "counting": partial(nuclear_test(partial(quartet_tables, table), states), asked),
+            "naive": partial(naive_pairings, shares),
+        }
+        taken = interleaved(tasks, 5)
+        test, counting, naive = (
+            [a / b for a, b in zip(taken[name], taken["lapack"], strict=True)] for name in ("test", "counting", "naive")
+        )
+        print(
+            f"{states:7}{number / taken['counting'].wall:10.0f}{test[0]:8.2f}{test[1]:8.2f}"
+            f"{counting[0]:16.2f}{counting[1]:8.2f}{naive[1]:14.2f}",
+            flush=True,
+        )
+    table = simulated(20, 32_000, 4)
+    growth("number of quartets", "1", (500, 1000, 2000), lambda size: _test_of(table, size, 2000))
+    growth("rows (counting)", "1", (4000, 8000, 16_000, 32_000), lambda size: _count_of(table, size))
+    growth("states (n² x n² SVDs)", "6", (6, 8, 10, 12), lambda size: _test_of(simulated(8, 500, size), 30, 500))
+
+
+def _test_of(table: Table, number: int, rows: int) -> Callable[[], object]:
+    some = table.taken(np.arange(rows))
+    test = nuclear_test(partial(quartet_tables, some), int(table.n_states.max()))
+    return partial(test, random_quartets(table.n_columns, number))
+
+
+def _count_of(table: Table, rows: int) -> Callable[[], object]:
+    return partial(quartet_tables, table.taken(np.arange(rows)), random_quartets(table.n_columns, 500))
+
+
+def indicators(table: Table) -> NDArray[np.float32]:
+    codes = table.codes()
+    shown = codes[:, :, None] == np.arange(int(table.n_states.max()))
+    return np.ascontiguousarray(shown.reshape(len(codes), -1), dtype=np.float32)
+
+
+def pairs() -> None:
+    print("pair tables of 1000 columns x 10,000 rows x 4 states, to one product of indicators in single precision")
+    table = simulated(1000, 10_000, 4)
+    shown = indicators(table)
+    tasks: dict[str, Callable[[], object]] = {
+        "one product": lambda: shown.T @ shown,
+        "all pair tables": partial(pair_tables, table),
+        "all covariances": partial(pairwise, table, covariance),
+        "all nuclear norms": partial(pairwise, table, nuclear),
+    }
+    show_ratios(interleaved(tasks, 3))
+    growth("columns", "2", (250, 500, 1000), lambda size: partial(pair_tables, simulated(size, 2000, 4)))
+    growth("rows", "1", (2048, 4096, 8192), lambda size: partial(pair_tables, simulated(300, size, 4)))
+    growth("states", "2", (4, 8, 16), lambda size: partial(pair_tables, simulated(100, 8192, size)))
+
+
+def tree_distances(columns: int, noise: float) -> FloatArray:
+    """Give path lengths in a random tree, times numbers from 1 to 1 + noise; for infinite noise numbers from 5 to 6."""
+    random = np.random.default_rng(0).random((columns, columns))
+    matrix = random + 5 if np.isinf(noise) else random_tree(columns, 0.5, 0).path_lengths() * (1 + noise * random)
+    upper = np.triu(matrix, 1)
+    return np.asarray(upper + upper.T)
+
+
+def joining() -> None:
+    from skbio import DistanceMatrix
+    from skbio.tree import nj
+
+    for kind, noise in (("of a tree", 0.0), ("with noise", 0.2), ("of noise alone", np.inf)):
+        distance = tree_distances(1000, noise)
+        theirs = DistanceMatrix(distance, [f"x{i}" for i in range(1000)])
+        print(f"joining 1000 columns by distances {kind}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of negative lengths
+            show_ratios(interleaved({"scikit-bio": partial(nj, theirs), "latree": partial(join, distance)}, 3))
+        growth("columns", "2 to 3", (250, 500, 1000, 2000), partial(_joining_of, noise=noise))
+
+
+def _joining_of(columns: int, noise: float) -> Callable[[], object]:
+    return partial(join, tree_distances(columns, noise))
+
+
+def divide(columns: int) -> None:
+    print("divide and conquer, with a test that knows the tree")
+    print(f"{'columns':>8}{'tests':>9}{'rounds':>8}{'tests / d log2 d':>18}{'rounds / log2² d':>18}")
+    sizes = [64, 256, 1024, 4096]
+    rounds = []
+    for size in sizes:
+        tree = random_tree(size, 0.5, 0)
+        lengths = tree.path_lengths()
+        # Representatives by lengths with some noise, so that there are no ties: the test must be right, they need not.
+        distance = lengths + tree_distances(size, np.inf)
+        facts = divide_and_conquer(tree.names, four_point_test(lengths), distance=distance, random_state=0).facts
+        tests = facts["quartet_tests"] / (size * np.log2(size))
+        rounds.append(facts["quartet_rounds"])
+        print(f"{size:8}{facts['quartet_tests']:9}{rounds[-1]:8}{tests:18.2f}{rounds[-1] / np.log2(size) ** 2:18.2f}")
+    print(f"  growth of rounds with log d {exponent(np.log(sizes).tolist(), rounds):.2f}, expected 2")
+    print("from tables of 2000 rows and 4 states, nearest representatives")
+    print(f"{'columns':>8}{'seconds':>9}{'cpu':>8}{'tests':>9}{'rounds':>8}{'distance':>10}{'GB':>6}")
+    for size in (250, 1000, columns):
+        tree, table = random_tree(size, 0.5, 0), simulated(size, 2000, 4)
+        wall, processor = time.perf_counter(), time.process_time()
+        built = METHODS["tensor"].learn(table, Options(random_state=0))
+        taken = time.perf_counter() - wall, time.process_time() - processor
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        apart = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds
+        counts = f"{built.facts['quartet_tests']:9}{built.facts['quartet_rounds']:8}"
+        print(f"{size:8}{taken[0]:9.1f}{taken[1]:8.1f}{counts}{apart:10.3f}{memory:6.2f}", flush=True)
+    batches()
+
+
+def batches() -> None:
+    """Compare batches with one leaf after another, on the same tables and orders."""
+    print("Robinson-Foulds distance of leaves inserted one by one and in batches (± of the difference)")
+    print(f"{'columns':>8}{'β':>5}{'μ':>5}{'rows':>6}{'runs':>6}{'one by one':>12}{'batches':>9}{'±':>6}")
+    usual = divide_conquer._BATCH_SHARE
+    for columns, hidden, balance, mu, rows, seeds, orders in (
+        (16, 3, 0.2, 0.2, 2000, 20, 8),
+        (64, 4, 0.5, 0.2, 2000, 12, 5),
+        (64, 3, 0.2, 0.2, 5000, 12, 5),
+        (250, 4, 0.5, 0.2, 2000, 6, 3),
+        (250, 3, 0.2, 0.1, 2000, 6, 3),
+        (1000, 4, 0.5, 0.2, 2000, 2, 2),
+    ):
+        found = []
+        for seed in range(seeds):
+            tree = random_tree(columns, balance, seed)
+            model = random_model(
+                tree, n_states=4, hidden_states=hidden, start="identity", perturbation=mu, random_state=seed
+            )
+            table = model.sample(rows, seed)
+            test, distance = nuclear_test(partial(quartet_tables, table), 4), pairwise(table, nuclear)
+            for order in range(orders):
+                apart = []
+                for share in (0.0, usual):
+                    divide_conquer._BATCH_SHARE = share
+                    built = divide_and_conquer(tree.names, test, distance=distance, random_state=1000 * order + seed)
+                    apart.append(built.tree.robinson_foulds(tree))
+                found.append(apart)
+        divide_conquer._BATCH_SHARE = usual
+        one, many = np.mean(found, axis=0)
+        error = np.diff(found, axis=1).std() / len(found) ** 0.5
+        settings = f"{columns:8}{balance:5}{mu:5}{rows:6}{len(found):6}"
+        print(f"{settings}{one:12.2f}{many:9.2f}{error:6.2f}", flush=True)
