@@ -299,6 +299,18 @@ def test_who_is_clearly_behind_after_some_parts_gives_up():
         assert is_better(given_up.scores, rival.scores) is (ahead < 0)
 
 
+def test_more_states_are_not_tried_if_they_cannot_be_expected_to_reach_a_rival():
+    tree, table = star_table(8, 8, 8, 2500)
+    parts = held_out(table, np.random.default_rng(0))
+    alone = choose(table, tree, parts, criterion="held-out", smoothing=0.3)
+    assert alone.n_states == (8,)
+    assert max(attempt.most for attempt in alone.tried) == 16
+    for ahead, most in ((100.0, 8), (-100.0, 16)):
+        found = choose(table, tree, parts, criterion="held-out", smoothing=0.3, rival=alone.scores + ahead)
+        assert max(attempt.most for attempt in found.tried) == most
+        np.testing.assert_array_equal(found.scores, alone.scores)
+
+
 def test_one_hidden_variable_may_have_more_states_than_many_of_them(monkeypatch):
     monkeypatch.setattr("latree.states.MAX_STATES", 4)
     monkeypatch.setattr("latree.states.MAX_CLASSES", 8)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from latree.arrays import RandomState, generator
+from latree.arrays import FloatArray, RandomState, generator
 from latree.builders import Progress, Structure
 from latree.builders.hidden_chow_liu import hidden_chow_liu
 from latree.builders.independent import independent
@@ -42,7 +42,8 @@ _ROWS = 10_000  # no more are looked at,
 _VIEWS = 2**27  # and fewer where all states of all columns make more numbers
 _LEAD = 1.5  # standard errors by which another pairing must be better
 _SWEEPS = 10
-_REPLICATES = 50  # of the rows, to see which edges come back
+_REPLICATES = 50  # of the rows, to see which edges come back,
+_SUPPORT_ROWS = 50_000  # and of no more of them: what such a sample shows, all rows show all the more
 _FEW_REPLICATES = 20  # where columns are many
 _MANY_COLUMNS = 200
 _WEAK = 1 / 3  # what chance gives each of three pairings; an edge with less support is given up if it is not missed
@@ -115,7 +116,8 @@ def supported(table: Table, tree: Tree, start: Tree, seed: int) -> Tree:
     Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
     """
     replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
-    counted = with_support(tree, bootstrap_trees(table, lambda some, _: joined(some).tree, replicates, seed))
+    some = replace(table, rows=MemoryRows.of(table.some_rows(_SUPPORT_ROWS, seed)))
+    counted = with_support(tree, bootstrap_trees(some, lambda drawn, _: joined(drawn).tree, replicates, seed))
     old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)
     return Tree(tree.names, tree.edges, tree.lengths, np.where(old, counted.support, tree.support))
 
@@ -172,10 +174,19 @@ def auto(
     seed = int(rng.integers(2**31))
     parts = held_out(table, rng)
 
-    def tried(tree: Tree, facts: dict[str, int], smoothing: float | None = smoothing) -> Chosen:
+    def tried(
+        tree: Tree, facts: dict[str, int], smoothing: float | None = smoothing, rival: FloatArray | None = None
+    ) -> Chosen:
         """Choose what a tree needs."""
         choice = choose(
-            table, tree, parts, criterion=criterion, n_states=n_states, smoothing=smoothing, random_state=seed
+            table,
+            tree,
+            parts,
+            criterion=criterion,
+            n_states=n_states,
+            smoothing=smoothing,
+            rival=rival,
+            random_state=seed,
         )
         return Chosen(tree, facts, choice=choice)
 
@@ -215,6 +226,7 @@ def auto(
         progress(3, steps)
     inner = tree.support[~np.isnan(tree.support)]
     doubtful = len(inner) > 0 and float(inner.mean()) < _DOUBTFUL
-    best = simpler(best, tried(latent_class(table.names).tree, {}), _CLEARLY if doubtful else 0)
+    one = tried(latent_class(table.names).tree, {}, rival=best.choice.scores)
+    best = simpler(best, one, _CLEARLY if doubtful else 0)
     progress(steps, steps)
     return best

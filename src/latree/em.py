@@ -15,6 +15,7 @@ from latree.builders import Progress, no_progress
 from latree.errors import InputError
 from latree.messages import TINY, Network, expected_counts, padded
 from latree.model import LatentTreeModel, identity_table
+from latree.parallel import one_blas_thread
 from latree.patterns import Plans
 from latree.table import Block, Table
 from latree.tables import column_counts
@@ -145,7 +146,8 @@ def fit_model(
 
         first = start if start is not None and number == 0 else random_start(table, tree, n_states, rng)
         expectation = expectation or _Expectation(table, first.network)
-        tables, objective = _climb(expectation, first.network, smoothing, watch, tell)
+        with one_blas_thread():  # through all iterations: to set and lift the limit in each of them takes longer
+            tables, objective = _climb(expectation, first.network, smoothing, watch, tell)
         objectives.append(objective)
         if best is None or objective > best.objective:
             best = Fit(LatentTreeModel(tree, table.columns, tables), objective, watch, ())

@@ -11,7 +11,7 @@ Smoothing is chosen on held-out rows in either case, with few states first.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, log2, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -148,6 +148,7 @@ def choose(
     criterion: Criterion,
     n_states: int | Sequence[int] | None = None,
     smoothing: float | None = None,
+    rival: FloatArray | None = None,
     random_state: int = 0,
 ) -> Choice:
     """Choose numbers of states and smoothing for a tree.
@@ -163,10 +164,13 @@ def choose(
         Of every hidden variable, or of each, where that is known.
     smoothing : float, optional
         Where that is known.
+    rival : array, optional
+        Scores that the tree is wanted for only if it has better ones: numbers of states that cannot be expected to
+        reach them are not tried.
     random_state : int
         Every fit starts from this seed.
     """
-    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state)
+    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state, rival)
     if n_states is None and tree.n_hidden:
         fits = search.best()
     else:
@@ -179,7 +183,7 @@ def contend(
     table: Table, tree: Tree, parts: Sequence[Part], rival: Choice, *, n_states: Sequence[int], random_state: int = 0
 ) -> Choice:
     """Fit a tree with the smoothing that another one has; not all parts, if it is clearly behind after some."""
-    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, [*rival.tried])
+    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, tried=[*rival.tried])
     return search.choice(search.fits(tuple(n_states), rival.smoothing, rival.scores))
 
 
@@ -201,6 +205,7 @@ class _Search:
     criterion: Criterion
     smoothing: float | None
     seed: int
+    rival: FloatArray | None = None
     tried: list[Attempt] = field(default_factory=list)
 
     def choice(self, fits: _Fits) -> Choice:
@@ -219,7 +224,10 @@ class _Search:
                         break
                 else:
                     break
+                hopeless = self._is_hopeless(tried, best, most)
                 best, most = tried, 2 * most
+                if hopeless:
+                    break
             if most == 2 * _FIRST:
                 fewer = self.fits(self._regular(_FIRST // 2), best.smoothing, best.scores)
                 best = best if is_better(best.scores, fewer.scores) else fewer
@@ -230,6 +238,13 @@ class _Search:
                 break
             best = tried
         return best
+
+    def _is_hopeless(self, doubled: _Fits, before: _Fits, most: int) -> bool:
+        """Tell whether a rival stays ahead even if every further doubling gains as much as the last one."""
+        if self.rival is None or len(doubled.scores) != len(self.rival):
+            return False
+        gain = float(doubled.scores.sum() - before.scores.sum())
+        return float(self.rival.sum() - doubled.scores.sum()) > gain * log2(self._most / most)
 
     def smoothed(self, n_states: tuple[int, ...]) -> _Fits:
         """Fit with less and less smoothing while that pays, or with more and more."""

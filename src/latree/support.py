@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from latree.builders import Progress, no_progress
 from latree.errors import InputError
-from latree.parallel import n_threads
+from latree.parallel import n_threads, one_blas_thread
 from latree.table import Table
 from latree.tree import Split, Tree
 
@@ -32,9 +32,12 @@ def bootstrap_trees(
 
     trees = []
     work = (delayed(replicate)(number) for number in range(replicates))
-    for tree in Parallel(n_jobs=n_threads(), prefer="threads", return_as="generator")(work):
-        trees.append(tree)
-        progress(len(trees), replicates)
+    with (
+        one_blas_thread()
+    ):  # BLAS's threads wait for each other by doing nothing busily, which costs most on busy cores
+        for tree in Parallel(n_jobs=n_threads(), prefer="threads", return_as="generator")(work):
+            trees.append(tree)
+            progress(len(trees), replicates)
     return trees
 
 
