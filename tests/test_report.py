@@ -278,6 +278,22 @@ def test_the_strangest_rows_and_their_least_expected_cells():
         assert share == pytest.approx(1000 * posterior[row["row"] - 1].max(), abs=0.51)
 
 
+def test_simple_models_of_many_rows_are_fitted_to_some_and_judged_by_all(monkeypatch):
+    model = latree.random_model(
+        latree.random_tree(6, random_state=0), n_states=3, start="identity", perturbation=0.2, random_state=0
+    )
+    table = model.sample(3000, 0)
+    whole = report_facts(model, table)["fit"]
+    assert whole["n_compared"] == 3000
+    for module in ("references", "facts"):
+        monkeypatch.setattr(f"latree.report.{module}.MOST_ROWS", 500)
+    some = report_facts(model, table)["fit"]
+    assert some["n_compared"] == 500
+    assert "fitted to 500 rows drawn at random" in report_html(model, table)
+    for one, all_ in zip(some["compared"], whole["compared"], strict=True):
+        assert all_["log_likelihood"] - 300 < one["log_likelihood"] < all_["log_likelihood"] - 0.01
+
+
 def test_references_are_ordered_and_no_worse_than_independence():
     model = latree.random_model(
         latree.random_tree(6, random_state=0), n_states=3, start="identity", perturbation=0.2, random_state=0

@@ -16,7 +16,7 @@ from latree.report.dependence import Dependence
 from latree.report.details import column_details, hidden_details, nats, per_mille
 from latree.report.groups import Group, find_groups
 from latree.report.labels import compare_labels
-from latree.report.references import references
+from latree.report.references import MOST_ROWS, references
 from latree.report.strange import row_facts
 from latree.table import Table
 from latree.tree import Tree
@@ -153,6 +153,7 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) 
         "n_parameters": model.n_parameters,
         "total_weight": weight,
         "compared": [],
+        "n_compared": min(table.n_rows, MOST_ROWS) if table is not None else None,
         "n_test": test.n_rows if test is not None else None,
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,

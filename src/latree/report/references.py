@@ -1,6 +1,7 @@
 """Simple models of the same rows, to see what a tree's model gains over them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from latree.builders.chow_liu import chow_liu
@@ -10,9 +11,10 @@ from latree.distances import information, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
 from latree.states import rough_tolerance
-from latree.table import Table
+from latree.table import MemoryRows, Table
 from latree.tree import Tree
 
+MOST_ROWS = 100_000  # that simple models are fitted to: they have few parameters, and more rows hardly change them
 _ITERATIONS = 20  # of EM for one hidden variable; more hardly change the comparison
 _CLASSES = (2, 4, 8, 16, 32)
 _SEED = 0
@@ -27,7 +29,12 @@ class Reference(NamedTuple):
 
 
 def references(table: Table, smoothing: float) -> Iterator[Reference]:
-    """Fit independent columns, the Chow-Liu tree, and one hidden variable with as many states as BIC pays for."""
+    """Fit independent columns, the Chow-Liu tree, and one hidden variable with as many states as BIC pays for.
+
+    Of many rows, some at random are fitted.
+    """
+    if table.n_rows > MOST_ROWS:
+        table = replace(table, rows=MemoryRows.of(table.some_rows(MOST_ROWS, _SEED)))
     tree = independent(table.names).tree
     yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing))
     if table.n_columns == 1:
