@@ -291,7 +291,7 @@ def test_simple_models_of_many_rows_are_fitted_to_some_and_judged_by_all(monkeyp
     assert some["n_compared"] == 500
     assert "fitted to 500 rows drawn at random" in report_html(model, table)
     for one, all_ in zip(some["compared"], whole["compared"], strict=True):
-        assert all_["log_likelihood"] - 300 < one["log_likelihood"] < all_["log_likelihood"] - 0.01
+        assert all_["log_likelihood"] - 1000 < one["log_likelihood"] < all_["log_likelihood"] - 0.01
 
 
 def test_references_are_ordered_and_no_worse_than_independence():
