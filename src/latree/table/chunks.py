@@ -127,6 +127,8 @@ def _first_of_each(codes: CodeArray) -> tuple[IntArray, IntArray]:
     keys = np.zeros(len(codes), dtype=np.uint64)
     for column in codes.T:
         keys += column * rng.integers(_KEYS, dtype=np.uint64)
+    if len(np.unique(keys)) == len(codes):
+        return np.arange(len(codes)), np.arange(len(codes))
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     if any((column[first][which] != column).any() for column in codes.T):  # two rows happen to have the same key
         _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
