@@ -27,7 +27,7 @@ from latree.simulate import random_model, random_tree
 from latree.table import Table
 from latree.tables import pair_tables, quartet_tables
 from latree.tensor import unfoldings
-from timing import exponent, growth, interleaved, show_ratios
+from timing import growth, interleaved, show_ratios
 
 
 def simulated(columns: int, rows: int, states: int) -> Table:
@@ -150,20 +150,19 @@ def _joining_of(columns: int, noise: float) -> Callable[[], object]:
 
 
 def divide(columns: int) -> None:
-    print("divide and conquer, with a test that knows the tree")
-    print(f"{'columns':>8}{'tests':>9}{'rounds':>8}{'tests / d log2 d':>18}{'rounds / log2² d':>18}")
-    sizes = [64, 256, 1024, 4096]
-    rounds = []
-    for size in sizes:
+    print("divide and conquer, with a test that knows the tree; more: rounds after the first 128 leaves")
+    print(f"{'columns':>8}{'tests':>9}{'rounds':>8}{'tests / d log2 d':>18}{'more / log2 d log2 (d/128)':>28}")
+    first = 0
+    for size in (128, 512, 2048, 8192):
         tree = random_tree(size, 0.5, 0)
         lengths = tree.path_lengths()
         # Representatives by lengths with some noise, so that there are no ties: the test must be right, they need not.
         distance = lengths + tree_distances(size, np.inf)
         facts = divide_and_conquer(tree.names, four_point_test(lengths), distance=distance, random_state=0).facts
-        tests = facts["quartet_tests"] / (size * np.log2(size))
-        rounds.append(facts["quartet_rounds"])
-        print(f"{size:8}{facts['quartet_tests']:9}{rounds[-1]:8}{tests:18.2f}{rounds[-1] / np.log2(size) ** 2:18.2f}")
-    print(f"  growth of rounds with log d {exponent(np.log(sizes).tolist(), rounds):.2f}, expected 2")
+        tests, rounds = facts["quartet_tests"], facts["quartet_rounds"]
+        first = first or rounds
+        ratio = (rounds - first) / (np.log2(size) * np.log2(size / 128)) if size > 128 else 0
+        print(f"{size:8}{tests:9}{rounds:8}{tests / (size * np.log2(size)):18.2f}{ratio:28.2f}", flush=True)
     print("from tables of 2000 rows and 4 states, nearest representatives")
     print(f"{'columns':>8}{'seconds':>9}{'cpu':>8}{'tests':>9}{'rounds':>8}{'distance':>10}{'GB':>6}")
     for size in (250, 1000, columns):
@@ -179,35 +178,31 @@ def divide(columns: int) -> None:
 
 
 def batches() -> None:
-    """Compare batches with one leaf after another, on the same tables and orders."""
+    """Compare batches with one leaf after another, on the same tables; nothing was chosen by these seeds."""
     print("Robinson-Foulds distance of leaves inserted one by one and in batches (± of the difference)")
-    print(f"{'columns':>8}{'β':>5}{'μ':>5}{'rows':>6}{'runs':>6}{'one by one':>12}{'batches':>9}{'±':>6}")
-    usual = divide_conquer._BATCH_SHARE
-    for columns, hidden, balance, mu, rows, seeds, orders in (
-        (16, 3, 0.2, 0.2, 2000, 20, 8),
-        (64, 4, 0.5, 0.2, 2000, 12, 5),
-        (64, 3, 0.2, 0.2, 5000, 12, 5),
-        (250, 4, 0.5, 0.2, 2000, 6, 3),
-        (250, 3, 0.2, 0.1, 2000, 6, 3),
-        (1000, 4, 0.5, 0.2, 2000, 2, 2),
+    print(f"{'columns':>8}{'β':>5}{'μ':>5}{'rows':>6}{'tables':>8}{'one by one':>12}{'batches':>9}{'±':>6}")
+    usual = divide_conquer._ONE_BY_ONE
+    for columns, hidden, balance, mu, rows, tables in (
+        (250, 4, 0.5, 0.2, 2000, 30),
+        (250, 3, 0.2, 0.1, 2000, 30),
+        (600, 4, 0.5, 0.2, 2000, 8),
     ):
         found = []
-        for seed in range(seeds):
+        for seed in range(1000, 1000 + tables):
             tree = random_tree(columns, balance, seed)
             model = random_model(
                 tree, n_states=4, hidden_states=hidden, start="identity", perturbation=mu, random_state=seed
             )
             table = model.sample(rows, seed)
             test, distance = nuclear_test(partial(quartet_tables, table), 4), pairwise(table, nuclear)
-            for order in range(orders):
-                apart = []
-                for share in (0.0, usual):
-                    divide_conquer._BATCH_SHARE = share
-                    built = divide_and_conquer(tree.names, test, distance=distance, random_state=1000 * order + seed)
-                    apart.append(built.tree.robinson_foulds(tree))
-                found.append(apart)
-        divide_conquer._BATCH_SHARE = usual
+            apart = []
+            for first in (columns, usual):
+                divide_conquer._ONE_BY_ONE = first
+                built = divide_and_conquer(tree.names, test, distance=distance, random_state=seed)
+                apart.append(built.tree.robinson_foulds(tree))
+            found.append(apart)
+        divide_conquer._ONE_BY_ONE = usual
         one, many = np.mean(found, axis=0)
         error = np.diff(found, axis=1).std() / len(found) ** 0.5
-        settings = f"{columns:8}{balance:5}{mu:5}{rows:6}{len(found):6}"
+        settings = f"{columns:8}{balance:5}{mu:5}{rows:6}{tables:8}"
         print(f"{settings}{one:12.2f}{many:9.2f}{error:6.2f}", flush=True)

@@ -26,6 +26,7 @@ from latree.builders.latent_class import latent_class
 from latree.quartets import QuartetTest
 from latree.tree import Tree
 
+_ONE_BY_ONE = 128  # leaves that a tree has before batches begin: what they miss of each other costs some accuracy
 _BATCH_SHARE = 0.25  # leaves that may be in a batch, for each leaf in the tree
 _NEAREST = 3  # leaves of the tree that must be nearer to a new one than the others of its batch
 
@@ -69,7 +70,7 @@ def divide_and_conquer(
     n_tests = n_rounds = 0
     waiting = leaves[3:]
     while len(waiting):
-        new = waiting[: max(1, int(_BATCH_SHARE * tree.n_leaves))]
+        new = waiting[: int(_BATCH_SHARE * tree.n_leaves) if tree.n_leaves >= _ONE_BY_ONE else 1]
         if distance is not None:
             new = _independent(new, tree.order, distance)
         waiting = waiting[~np.isin(waiting, new)]
