@@ -23,6 +23,7 @@ LAYERS = [
     ["latree.errors"],
     ["latree.arrays", "latree.parallel", "latree.files"],
     ["latree.table"],
+    ["latree.checkpoint"],
     ["latree.labels"],
     ["latree.tables", "latree.tensor", "latree.patterns"],
     ["latree.messages"],

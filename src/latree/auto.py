@@ -17,6 +17,7 @@ from latree.builders.hidden_chow_liu import hidden_chow_liu
 from latree.builders.independent import independent
 from latree.builders.latent_class import latent_class
 from latree.builders.neighbor_joining import neighbor_joining
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.distances import chance, covariance, information, pairwise, pairwise_all
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
@@ -88,13 +89,13 @@ def joined(table: Table) -> Structure:
     return Structure(Tree(table.names, moved[tree.edges]))
 
 
-def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:
+def rearranged(table: Table, tree: Tree, seed: int, keep: Keeper = NOTHING_KEPT) -> Rearranged:
     """Exchange subtrees across inner edges while that is worth it."""
     block = table.some_rows(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
     some = Table(table.columns, MemoryRows.of(block))
     exchanges = 0
     for sweep in range(_SWEEPS + 1):
-        views = Views(_model(some, tree, seed), block)
+        views = Views(_model(some, tree, seed, keep), block)
         found = views.verdicts()
         moves = _apart(found.values()) if sweep < _SWEEPS else []
         if not moves:
@@ -109,13 +110,14 @@ def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:
     return Rearranged(supported, exchanges, tuple(views.independent_edges(_INDEPENDENT)))
 
 
-def supported(table: Table, tree: Tree, start: Tree, seed: int) -> Tree:
+def supported(table: Table, tree: Tree, start: Tree, seed: int, keep: Keeper = NOTHING_KEPT) -> Tree:
     """Give every inner edge that the joined tree had the share of resampled tables whose joined tree has it.
 
     Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
     """
     replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
-    counted = with_support(tree, bootstrap_trees(table, lambda some, _: joined(some).tree, replicates, seed))
+    trees = bootstrap_trees(table, lambda some, _: joined(some).tree, replicates, seed, keep=keep, kind="trees")
+    counted = with_support(tree, trees)
     old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)
     return Tree(tree.names, tree.edges, tree.lengths, np.where(old, counted.support, tree.support))
 
@@ -132,10 +134,11 @@ def _apart(found: Iterable[Verdict]) -> list[Verdict]:
     return moves
 
 
-def _model(table: Table, tree: Tree, seed: int) -> LatentTreeModel:
+def _model(table: Table, tree: Tree, seed: int, keep: Keeper) -> LatentTreeModel:
     sizes = regular(tree, table.n_states.tolist(), _STATES)
     monitor = ConvergenceMonitor(rough_tolerance(table), MAX_ITERATIONS)
-    return fit_model(table, tree, sizes, smoothing=_SMOOTHING, monitor=monitor, random_state=seed).model
+    fit = fit_model(table, tree, sizes, smoothing=_SMOOTHING, monitor=monitor, random_state=seed, keep=keep)
+    return fit.model
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,7 @@ def auto(
     smoothing: float | None,
     random_state: RandomState,
     progress: Progress,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Chosen:
     """Learn the tree that an expert would pick.
 
@@ -167,6 +171,8 @@ def auto(
         Where that is known.
     random_state : int, Generator or None
     progress : callable
+    keep : Keeper
+        Keeps every fit and every resampled table's tree.
     """
     rng = generator(random_state)
     seed = int(rng.integers(2**31))
@@ -175,7 +181,14 @@ def auto(
     def tried(tree: Tree, facts: dict[str, int], smoothing: float | None = smoothing) -> Chosen:
         """Choose what a tree needs."""
         choice = choose(
-            table, tree, parts, criterion=criterion, n_states=n_states, smoothing=smoothing, random_state=seed
+            table,
+            tree,
+            parts,
+            criterion=criterion,
+            n_states=n_states,
+            smoothing=smoothing,
+            random_state=seed,
+            keep=keep,
         )
         return Chosen(tree, facts, choice=choice)
 
@@ -185,7 +198,7 @@ def auto(
             return tried(tree, rival.facts, rival.choice.smoothing)
         most = max(rival.choice.n_states, default=1)
         sizes = [n_states] * tree.n_hidden if n_states else regular(tree, table.n_states.tolist(), most)
-        choice = contend(table, tree, parts, rival.choice, n_states=sizes, random_state=seed)
+        choice = contend(table, tree, parts, rival.choice, n_states=sizes, random_state=seed, keep=keep)
         return Chosen(tree, rival.facts, choice=choice)
 
     def simpler(best: Chosen, other: Chosen, errors: float) -> Chosen:
@@ -198,8 +211,8 @@ def auto(
     if not len(first.edges):  # no two columns depend on each other, so that no tree could explain anything
         progress(steps, steps)
         return tried(first, {})
-    start = rearranged(table, first, seed)
-    tree = supported(table, start.tree, first, seed)
+    start = rearranged(table, first, seed, keep)
+    tree = supported(table, start.tree, first, seed, keep)
     best = tried(tree, {"exchanges": start.exchanges})
     progress(1, steps)
     if start.independent:

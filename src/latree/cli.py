@@ -2,6 +2,7 @@
 
 import io
 import math
+import os
 import sys
 from contextlib import nullcontext
 from itertools import count
@@ -18,10 +19,12 @@ from latree.cli_report import report
 from latree.errors import InputError
 
 if TYPE_CHECKING:
-    from latree.learn import Learned
+    from latree.learn import Learned, Stages
     from latree.record import Origin
+    from latree.table import Table
 
 MIN_COLUMNS = 4  # three leaves have only one tree
+_INTERRUPTED = "interrupted; nothing was written"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -103,10 +106,19 @@ def commands(context: click.Context) -> None:
     help="EM stops when an iteration gains less, in nats per cell.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read and keep Parquet: tcp://...")
+@common.checkpoint
 @common.seed
 @common.quiet
 @common.as_json
-def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None, **options: Any) -> None:
+def fit(
+    data: Path,
+    out: Path,
+    as_json: bool,
+    quiet: bool,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    **options: Any,
+) -> None:
     """Learn a tree and fit a model on it.
 
     DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns, or a .parquet file. It is only
@@ -116,6 +128,7 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None
     from latree.record import Origin
     from latree.table import as_table
     from latree.table.finding import cluster
+    from latree.terminal import progress_bars
 
     find_method(options["method"])
     options["n_states"] = options.pop("states")
@@ -123,9 +136,10 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None
     if missing := options.pop("missing"):
         reading["missing"] = missing
     origin = Origin(data.name, common.command_line(data.name), reading["weights"])
-    with nullcontext() if scheduler is None else cluster().connect(scheduler) as client:
-        learned = _learn(as_table(data, client=client, **reading), str(data), quiet, origin, **options)
-        _write_run(learned, out)
+    connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
+    with common.resumable(checkpoint) as keep_for, progress_bars(not quiet) as stages, connected as client:
+        table = as_table(data, client=client, **reading)
+        learned = _learn(table, str(data), origin, out, stages, keep_for, **options)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -275,15 +289,17 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     """
     from sklearn.datasets import load_breast_cancer
 
+    from latree.checkpoint import NOTHING_KEPT
     from latree.record import Origin
     from latree.table import as_table
+    from latree.terminal import progress_bars
 
     data = load_breast_cancer()
     table = as_table(data.data, names=data.feature_names.tolist())
     origin = Origin("tumour measurements", common.command_line())
-    learned = _learn(table, "breast cancer data", quiet, origin, seed=seed)
     out = out or _free_name("latree-demo")
-    _write_run(learned, out)
+    with progress_bars(not quiet) as stages:
+        learned = _learn(table, "breast cancer data", origin, out, stages, lambda settings: NOTHING_KEPT, seed=seed)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -297,19 +313,34 @@ def _free_name(name: str) -> Path:
     return next(path for path in names if not path.exists() and not path.is_symlink())
 
 
-def _learn(table: Any, source: str, quiet: bool, origin: "Origin", *, seed: int, **settings: Any) -> "Learned":
+def _learn(
+    table: "Table",
+    source: str,
+    origin: "Origin",
+    out: Path,
+    stages: "Stages",
+    keep_for: common.KeepFor,
+    *,
+    seed: int,
+    **settings: Any,
+) -> "Learned":
+    """Learn a model and write it."""
+    from dataclasses import asdict
+
+    from latree.checkpoint import fingerprint
     from latree.learn import Settings, learn_model
     from latree.methods import find_method
     from latree.table import check_learnable
-    from latree.terminal import progress_bars
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
     chosen = Settings(random_state=seed, **settings)
     check_learnable(table, source, find_method(chosen.method).most_states)
-    with progress_bars(not quiet) as stages:
-        return learn_model(table, chosen, stages, origin)
+    keep = keep_for(lambda: {"command": "fit", **asdict(chosen), "data": fingerprint(table)})
+    learned = learn_model(table, chosen, stages, origin, keep)
+    _write_run(learned, out)
+    return learned
 
 
 def _write_run(learned: "Learned", out: Path) -> None:
@@ -367,10 +398,13 @@ def main() -> None:
         _fail("not enough memory for this")
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted; nothing was written", code=130)
+    except (KeyboardInterrupt, click.Abort) as error:
+        click.echo(f"latree: {error if isinstance(error, common.Interrupted) else _INTERRUPTED}", err=True)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(130)  # an ordinary end would wait for threads that are in the middle of something
 
 
-def _fail(message: str, code: int = 2) -> NoReturn:
+def _fail(message: str) -> NoReturn:
     click.echo(f"latree: {message}", err=True)
-    sys.exit(code)
+    sys.exit(2)

@@ -13,6 +13,7 @@ from latree import __version__
 from latree.arrays import RandomState, generator
 from latree.auto import Chosen
 from latree.builders import Progress, Structure, no_progress
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.em import (
     DEFAULT_MAX_ITERATIONS,
     DEFAULT_RESTARTS,
@@ -272,9 +273,13 @@ def learn_tree(
 
 
 def learn_model(
-    table: Table, settings: Settings, stages: Stages | None = None, origin: Origin | None = None
+    table: Table,
+    settings: Settings,
+    stages: Stages | None = None,
+    origin: Origin | None = None,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Learned:
-    """Learn a tree and fit a model on it, which remembers where its rows come from."""
+    """Learn a tree and fit a model on it, which remembers where its rows come from; keep what is done on the way."""
     settings.check()
     stages = stages or (lambda stage: no_progress)
     started = time.perf_counter()
@@ -286,21 +291,23 @@ def learn_model(
         settings.criterion,
         settings.smoothing,
         stages("Building the tree"),
+        keep,
     )
     learner = find_method(settings.method)
     structure = learner.learn(table, options)
     agreed = None
     if settings.bootstrap:
-        told = replace(options, progress=no_progress)  # replicates are counted, not followed
+        told = replace(options, progress=no_progress, keep=NOTHING_KEPT)  # replicates are counted, not followed
         trees = bootstrap_trees(
             table,
             lambda resampled, chance: learner.replicate(resampled, replace(told, random_state=chance)).tree,
             settings.bootstrap,
             int(rng.integers(2**31)),
             stages("Resampling the rows"),
+            keep,
         )
         structure, agreed = replace(structure, tree=with_support(structure.tree, trees)), consensus(trees)
-    n_states, smoothing, start, choice = _capacity(table, structure, settings, rng)
+    n_states, smoothing, start, choice = _capacity(table, structure, settings, rng, keep)
     fit = fit_model(
         table,
         structure.tree,
@@ -311,6 +318,7 @@ def learn_model(
         monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
         random_state=rng,
         progress=stages("Fitting the model"),
+        keep=keep,
     )
     seconds = time.perf_counter() - started
     warnings = tuple(_warnings(table, fit))
@@ -318,7 +326,7 @@ def learn_model(
 
 
 def _capacity(
-    table: Table, structure: Structure, settings: Settings, rng: np.random.Generator
+    table: Table, structure: Structure, settings: Settings, rng: np.random.Generator, keep: Keeper
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Give numbers of states, smoothing and a model to start from: as told, as the learner found them, or chosen."""
     start = None
@@ -338,6 +346,7 @@ def _capacity(
             n_states=told,
             smoothing=settings.smoothing,
             random_state=int(rng.integers(2**31)),
+            keep=keep,
         )
     if start is None and choice.smoothing > 0:  # without smoothing, what the fitted rows did not have is impossible
         start = choice.start

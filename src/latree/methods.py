@@ -21,6 +21,7 @@ from latree.builders.neighbor_joining import join, neighbor_joining
 from latree.builders.recursive_grouping import group, recursive_grouping
 from latree.builders.spectral_grouping import check_size, spectral_grouping
 from latree.builders.spectral_joining import spectral_joining
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.distances import as_pairs, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.quartets.nuclear import nuclear_test
@@ -43,6 +44,7 @@ class Options:
     criterion: Criterion = "held-out"
     smoothing: float | None = None
     progress: Progress = no_progress
+    keep: Keeper = NOTHING_KEPT
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def _auto(table: Table, options: Options) -> Structure:
         smoothing=options.smoothing,
         random_state=options.random_state,
         progress=options.progress,
+        keep=options.keep,
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
 from latree.evidence import Evidence, fit_local, messages, random_local
 from latree.messages import log_likelihoods
@@ -149,6 +150,7 @@ def choose(
     n_states: int | Sequence[int] | None = None,
     smoothing: float | None = None,
     random_state: int = 0,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Choice:
     """Choose numbers of states and smoothing for a tree.
 
@@ -165,8 +167,10 @@ def choose(
         Where that is known.
     random_state : int
         Every fit starts from this seed.
+    keep : Keeper
+        Keeps every fit.
     """
-    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state)
+    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state, keep)
     if n_states is None and tree.n_hidden:
         fits = search.best()
     else:
@@ -176,10 +180,17 @@ def choose(
 
 
 def contend(
-    table: Table, tree: Tree, parts: Sequence[Part], rival: Choice, *, n_states: Sequence[int], random_state: int = 0
+    table: Table,
+    tree: Tree,
+    parts: Sequence[Part],
+    rival: Choice,
+    *,
+    n_states: Sequence[int],
+    random_state: int = 0,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Choice:
     """Fit a tree with the smoothing that another one has; not all parts, if it is clearly behind after some."""
-    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, [*rival.tried])
+    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, keep, [*rival.tried])
     return search.choice(search.fits(tuple(n_states), rival.smoothing, rival.scores))
 
 
@@ -201,6 +212,7 @@ class _Search:
     criterion: Criterion
     smoothing: float | None
     seed: int
+    keep: Keeper
     tried: list[Attempt] = field(default_factory=list)
 
     def choice(self, fits: _Fits) -> Choice:
@@ -276,7 +288,9 @@ class _Search:
         scores = np.empty(0)
         for part, start in zip(self.parts, starts, strict=True):
             monitor = ConvergenceMonitor(self._tolerance, MAX_ITERATIONS)
-            fit = fit_model(part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start)
+            fit = fit_model(
+                part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start, keep=self.keep
+            )
             models.append(fit.model)
             scores = np.concatenate([scores, part.judged.map(partial(_scores, fit.model))])
             if rival is not None and is_better(rival[: len(scores)], scores, _LOST):
