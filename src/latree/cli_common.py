@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -100,6 +101,11 @@ def command_line(*arguments: str) -> str:
         for one in value if isinstance(value, tuple) else (value,):
             words += [option.opts[-1], str(one)]
     return shlex.join([*words, "--out", "run"])
+
+
+def checksum(path: Path) -> str:
+    """Give a short text that differs for files with another content."""
+    return sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def load_model(path: Path) -> "LatentTreeModel":
