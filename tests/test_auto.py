@@ -5,9 +5,9 @@ import pytest
 
 from latree import LatentTree, learn_tree
 from latree.auto import Chosen, auto
-from latree.builders import no_progress
 from latree.builders.latent_class import latent_class
 from latree.learn import Settings, learn_model
+from latree.progress import no_progress
 from latree.simulate import random_model, random_tree
 from latree.table import Table, as_table
 from strategies import bare, same_graph

@@ -112,13 +112,15 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     guarantees are loose: `latree power` gives a practical answer.
     """
     from latree.files import to_json
+    from latree.terminal import progress_bars
     from latree.theory import tree_facts
 
     loaded = common.load_model(model)
     if quartet:
         _print_quartet(loaded, quartet, rows, target, as_json)
         return
-    facts = tree_facts(loaded)
+    with progress_bars(True) as stages:
+        facts = tree_facts(loaded, progress=stages("Looking at quartets"))
     if as_json:
         click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
         return
@@ -293,7 +295,7 @@ def power(
                 loaded,
                 **settings,
                 random_state=seed,
-                progress=stages("Simulating"),
+                progress=stages("Simulating", at_most=True),
                 keep=keep_for(lambda: {"command": "power", **settings, "seed": seed, "model": common.checksum(model)}),
             )
         names = _write_power(found, method, out) if out is not None else []

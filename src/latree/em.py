@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, RandomState, generator
-from latree.builders import Progress, no_progress
 from latree.checkpoint import NOTHING_KEPT, Arrays, Keeper
 from latree.errors import InputError
 from latree.messages import TINY, Network, expected_counts, padded
 from latree.model import LatentTreeModel, identity_table
 from latree.patterns import Plans
+from latree.progress import Progress, no_progress
 from latree.table import Block, Table
 from latree.tables import column_counts
 from latree.tree import Tree

@@ -7,10 +7,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
-from latree.builders import Progress, no_progress
 from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.errors import InputError
 from latree.parallel import n_threads
+from latree.progress import Progress, no_progress
 from latree.table import Table
 from latree.tree import Split, Tree
 

@@ -19,11 +19,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from latree.builders import Progress, no_progress
 from latree.checkpoint import clear, prepare
 from latree.errors import InputError
 from latree.files import read_text, to_json, write_text
 from latree.parallel import n_threads, one_thread
+from latree.progress import Progress, no_progress
 
 Row: TypeAlias = dict[str, Any]
 

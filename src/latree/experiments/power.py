@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from latree.arrays import RandomState, generator
-from latree.builders import Progress, no_progress
 from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.errors import InputError
 from latree.experiments.cells import Row
@@ -15,6 +14,7 @@ from latree.experiments.figures import new_figure, start_panel
 from latree.figure.marks import COLOURS
 from latree.methods import Options, find_method
 from latree.model import LatentTreeModel
+from latree.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,6 +9,7 @@ from latree.builders.latent_class import latent_class
 from latree.distances import information, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
+from latree.progress import Attempts, Progress, no_progress
 from latree.states import rough_tolerance
 from latree.table import Table
 from latree.tree import Tree
@@ -26,18 +27,21 @@ class Reference(NamedTuple):
     model: LatentTreeModel
 
 
-def references(table: Table, smoothing: float) -> Iterator[Reference]:
+def references(table: Table, smoothing: float, progress: Progress = no_progress) -> Iterator[Reference]:
     """Fit independent columns, the Chow-Liu tree, and one hidden variable with as many states as BIC pays for."""
+    attempts = Attempts(progress)
     tree = independent(table.names).tree
-    yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing))
+    yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing, attempts))
     if table.n_columns == 1:
         return  # there is no dependence to model
     tree = chow_liu(table.names, pairwise(table, information)).tree
-    yield Reference("Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing))
+    yield Reference(
+        "Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing, attempts)
+    )
     tree = latent_class(table.names).tree
     best, lowest = None, float("inf")
     for n_states in _CLASSES:
-        model = _fitted(table, tree, n_states, smoothing)
+        model = _fitted(table, tree, n_states, smoothing, attempts)
         bic = model.bic(table)
         if bic >= lowest:
             break
@@ -47,6 +51,15 @@ def references(table: Table, smoothing: float) -> Iterator[Reference]:
         yield Reference("One hidden variable", f"{states} classes of rows, the number by BIC", best)
 
 
-def _fitted(table: Table, tree: Tree, n_states: int, smoothing: float) -> LatentTreeModel:
-    monitor = ConvergenceMonitor(rough_tolerance(table), _ITERATIONS)
-    return fit_model(table, tree, n_states, smoothing=smoothing, monitor=monitor, random_state=_SEED).model
+def _fitted(table: Table, tree: Tree, n_states: int, smoothing: float, attempts: Attempts) -> LatentTreeModel:
+    fit = fit_model(
+        table,
+        tree,
+        n_states,
+        smoothing=smoothing,
+        monitor=ConvergenceMonitor(rough_tolerance(table), _ITERATIONS),
+        random_state=_SEED,
+        progress=attempts.within,
+    )
+    attempts.end()
+    return fit.model
