@@ -246,6 +246,7 @@ def auto(
         """Give the simpler one, unless it predicts held-out rows worse, by more than so many standard errors."""
         return best if is_better(best.choice.scores, other.choice.scores, errors) else other
 
+    progress(0, WHOLE)
     first = joined(table, told["joining"]).tree
     if not len(first.edges):  # no two columns depend on each other, so that no tree could explain anything
         return tried(first, {}, "choosing")

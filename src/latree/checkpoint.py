@@ -122,15 +122,15 @@ class Checkpoint(Keeper):
         )
 
     def kept(self) -> str:
-        """Say in words what is kept."""
+        """Say in words what is kept; nothing where nothing is."""
         parts = []
         kinds = Counter(path.name.rpartition("-")[0] for path in self.folder.glob(f"*{_DONE}"))
         for kind in sorted(kinds):
             total = self._totals.get(kind)
             parts.append(f"{kinds[kind]} {kind}" if total is None else f"{kinds[kind]} of {total} {kind}")
         if any(self.folder.glob(f"*{_BEGUN}")):
-            parts.append("a part of the next")
-        return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts) or "nothing yet"
+            parts.append("a part of the next" if parts else "a part of the first")
+        return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
     def remove(self) -> None:
         """Remove all that was kept, and the folder if nothing else is in it."""

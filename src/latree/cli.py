@@ -353,7 +353,7 @@ def _learn(
     check_learnable(table, source, find_method(chosen.method).most_states)
     keep = keep_for(lambda: {"command": "fit", **asdict(chosen), "data": fingerprint(table)})
     learned = learn_model(table, chosen, stages, origin, keep)
-    _write_run(learned, out, stages("Writing the report"))
+    _write_run(learned, out, stages("Writing the report", at_most=True))
     return learned
 
 

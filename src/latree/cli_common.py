@@ -74,13 +74,14 @@ def resumable(folder: Path | None) -> "Iterator[KeepFor]":
     try:
         yield keep_for
     except KeyboardInterrupt:
-        if opened:
-            kept = f"no result was written, but {folder} keeps {opened[0].kept()}; the same command goes on there"
-        elif folder is not None:
-            kept = f"nothing was written, and {folder} is as it was"
-        else:
-            kept = "nothing was written (--checkpoint DIR would have kept what was done)"
-        raise Interrupted(f"interrupted; {kept}") from None
+        said = "nothing was written"
+        if opened and (kept := opened[0].kept()):
+            said = f"no result was written, but {folder} keeps {kept}; the same command goes on there"
+        elif opened:
+            said += f", and {folder} keeps nothing yet"
+        elif folder is None:
+            said += " (--checkpoint DIR would have kept what was done)"
+        raise Interrupted(f"interrupted; {said}") from None
     for checkpoint in opened:
         checkpoint.remove()
 

@@ -54,7 +54,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         reading = stages("Reading the table")
         table = _rows_of(loaded, data, options["unseen"], weights, reading)
         test = _rows_of(loaded, options["test"], options["unseen"], None, reading)
-        writing = stages("Writing the report")
+        writing = stages("Writing the report", at_most=True)
         html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
     write_report(out, html)
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _SECONDS = 2.0  # what takes less is not shown
-_SURE = 1.0  # seconds after the first report before time left is told
+_SURE = 0.05  # share of the work, or
+_SURE_SECONDS = 10.0  # after which time left is told
 _TIMES_A_SECOND = 5
 _TEXT = 50  # columns that all but the bar take
 _BAR = (8, 40)  # its narrowest and widest
@@ -72,10 +73,11 @@ class Stage:
         if self._first is None or self.ended is not None:
             return None
         since, steps = self._last - self._first[0], self.done - self._first[1]
-        if now - self._first[0] < _SURE or steps <= 0:
+        if steps <= 0 or (steps < _SURE * self.total and now - self._first[0] < _SURE_SECONDS):
             return None
         step = since / steps
-        return max(step * (self.total - self.done) - (now - self._last), 0.0)
+        left = step * (self.total - self.done) - (now - self._last)
+        return left if left > 0 else None  # it takes longer than it seemed
 
 
 @contextmanager

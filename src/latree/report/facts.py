@@ -24,7 +24,7 @@ from latree.tree import Tree
 
 _NAMED_BY = 3  # columns that name a group
 N_COLOURS = 12
-_FIT, _GROUPS = 400, 900  # steps of the whole after which the fit is compared, and the groups are found
+_FIT, _GROUPS = 600, 950  # steps of the whole after which the fit is compared, and the groups are found
 
 
 def report_facts(

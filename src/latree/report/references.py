@@ -1,6 +1,8 @@
 """Simple models of the same rows, to see what a tree's model gains over them."""
 
 from collections.abc import Iterator
+from itertools import accumulate
+from itertools import pairwise as spans
 from typing import NamedTuple
 
 from latree.builders.chow_liu import chow_liu
@@ -9,7 +11,7 @@ from latree.builders.latent_class import latent_class
 from latree.distances import information, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
-from latree.progress import Attempts, Progress, no_progress
+from latree.progress import WHOLE, Progress, no_progress, part_of
 from latree.states import rough_tolerance
 from latree.table import Table
 from latree.tree import Tree
@@ -29,19 +31,20 @@ class Reference(NamedTuple):
 
 def references(table: Table, smoothing: float, progress: Progress = no_progress) -> Iterator[Reference]:
     """Fit independent columns, the Chow-Liu tree, and one hidden variable with as many states as BIC pays for."""
-    attempts = Attempts(progress)
+    work = list(accumulate([0, 1, 2, *_CLASSES]))  # a fit's is in proportion to its states, but for the first two
+    told = [part_of(progress, *(WHOLE * end // work[-1] for end in span)) for span in spans(work)]
     tree = independent(table.names).tree
-    yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing, attempts))
+    yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing, told[0]))
     if table.n_columns == 1:
         return  # there is no dependence to model
     tree = chow_liu(table.names, pairwise(table, information)).tree
     yield Reference(
-        "Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing, attempts)
+        "Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing, told[1])
     )
     tree = latent_class(table.names).tree
     best, lowest = None, float("inf")
-    for n_states in _CLASSES:
-        model = _fitted(table, tree, n_states, smoothing, attempts)
+    for n_states, progress in zip(_CLASSES, told[2:], strict=True):
+        model = _fitted(table, tree, n_states, smoothing, progress)
         bic = model.bic(table)
         if bic >= lowest:
             break
@@ -51,15 +54,13 @@ def references(table: Table, smoothing: float, progress: Progress = no_progress)
         yield Reference("One hidden variable", f"{states} classes of rows, the number by BIC", best)
 
 
-def _fitted(table: Table, tree: Tree, n_states: int, smoothing: float, attempts: Attempts) -> LatentTreeModel:
-    fit = fit_model(
+def _fitted(table: Table, tree: Tree, n_states: int, smoothing: float, progress: Progress) -> LatentTreeModel:
+    return fit_model(
         table,
         tree,
         n_states,
         smoothing=smoothing,
         monitor=ConvergenceMonitor(rough_tolerance(table), _ITERATIONS),
         random_state=_SEED,
-        progress=attempts.within,
-    )
-    attempts.end()
-    return fit.model
+        progress=progress,
+    ).model
