@@ -1,5 +1,6 @@
 """Rows on a cluster: a real scheduler and real workers on loopback, one of which is killed now and then."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -17,11 +18,14 @@ from click.testing import CliRunner
 from distributed import Client
 
 from latree.auto import joined
+from latree.checkpoint import fingerprint
 from latree.cli import commands
 from latree.errors import InputError
 from latree.estimator import LatentTree
+from latree.experiments.cells import Cell, Run
 from latree.learn import Settings, learn_model
 from latree.model import LatentTreeModel
+from latree.parallel import n_threads
 from latree.support import bootstrap_trees
 from latree.table import Table, as_table
 from latree.table.dask import DaskRows, connect
@@ -143,7 +147,7 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
     chosen = Settings("auto", 2, smoothing=0.1, random_state=0, bootstrap=4, max_iterations=8, tolerance=0)
     killers = {}
 
-    def stages(stage):
+    def stages(stage, at_most=False):
         def tell(done, total):
             if stage in ("Resampling the rows", "Fitting the model") and done == 2 and stage not in killers:
                 killers[stage] = threading.Timer(0.02, cluster.kill_a_worker)
@@ -192,6 +196,28 @@ def test_bootstraps_of_rows_in_memory_go_through_joblib_to_a_cluster(cluster):
     expected = trees()
     with cluster.client.as_current(), joblib.parallel_config("dask"):
         assert trees() == expected
+
+
+def test_experiments_go_through_joblib_to_a_cluster(cluster, tmp_path):
+    def cell(rng, number):
+        return [{"number": number, "value": float(rng.random()), "process": os.getpid(), "threads": n_threads()}]
+
+    def rows(name):
+        run = Run(tmp_path / name, seed=3)
+        run.prepare()
+        return run.rows("x", [Cell(f"cell{number}", cell, {"number": number}) for number in range(6)])
+
+    expected = rows("here")
+    with cluster.client.as_current(), joblib.parallel_config("dask"):
+        found = rows("there")
+    assert [(row["number"], row["value"]) for row in found] == [(row["number"], row["value"]) for row in expected]
+    assert {row["process"] for row in found} <= {worker.pid for worker in cluster.workers}
+    assert {row["threads"] for row in found} == {1}
+
+
+def test_a_checkpoint_knows_rows_wherever_they_are(on_cluster, chunks_of_128_rows):
+    table = simulated(1000)
+    assert fingerprint(on_cluster(table)) == fingerprint(table)
 
 
 def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeypatch):

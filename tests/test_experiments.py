@@ -383,7 +383,7 @@ def workers_of(leader):
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if os.getpgid(int(folder.name)) == leader and b"spawn_main" in (folder / "cmdline").read_bytes():
+            if os.getpgid(int(folder.name)) == leader and b"popen_loky" in (folder / "cmdline").read_bytes():
                 found.append(folder.name)
     return found
 

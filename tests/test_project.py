@@ -21,8 +21,9 @@ SOURCE = ROOT / "src" / "latree"
 # A module imports only from those before it: the way of the data, from rows to the command line.
 LAYERS = [
     ["latree.errors"],
-    ["latree.arrays", "latree.parallel", "latree.files"],
+    ["latree.arrays", "latree.parallel", "latree.files", "latree.progress"],
     ["latree.table"],
+    ["latree.checkpoint"],
     ["latree.labels"],
     ["latree.tables", "latree.tensor", "latree.patterns"],
     ["latree.messages"],

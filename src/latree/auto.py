@@ -8,18 +8,22 @@ little support); a hidden Chow-Liu tree, if prediction is asked for and it predi
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from itertools import pairwise as spans
 
 import numpy as np
 
 from latree.arrays import FloatArray, RandomState, generator
-from latree.builders import Progress, Structure
+from latree.builders import Structure
 from latree.builders.hidden_chow_liu import hidden_chow_liu
 from latree.builders.independent import independent
 from latree.builders.latent_class import latent_class
 from latree.builders.neighbor_joining import neighbor_joining
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.distances import chance, covariance, information, pairwise, pairwise_all
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
+from latree.progress import WHOLE, Attempts, Progress, no_progress, part_of
 from latree.rearrange import Verdict, Views, exchanged
 from latree.states import (
     MAX_ITERATIONS,
@@ -52,6 +56,18 @@ _CHANCE = 0.01  # probability with which independent columns may be taken for de
 _INDEPENDENT = 0.05  # sides of an edge whose covariance is more probable than this by chance may be independent
 _CLEARLY = 2.0  # standard errors by which another kind of tree must predict better
 
+# How much of the time each stage takes, as it was on tables of 20 to 200 columns: what is told on the way.
+_SHARES = {
+    "joining": 0.02,
+    "rearranging": 0.06,
+    "resampling": 0.32,
+    "choosing": 0.36,
+    "cutting": 0.04,
+    "contracting": 0.04,
+    "twins": 0.06,
+    "classes": 0.1,
+}
+
 
 @dataclass(frozen=True)
 class Rearranged:
@@ -71,14 +87,14 @@ class Rearranged:
     independent: tuple[int, ...]
 
 
-def joined(table: Table) -> Structure:
+def joined(table: Table, progress: Progress = no_progress) -> Structure:
     """Join by covariances all columns that show any dependence; the others stay by themselves.
 
     A column is left alone if chance would show a pair as dependent as its closest one in more than one table in a
     hundred.
     """
     d = table.n_columns
-    p_values, distance = pairwise_all(table, [chance, covariance])
+    p_values, distance = pairwise_all(table, [chance, covariance], progress)
     np.fill_diagonal(p_values, 1)
     columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
     if len(columns) < 2:
@@ -89,14 +105,18 @@ def joined(table: Table) -> Structure:
     return Structure(Tree(names, moved[tree.edges]))
 
 
-def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:
+def rearranged(
+    table: Table, tree: Tree, seed: int, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT
+) -> Rearranged:
     """Exchange subtrees across inner edges while that is worth it."""
     block = table.some_rows(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
     some = Table(table.columns, MemoryRows.of(block))
     exchanges = 0
+    attempts = Attempts(progress)
     for sweep in range(_SWEEPS + 1):
-        views = Views(_model(some, tree, seed), block)
+        views = Views(_model(some, tree, seed, attempts.within, keep), block)
         found = views.verdicts()
+        attempts.end()
         moves = _apart(found.values()) if sweep < _SWEEPS else []
         if not moves:
             break
@@ -110,14 +130,17 @@ def rearranged(table: Table, tree: Tree, seed: int) -> Rearranged:
     return Rearranged(supported, exchanges, tuple(views.independent_edges(_INDEPENDENT)))
 
 
-def supported(table: Table, tree: Tree, start: Tree, seed: int) -> Tree:
+def supported(
+    table: Table, tree: Tree, start: Tree, seed: int, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT
+) -> Tree:
     """Give every inner edge that the joined tree had the share of resampled tables whose joined tree has it.
 
     Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
     """
     replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
     some = replace(table, rows=MemoryRows.of(table.some_rows(_SUPPORT_ROWS, seed)))
-    counted = with_support(tree, bootstrap_trees(some, lambda drawn, _: joined(drawn).tree, replicates, seed))
+    trees = bootstrap_trees(some, lambda drawn, _: joined(drawn).tree, replicates, seed, progress, keep, "trees")
+    counted = with_support(tree, trees)
     old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)
     return Tree(tree.names, tree.edges, tree.lengths, np.where(old, counted.support, tree.support))
 
@@ -134,10 +157,19 @@ def _apart(found: Iterable[Verdict]) -> list[Verdict]:
     return moves
 
 
-def _model(table: Table, tree: Tree, seed: int) -> LatentTreeModel:
+def _model(table: Table, tree: Tree, seed: int, progress: Progress, keep: Keeper) -> LatentTreeModel:
     sizes = regular(tree, table.n_states.tolist(), _STATES)
     monitor = ConvergenceMonitor(rough_tolerance(table), MAX_ITERATIONS)
-    return fit_model(table, tree, sizes, smoothing=_SMOOTHING, monitor=monitor, random_state=seed).model
+    return fit_model(
+        table,
+        tree,
+        sizes,
+        smoothing=_SMOOTHING,
+        monitor=monitor,
+        random_state=seed,
+        progress=progress,
+        keep=keep,
+    ).model
 
 
 @dataclass(frozen=True)
@@ -155,6 +187,7 @@ def auto(
     smoothing: float | None,
     random_state: RandomState,
     progress: Progress,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Chosen:
     """Learn the tree that an expert would pick.
 
@@ -169,13 +202,21 @@ def auto(
         Where that is known.
     random_state : int, Generator or None
     progress : callable
+    keep : Keeper
+        Keeps every fit and every resampled table's tree.
     """
+    ends = [round(WHOLE * share) for share in accumulate(_SHARES.values())]
+    told = {stage: part_of(progress, *span) for stage, span in zip(_SHARES, spans([0, *ends]), strict=True)}
     rng = generator(random_state)
     seed = int(rng.integers(2**31))
     parts = held_out(table, rng)
 
     def tried(
-        tree: Tree, facts: dict[str, int], smoothing: float | None = smoothing, rival: FloatArray | None = None
+        tree: Tree,
+        facts: dict[str, int],
+        stage: str,
+        smoothing: float | None = smoothing,
+        rival: FloatArray | None = None,
     ) -> Chosen:
         """Choose what a tree needs."""
         choice = choose(
@@ -187,46 +228,52 @@ def auto(
             smoothing=smoothing,
             rival=rival,
             random_state=seed,
+            progress=told[stage],
+            keep=keep,
         )
         return Chosen(tree, facts, choice=choice)
 
-    def contending(tree: Tree, rival: Chosen) -> Chosen:
+    def contending(tree: Tree, rival: Chosen, stage: str) -> Chosen:
         """Give a tree what another one needed."""
         if n_states is None and criterion == "bic":
-            return tried(tree, rival.facts, rival.choice.smoothing)
+            return tried(tree, rival.facts, stage, rival.choice.smoothing)
         most = max(rival.choice.n_states, default=1)
         sizes = [n_states] * tree.n_hidden if n_states else regular(tree, table.n_states.tolist(), most)
-        choice = contend(table, tree, parts, rival.choice, n_states=sizes, random_state=seed)
+        choice = contend(
+            table,
+            tree,
+            parts,
+            rival.choice,
+            n_states=sizes,
+            random_state=seed,
+            progress=told[stage],
+            keep=keep,
+        )
         return Chosen(tree, rival.facts, choice=choice)
 
     def simpler(best: Chosen, other: Chosen, errors: float) -> Chosen:
         """Give the simpler one, unless it predicts held-out rows worse, by more than so many standard errors."""
         return best if is_better(best.choice.scores, other.choice.scores, errors) else other
 
-    steps = 4 if criterion == "held-out" else 3
-    progress(0, steps)
-    first = joined(table).tree
+    progress(0, WHOLE)
+    first = joined(table, told["joining"]).tree
     if not len(first.edges):  # no two columns depend on each other, so that no tree could explain anything
-        progress(steps, steps)
-        return tried(first, {})
-    start = rearranged(table, first, seed)
-    tree = supported(table, start.tree, first, seed)
-    best = tried(tree, {"exchanges": start.exchanges})
-    progress(1, steps)
+        return tried(first, {}, "choosing")
+    start = rearranged(table, first, seed, told["rearranging"], keep)
+    tree = supported(table, start.tree, first, seed, told["resampling"], keep)
+    best = tried(tree, {"exchanges": start.exchanges}, "choosing")
     if start.independent:
-        best = simpler(best, contending(best.tree.cut(start.independent), best), _CLEARLY)
+        best = simpler(best, contending(best.tree.cut(start.independent), best, "cutting"), _CLEARLY)
     weak = np.flatnonzero(best.tree.support < _WEAK)
     if len(weak):
-        best = simpler(best, contending(best.tree.contracted(weak.tolist()), best), 0)
-    progress(2, steps)
+        best = simpler(best, contending(best.tree.contracted(weak.tolist()), best, "contracting"), 0)
     if criterion == "held-out":
-        twins = contending(hidden_chow_liu(table.names, pairwise(table, information)).tree, best)
+        twins = contending(hidden_chow_liu(table.names, pairwise(table, information)).tree, best, "twins")
         if is_better(twins.choice.scores, best.choice.scores, _CLEARLY):
             best = replace(twins, facts={})
-        progress(3, steps)
     inner = tree.support[~np.isnan(tree.support)]
     doubtful = len(inner) > 0 and float(inner.mean()) < _DOUBTFUL
-    one = tried(latent_class(table.names).tree, {}, rival=best.choice.scores)
+    one = tried(latent_class(table.names).tree, {}, "classes", rival=best.choice.scores)
     best = simpler(best, one, _CLEARLY if doubtful else 0)
-    progress(steps, steps)
+    progress(WHOLE, WHOLE)
     return best

@@ -2,7 +2,9 @@
 
 import io
 import math
+import os
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -19,9 +21,12 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.learn import Learned
+    from latree.progress import Progress, Stages
     from latree.record import Origin
+    from latree.table import Column, Table
 
 MIN_COLUMNS = 4  # three leaves have only one tree
+_INTERRUPTED = "interrupted; nothing was written"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -103,10 +108,19 @@ def commands(context: click.Context) -> None:
     help="EM stops when an iteration gains less, in nats per cell.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read and keep Parquet: tcp://...")
+@common.checkpoint
 @common.seed
 @common.quiet
 @common.as_json
-def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None, **options: Any) -> None:
+def fit(
+    data: Path,
+    out: Path,
+    as_json: bool,
+    quiet: bool,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    **options: Any,
+) -> None:
     """Learn a tree and fit a model on it.
 
     DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns, or a .parquet file. It is only
@@ -116,6 +130,7 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None
     from latree.record import Origin
     from latree.table import as_table
     from latree.table.finding import cluster
+    from latree.terminal import progress_bars
 
     find_method(options["method"])
     options["n_states"] = options.pop("states")
@@ -123,9 +138,10 @@ def fit(data: Path, out: Path, as_json: bool, quiet: bool, scheduler: str | None
     if missing := options.pop("missing"):
         reading["missing"] = missing
     origin = Origin(data.name, common.command_line(data.name), reading["weights"])
-    with nullcontext() if scheduler is None else cluster().connect(scheduler) as client:
-        learned = _learn(as_table(data, client=client, **reading), str(data), quiet, origin, **options)
-        _write_run(learned, out)
+    connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
+    with common.resumable(checkpoint) as keep_for, progress_bars(not quiet) as stages, connected as client:
+        table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
+        learned = _learn(table, str(data), origin, out, stages, keep_for, **options)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -141,12 +157,14 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
     MODEL is a model.json, DATA a table with the model's columns (others are passed over). Missing cells are summed out.
     """
     from latree.files import to_json
+    from latree.terminal import progress_bars
 
     loaded = common.load_model(model)
-    table = loaded.encode(data, unseen=unseen)
-    if table.n_rows == 0:
-        raise InputError(f"{data}: no rows, only column names")
-    total = loaded.log_likelihood(table)
+    with progress_bars(not quiet) as stages:
+        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
+        if table.n_rows == 0:
+            raise InputError(f"{data}: no rows, only column names")
+        total = loaded.log_likelihood(table.told(stages("Scoring the rows")))
     mean = total / table.n_rows
     if as_json:
         # JSON has no infinity: null stands for rows that the model holds for impossible.
@@ -170,11 +188,19 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 
     MODEL is a model.json. A column that was cut into bins gets the median of the bin.
     """
-    from latree.table.factors import label_of
+    from latree.terminal import progress_bars
 
-    decoded = common.load_model(model).sample(rows, seed).decode()
-    cells = zip(*decoded.values(), strict=True)
-    _deliver(list(decoded), [[label_of(value) for value in row] for row in cells], out)
+    loaded = common.load_model(model)
+    with progress_bars(True) as stages:
+        drawn = loaded.sample(rows, seed, stages("Drawing rows"))
+        writing = stages("Writing rows")
+        codes = drawn.codes()
+        cells = []
+        for done, column in enumerate(loaded.columns):
+            writing(done, len(loaded.columns))
+            labels = _labels(column)
+            cells.append([labels[code] for code in codes[:, done].tolist()])
+        _deliver(list(drawn.names), zip(*cells, strict=True), out)
 
 
 @commands.command()
@@ -189,23 +215,25 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
     columns that the model does not know, stay as they are. A column that was cut into bins gets the median of the bin.
     With `--unseen missing`, cells that the model never saw are filled, too.
     """
-    from latree.table import decode_column
-    from latree.table.factors import label_of
     from latree.table.textfile import is_text_file, read_cells
+    from latree.terminal import progress_bars
 
     if not is_text_file(data):
         raise InputError(f"{data}: only text files (.csv, .tsv, .txt, also with .gz) are filled")
     loaded = common.load_model(model)
-    table = loaded.encode(data, unseen=unseen)
-    header, cells = read_cells(data)
-    missing = table.codes() < 0
-    filled = loaded.complete(table).codes()
-    for j, column in enumerate(loaded.columns):
-        values = decode_column(column, filled[:, j])
-        position = header.index(column.name)
-        for i in missing[:, j].nonzero()[0].tolist():
-            cells[i][position] = label_of(values[i])
-    _deliver(header, cells, out)
+    with progress_bars(True) as stages:
+        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
+        header, cells = read_cells(data)
+        missing = table.codes() < 0
+        filled = loaded.complete(table.told(stages("Filling cells"))).codes()
+        writing = stages("Writing rows")
+        for j, column in enumerate(loaded.columns):
+            writing(j, len(loaded.columns))
+            labels = _labels(column)
+            position = header.index(column.name)
+            for i in missing[:, j].nonzero()[0].tolist():
+                cells[i][position] = labels[filled[i, j]]
+        _deliver(header, cells, out)
 
 
 @commands.command()
@@ -275,15 +303,17 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     """
     from sklearn.datasets import load_breast_cancer
 
+    from latree.checkpoint import NOTHING_KEPT
     from latree.record import Origin
     from latree.table import as_table
+    from latree.terminal import progress_bars
 
     data = load_breast_cancer()
     table = as_table(data.data, names=data.feature_names.tolist())
     origin = Origin("tumour measurements", common.command_line())
-    learned = _learn(table, "breast cancer data", quiet, origin, seed=seed)
     out = out or _free_name("latree-demo")
-    _write_run(learned, out)
+    with progress_bars(not quiet) as stages:
+        learned = _learn(table, "breast cancer data", origin, out, stages, lambda settings: NOTHING_KEPT, seed=seed)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -297,22 +327,37 @@ def _free_name(name: str) -> Path:
     return next(path for path in names if not path.exists() and not path.is_symlink())
 
 
-def _learn(table: Any, source: str, quiet: bool, origin: "Origin", *, seed: int, **settings: Any) -> "Learned":
+def _learn(
+    table: "Table",
+    source: str,
+    origin: "Origin",
+    out: Path,
+    stages: "Stages",
+    keep_for: common.KeepFor,
+    *,
+    seed: int,
+    **settings: Any,
+) -> "Learned":
+    """Learn a model and write it."""
+    from dataclasses import asdict
+
+    from latree.checkpoint import fingerprint
     from latree.learn import Settings, learn_model
     from latree.methods import find_method
     from latree.table import check_learnable
-    from latree.terminal import progress_bars
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
     chosen = Settings(random_state=seed, **settings)
     check_learnable(table, source, find_method(chosen.method).most_states)
-    with progress_bars(not quiet) as stages:
-        return learn_model(table, chosen, stages, origin)
+    keep = keep_for(lambda: {"command": "fit", **asdict(chosen), "data": fingerprint(table)})
+    learned = learn_model(table, chosen, stages, origin, keep)
+    _write_run(learned, out, stages("Writing the report", at_most=True))
+    return learned
 
 
-def _write_run(learned: "Learned", out: Path) -> None:
+def _write_run(learned: "Learned", out: Path, progress: "Progress") -> None:
     from latree.files import new_folder, to_json, write_text
     from latree.report import report_html
 
@@ -320,7 +365,7 @@ def _write_run(learned: "Learned", out: Path) -> None:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
-        write_text(folder / "report.html", report_html(learned.model, learned.table))
+        write_text(folder / "report.html", report_html(learned.model, learned.table, progress=progress))
         learned.model.save(folder / "model.json")
         if learned.consensus is not None:
             write_text(folder / "consensus.nwk", learned.consensus.to_newick())
@@ -338,7 +383,14 @@ def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> Non
         click.echo(f"The report is {out / 'report.html'}: open it in a browser.")
 
 
-def _deliver(header: list[str], rows: list[list[str]], out: Path | None) -> None:
+def _labels(column: "Column") -> list[str]:
+    """Give what stands in a file for each state of a column."""
+    from latree.table.factors import label_of
+
+    return [label_of(column.decode(code)) for code in range(column.n_states)]
+
+
+def _deliver(header: list[str], rows: Iterable[Sequence[str]], out: Path | None) -> None:
     """Print a table, or write it to a new file."""
     from latree.files import refuse_existing, write_text
     from latree.table.textfile import write_cells
@@ -367,10 +419,13 @@ def main() -> None:
         _fail("not enough memory for this")
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted; nothing was written", code=130)
+    except (KeyboardInterrupt, click.Abort) as error:
+        click.echo(f"latree: {error if isinstance(error, common.Interrupted) else _INTERRUPTED}", err=True)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(130)  # an ordinary end would wait for threads that are in the middle of something
 
 
-def _fail(message: str, code: int = 2) -> NoReturn:
+def _fail(message: str) -> NoReturn:
     click.echo(f"latree: {message}", err=True)
-    sys.exit(code)
+    sys.exit(2)

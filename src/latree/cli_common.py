@@ -1,14 +1,18 @@
 """What the commands share: options, and reading models."""
 
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from latree.errors import InputError
 
 if TYPE_CHECKING:
+    from latree.checkpoint import Keeper
     from latree.model import LatentTreeModel
     from latree.tree import Tree
 
@@ -37,7 +41,49 @@ unseen = click.option(
     show_default=True,
     help="What to do with a category that the model never saw.",
 )
+checkpoint = click.option(
+    "--checkpoint",
+    type=file,
+    metavar="DIR",
+    help="Folder that keeps what is done; the same command goes on there. Removed at the end.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+class Interrupted(click.Abort):
+    """Ctrl-C, and what to say about it."""
+
+
+# From a way to find all settings to what keeps the work done with them.
+KeepFor: TypeAlias = "Callable[[Callable[[], dict[str, Any]]], Keeper]"
+
+
+@contextmanager
+def resumable(folder: Path | None) -> "Iterator[KeepFor]":
+    """Keep work in a folder, if there is one, until all is done; if Ctrl-C comes, say what is kept."""
+    from latree.checkpoint import NOTHING_KEPT, Checkpoint
+
+    opened: list[Checkpoint] = []
+
+    def keep_for(settings: Callable[[], dict[str, Any]]) -> "Keeper":
+        if folder is None:
+            return NOTHING_KEPT
+        opened.append(Checkpoint(folder, settings()))
+        return opened[0]
+
+    try:
+        yield keep_for
+    except KeyboardInterrupt:
+        said = "nothing was written"
+        if opened and (kept := opened[0].kept()):
+            said = f"no result was written, but {folder} keeps {kept}; the same command goes on there"
+        elif opened:
+            said += f", and {folder} keeps nothing yet"
+        elif folder is None:
+            said += " (--checkpoint DIR would have kept what was done)"
+        raise Interrupted(f"interrupted; {said}") from None
+    for checkpoint in opened:
+        checkpoint.remove()
 
 
 def command_line(*arguments: str) -> str:
@@ -49,13 +95,18 @@ def command_line(*arguments: str) -> str:
     words = ["latree", str(context.info_name), *arguments]
     for option in context.command.params:
         value = context.params.get(str(option.name))
-        if not isinstance(option, click.Option) or option.name in ("out", "quiet", "as_json"):
+        if not isinstance(option, click.Option) or option.name in ("out", "quiet", "as_json", "checkpoint"):
             continue
         if value == option.get_default(context) or value in ((), None):
             continue
         for one in value if isinstance(value, tuple) else (value,):
             words += [option.opts[-1], str(one)]
     return shlex.join([*words, "--out", "run"])
+
+
+def checksum(path: Path) -> str:
+    """Give a short text that differs for files with another content."""
+    return sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def load_model(path: Path) -> "LatentTreeModel":

@@ -10,6 +10,7 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
+    from latree.progress import Progress
     from latree.table import Table
 
 
@@ -42,28 +43,31 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """
     from latree.labels import read_labels
     from latree.report import report_html, write_report
+    from latree.terminal import progress_bars
 
     if data is None and (needy := [name for name in ("test", "rows", "weights") if options[name]]):
         raise InputError(f"--{needy[0]} needs the data that the model was fitted to, as the second argument")
     loaded = common.load_model(model)
     weights = options["weights"] or (loaded.record.weights if loaded.record else None)
-    html = report_html(
-        loaded,
-        _rows_of(loaded, data, options["unseen"], weights),
-        test=_rows_of(loaded, options["test"], options["unseen"], None),
-        labels=read_labels(options["labels"], loaded.tree.names) if options["labels"] else None,
-        rows=options["rows"],
-    )
+    labels = read_labels(options["labels"], loaded.tree.names) if options["labels"] else None
+    with progress_bars(True) as stages:
+        reading = stages("Reading the table")
+        table = _rows_of(loaded, data, options["unseen"], weights, reading)
+        test = _rows_of(loaded, options["test"], options["unseen"], None, reading)
+        writing = stages("Writing the report", at_most=True)
+        html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
     write_report(out, html)
 
 
-def _rows_of(model: "LatentTreeModel", data: Path | None, unseen: Any, weights: str | None) -> "Table | None":
+def _rows_of(
+    model: "LatentTreeModel", data: Path | None, unseen: Any, weights: str | None, progress: "Progress"
+) -> "Table | None":
     """Read rows of a model's columns; none for no file."""
     from latree.table import as_table
 
     if data is None:
         return None
-    table = as_table(data, columns=model.columns, unseen=unseen, weights=weights)
+    table = as_table(data, columns=model.columns, unseen=unseen, weights=weights, progress=progress)
     if table.n_rows == 0:
         raise InputError(f"{data}: no rows, only column names")
     return table

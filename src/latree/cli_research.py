@@ -23,6 +23,12 @@ EXPERIMENTS = ("quartets", "trees", "stocks")
 @click.option(
     "--out", type=common.file, required=True, help="Folder for the results; an interrupted run goes on there."
 )
+@click.option(
+    "--checkpoint",
+    type=common.file,
+    metavar="DIR",
+    help="Folder that keeps finished parts instead of OUT. Removed at the end.",
+)
 @click.option("--quick", is_flag=True, help="A minute's version with few repeats.")
 @click.option("--prices", type=common.file, help="For stocks: CSV file of a date, then one column of prices a ticker.")
 @click.option("--sectors", type=common.file, help="For stocks: CSV file whose first two columns are ticker and sector.")
@@ -30,7 +36,15 @@ EXPERIMENTS = ("quartets", "trees", "stocks")
 @common.seed
 @common.quiet
 def reproduce(
-    what: str, out: Path, quick: bool, prices: Path | None, sectors: Path | None, workers: int, seed: int, quiet: bool
+    what: str,
+    out: Path,
+    checkpoint: Path | None,
+    quick: bool,
+    prices: Path | None,
+    sectors: Path | None,
+    workers: int,
+    seed: int,
+    quiet: bool,
 ) -> None:
     """Run the paper's experiments again.
 
@@ -43,7 +57,7 @@ def reproduce(
     from latree.experiments.cells import Run
     from latree.terminal import progress_bars
 
-    run = Run(out, seed, quick, workers)
+    run = Run(out, seed, quick, workers, checkpoint)
     wanted = EXPERIMENTS if what == "all" else (what,)
     if "stocks" in wanted:
         prices = experiments.prepare_stocks(run, prices, sectors)
@@ -59,8 +73,9 @@ def reproduce(
             if prices is not None and "stocks" in wanted:
                 files += experiments.reproduce_stocks(run, stages("Stocks"), prices, sectors)
     except KeyboardInterrupt:
-        click.echo(f"latree: interrupted; {out} keeps what is finished, and the same command goes on there", err=True)
+        click.echo(f"latree: interrupted; {run.kept()}", err=True)
         sys.exit(130)
+    run.finish()
     if not quiet:
         click.echo("Written:")
         for path in files:
@@ -97,13 +112,15 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     guarantees are loose: `latree power` gives a practical answer.
     """
     from latree.files import to_json
+    from latree.terminal import progress_bars
     from latree.theory import tree_facts
 
     loaded = common.load_model(model)
     if quartet:
         _print_quartet(loaded, quartet, rows, target, as_json)
         return
-    facts = tree_facts(loaded)
+    with progress_bars(True) as stages:
+        facts = tree_facts(loaded, progress=stages("Looking at quartets"))
     if as_json:
         click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
         return
@@ -237,6 +254,7 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
     callback=common.refuse_existing_out,
     help="New folder for power.csv, and power.svg and power.png.",
 )
+@common.checkpoint
 @common.seed
 @common.quiet
 @common.as_json
@@ -248,6 +266,7 @@ def power(
     repeats: int,
     max_rows: int,
     out: Path | None,
+    checkpoint: Path | None,
     seed: int,
     quiet: bool,
     as_json: bool,
@@ -258,24 +277,38 @@ def power(
     enough. Models with trees that the method can never return are refused.
     """
     from latree.experiments.power import recovery_power
-    from latree.files import to_json
     from latree.terminal import progress_bars
 
     loaded = common.load_model(model)
     if loaded.tree.n_observed < 4:
         raise InputError(f"{model}: {loaded.tree.n_observed} columns have only one tree: it takes no rows to find it")
-    with progress_bars(not quiet) as stages:
-        found = recovery_power(
-            loaded,
-            target=target,
-            method=method,
-            n_states=states,
-            repeats=repeats,
-            max_rows=max_rows,
-            random_state=seed,
-            progress=stages("Simulating"),
-        )
-    names = _write_power(found, method, out) if out is not None else []
+    settings: dict[str, Any] = {
+        "target": target,
+        "method": method,
+        "n_states": states,
+        "repeats": repeats,
+        "max_rows": max_rows,
+    }
+    with common.resumable(checkpoint) as keep_for:
+        with progress_bars(not quiet) as stages:
+            found = recovery_power(
+                loaded,
+                **settings,
+                random_state=seed,
+                progress=stages("Simulating", at_most=True),
+                keep=keep_for(lambda: {"command": "power", **settings, "seed": seed, "model": common.checksum(model)}),
+            )
+        names = _write_power(found, method, out) if out is not None else []
+        _print_power(found, settings, names, out, quiet, as_json)
+
+
+def _print_power(
+    found: "Power", settings: dict[str, Any], names: list[str], out: Path | None, quiet: bool, as_json: bool
+) -> None:
+    """Print the curve and the answer."""
+    from latree.files import to_json
+
+    method, target, repeats = settings["method"], settings["target"], settings["repeats"]
     if as_json:
         summary = {"method": method, "target": target, "rows_needed": found.rows_needed, "unsure": found.unsure}
         click.echo(to_json({**summary, "curve": found.rows()}), nl=False)

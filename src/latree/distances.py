@@ -17,6 +17,7 @@ from scipy.special import gammaincc
 from latree.arrays import FloatArray
 from latree.errors import InputError
 from latree.parallel import map_ordered
+from latree.progress import Progress, no_progress
 from latree.table import FEW_STATES, Table
 from latree.tables import pair_tables, tables_between
 from latree.tensor import nuclear_norms, singular_values
@@ -164,7 +165,7 @@ def log_det(pairs: Pairs) -> FloatArray:
     return np.where(others > 0, distance, np.inf) + 0.0  # no zero with a sign
 
 
-def pairwise(table: Table, measure: Measure) -> FloatArray:
+def pairwise(table: Table, measure: Measure, progress: Progress = no_progress) -> FloatArray:
     """Measure all pairs of a table's columns.
 
     Parameters
@@ -172,20 +173,22 @@ def pairwise(table: Table, measure: Measure) -> FloatArray:
     table : Table
     measure : callable
         Such as :func:`nuclear`, :func:`information` or :func:`log_det`.
+    progress : callable
+        Told how many of all stacks of pairs are measured.
 
     Returns
     -------
     array, shape (d, d)
         Symmetric.
     """
-    return pairwise_all(table, [measure])[0]
+    return pairwise_all(table, [measure], progress)[0]
 
 
-def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
+def pairwise_all(table: Table, measures: Sequence[Measure], progress: Progress = no_progress) -> list[FloatArray]:
     """Take several measures of the same pair tables, which are counted once."""
     d, n = table.n_columns, int(table.n_states.max())
     if n > FEW_STATES:
-        return _pairwise_wide(table, measures)
+        return _pairwise_wide(table, measures, progress)
     step = max(1, isqrt(_CELLS_AT_ONCE) // n)
     tiles = [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
     results = [np.empty((d, d)) for _ in measures]
@@ -194,7 +197,8 @@ def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
         pairs = as_pairs(tables_between(table, *tile))
         return [measure(pairs) for measure in measures]
 
-    for (first, second), values in zip(tiles, map_ordered(measured, tiles), strict=True):
+    for done, ((first, second), values) in enumerate(zip(tiles, map_ordered(measured, tiles), strict=True), start=1):
+        progress(done, len(tiles))
         for result, value in zip(results, values, strict=True):
             result[first, second] = value
     return [_symmetric(result) for result in results]
@@ -205,7 +209,7 @@ def _symmetric(result: FloatArray) -> FloatArray:
     return np.where(np.tri(len(result), dtype=bool), result.T, result)
 
 
-def _pairwise_wide(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
+def _pairwise_wide(table: Table, measures: Sequence[Measure], progress: Progress) -> list[FloatArray]:
     """Measure pairs of columns of which some have many states: only pairs of about the same width share a stack."""
     d, n = table.n_columns, table.n_states
     pairs = np.column_stack(np.triu_indices(d))
@@ -220,6 +224,7 @@ def _pairwise_wide(table: Table, measures: Sequence[Measure]) -> list[FloatArray
             "drop some of the columns"
         )
     results = [np.empty((d, d)) for _ in measures]
+    done = 0
     for size in np.unique(width).tolist():
         alike = pairs[width == size]
         step = max(1, 4 * _CELLS_AT_ONCE // size**2)
@@ -228,6 +233,8 @@ def _pairwise_wide(table: Table, measures: Sequence[Measure]) -> list[FloatArray
             counted = replace(as_pairs(pair_tables(table, some)), widest=int(n.max()))
             for result, measure in zip(results, measures, strict=True):
                 result[some[:, 0], some[:, 1]] = measure(counted)
+            done += len(some)
+            progress(done, len(pairs))
     return [_symmetric(result) for result in results]
 
 

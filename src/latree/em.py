@@ -6,17 +6,20 @@ a Dirichlet prior that adds ``smoothing`` rows to every cell of every table. No 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, RandomState, generator
-from latree.builders import Progress, no_progress
+from latree.checkpoint import NOTHING_KEPT, Arrays, Keeper
 from latree.errors import InputError
 from latree.messages import TINY, Network, expected_counts, padded
 from latree.model import LatentTreeModel, identity_table
 from latree.parallel import one_blas_thread
 from latree.patterns import Plans
+from latree.progress import Progress, no_progress
 from latree.table import Block, Table
 from latree.tables import column_counts
 from latree.tree import Tree
@@ -32,6 +35,7 @@ _FARTHEST = 10.0  # no share changes by more than this factor beyond EM's own st
 _LEANING = 0.3  # how much columns lean towards the row that a state begins at
 _SEED_ROWS = 2000  # rows that EM may start from are drawn from no more
 _SHARED_ROWS = 2**15  # blocks of fewer rows are worked on one after the other: threads would wait for each other
+_KIND = "fits"  # what climbs are called where they are kept
 _FLOOR = 1e-3  # added to every share of a table that EM starts from: what is zero would stay zero
 
 
@@ -104,6 +108,7 @@ def fit_model(
     start: LatentTreeModel | None = None,
     random_state: RandomState = None,
     progress: Progress = no_progress,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Fit:
     """Fit the tables of a latent tree model.
 
@@ -126,6 +131,8 @@ def fit_model(
     random_state : int, Generator or None
     progress : callable
         Told the number of iterations done, and the most there can be.
+    keep : Keeper
+        Keeps every start's way, so that a run that was stopped can go on.
     """
     monitor = monitor or ConvergenceMonitor()
     if start is not None and not (
@@ -147,7 +154,7 @@ def fit_model(
         first = start if start is not None and number == 0 else random_start(table, tree, n_states, rng)
         expectation = expectation or _Expectation(table, first.network)
         with one_blas_thread():  # through all iterations: to set and lift the limit in each of them takes longer
-            tables, objective = _climb(expectation, first.network, smoothing, watch, tell)
+            tables, objective = _climb(expectation, first.network, smoothing, watch, tell, keep)
         objectives.append(objective)
         if best is None or objective > best.objective:
             best = Fit(LatentTreeModel(tree, table.columns, tables), objective, watch, ())
@@ -229,8 +236,13 @@ class _Expectation:
 
     def __init__(self, table: Table, network: Network) -> None:
         self.plans = Plans(network)
-        self.table = table.distinct()
+        self.given = table
         self.n_cells = table.total_weight * table.n_columns
+
+    @cached_property
+    def table(self) -> Table:
+        """The rows that are added up; not looked for before they are needed."""
+        return self.given.distinct()
 
     def __call__(self, network: Network) -> tuple[list[FloatArray], float]:
         """Give the expected counts behind every table, and the log-likelihood."""
@@ -249,15 +261,27 @@ def _climb(
     smoothing: float,
     monitor: ConvergenceMonitor,
     tell: Callable[[int], None],
+    keep: Keeper,
 ) -> tuple[tuple[FloatArray, ...], float]:
     """Iterate until the monitor stops it; give the tables that reached the last objective.
 
     EM's steps point the right way and are short. Each is made longer than the one before while that pays (adaptive
     overrelaxation, Salakhutdinov & Roweis 2003); a step that would lower the objective is taken back to EM's own, which
-    cannot.
+    cannot. What was kept of the same climb is not done again.
     """
-    best, plain, length = -np.inf, network.tables, 1.0
-    while True:
+    number = keep.next_number(_KIND)
+    start = _start(network.tables, smoothing, monitor)
+    plain, length, goes_on = network.tables, 1.0, True
+    known = keep.load(_KIND, number)
+    if known is not None:
+        if not np.array_equal(known["start"], start):
+            raise keep.refuse(_KIND, number)
+        network = replace(network, tables=_unpacked(known["tables"], plain))
+        plain, length, goes_on = _unpacked(known["plain"], plain), float(known["length"]), bool(known["goes_on"])
+        monitor.history, monitor.converged = known["history"].tolist(), bool(known["converged"])
+        tell(len(monitor.history) - 1)
+    best = monitor.history[-1] if monitor.history else -np.inf
+    while goes_on:
         counts, log_likelihood = expectation(network)
         objective = log_likelihood + _log_prior(network.tables, smoothing)
         if objective < best and length > 1:
@@ -265,12 +289,33 @@ def _climb(
             continue
         goes_on = monitor.goes_on(objective, expectation.n_cells)
         tell(len(monitor.history) - 1)
-        if not goes_on:
-            return network.tables, objective
         best = objective
-        plain = _by_shape(partial(_maximise, smoothing=smoothing), counts, network.tables)
-        network = replace(network, tables=_by_shape(partial(_farther, length=length), plain, network.tables))
-        length = min(_LONGER * length, _LONGEST)
+        if goes_on:
+            plain = _by_shape(partial(_maximise, smoothing=smoothing), counts, network.tables)
+            network = replace(network, tables=_by_shape(partial(_farther, length=length), plain, network.tables))
+            length = min(_LONGER * length, _LONGEST)
+        if not goes_on or keep.is_due():
+            state: Arrays = {"tables": _packed(network.tables), "plain": _packed(plain), "start": start}
+            state |= {"history": np.array(monitor.history), "length": np.array(length)}
+            state |= {"converged": np.array(monitor.converged), "goes_on": np.array(goes_on)}
+            keep.save(_KIND, number, state, finished=not goes_on)
+    return network.tables, best
+
+
+def _start(tables: Sequence[FloatArray], smoothing: float, monitor: ConvergenceMonitor) -> NDArray[np.uint8]:
+    """Give a checksum of what decides how a climb goes."""
+    rules = np.array([smoothing, monitor.tolerance, monitor.max_iterations])
+    return np.frombuffer(sha256(_packed([*tables, rules]).tobytes()).digest(), dtype=np.uint8)
+
+
+def _packed(tables: Sequence[FloatArray]) -> FloatArray:
+    return np.concatenate([table.ravel() for table in tables])
+
+
+def _unpacked(packed: FloatArray, like: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
+    """Part an array into tables of the same shapes as others."""
+    parts = np.split(packed, np.cumsum([table.size for table in like])[:-1])
+    return tuple(part.reshape(table.shape) for part, table in zip(parts, like, strict=True))
 
 
 def _by_shape(
@@ -298,7 +343,7 @@ def _farther(new: FloatArray, old: FloatArray, length: float) -> FloatArray:
 
 
 def _log_prior(tables: Sequence[FloatArray], smoothing: float) -> float:
-    return smoothing * float(np.log(np.concatenate([table.ravel() for table in tables])).sum()) if smoothing else 0.0
+    return smoothing * float(np.log(_packed(tables)).sum()) if smoothing else 0.0
 
 
 def _maximise(counts: FloatArray, old: FloatArray, smoothing: float) -> FloatArray:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -50,11 +51,18 @@ def write_bytes(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())  # or a power cut could leave the name of an empty file
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def is_temporary(path: Path) -> bool:
+    """Tell by its name whether a file is what a process that was killed while it wrote left behind."""
+    return re.fullmatch(r"\..+\.[a-z0-9_]{8}", path.name) is not None
 
 
 @contextmanager

@@ -1,18 +1,19 @@
 """From a table to a tree, and on to a fitted model: the way that the estimator and the command line share."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from latree import __version__
 from latree.arrays import RandomState, generator
 from latree.auto import Chosen
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.em import (
     DEFAULT_MAX_ITERATIONS,
     DEFAULT_RESTARTS,
@@ -25,6 +26,7 @@ from latree.em import (
 from latree.errors import InputError
 from latree.methods import Options, Representatives, find_method
 from latree.model import LatentTreeModel, aic, bic
+from latree.progress import Stages, no_progress, no_stages
 from latree.record import Origin, Record
 from latree.states import CRITERIA, Choice, Criterion, choose, held_out
 from latree.support import bootstrap_trees, consensus, with_support
@@ -38,9 +40,6 @@ DEFAULT_CRITERION: Criterion = "held-out"
 _SAME = 0.01  # states under which no neighbour's probabilities differ by more mean the same
 
 REPORTED_SETTINGS = ("criterion", "representatives", "bootstrap", "restarts", "max_iterations", "tolerance")
-
-# From the name of a stage to the callback that it reports to.
-Stages: TypeAlias = Callable[[str], Progress]
 
 
 @dataclass(frozen=True)
@@ -272,11 +271,14 @@ def learn_tree(
 
 
 def learn_model(
-    table: Table, settings: Settings, stages: Stages | None = None, origin: Origin | None = None
+    table: Table,
+    settings: Settings,
+    stages: Stages = no_stages,
+    origin: Origin | None = None,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Learned:
-    """Learn a tree and fit a model on it, which remembers where its rows come from."""
+    """Learn a tree and fit a model on it, which remembers where its rows come from; keep what is done on the way."""
     settings.check()
-    stages = stages or (lambda stage: no_progress)
     started = time.perf_counter()
     rng = generator(settings.random_state)
     options = Options(
@@ -286,21 +288,23 @@ def learn_model(
         settings.criterion,
         settings.smoothing,
         stages("Building the tree"),
+        keep,
     )
     learner = find_method(settings.method)
     structure = learner.learn(table, options)
     agreed = None
     if settings.bootstrap:
-        told = replace(options, progress=no_progress)  # replicates are counted, not followed
+        told = replace(options, progress=no_progress, keep=NOTHING_KEPT)  # replicates are counted, not followed
         trees = bootstrap_trees(
             table,
             lambda resampled, chance: learner.replicate(resampled, replace(told, random_state=chance)).tree,
             settings.bootstrap,
             int(rng.integers(2**31)),
             stages("Resampling the rows"),
+            keep,
         )
         structure, agreed = replace(structure, tree=with_support(structure.tree, trees)), consensus(trees)
-    n_states, smoothing, start, choice = _capacity(table, structure, settings, rng)
+    n_states, smoothing, start, choice = _capacity(table, structure, settings, rng, stages, keep)
     fit = fit_model(
         table,
         structure.tree,
@@ -310,7 +314,8 @@ def learn_model(
         restarts=settings.restarts,
         monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
         random_state=rng,
-        progress=stages("Fitting the model"),
+        progress=stages("Fitting the model", at_most=True),
+        keep=keep,
     )
     seconds = time.perf_counter() - started
     warnings = tuple(_warnings(table, fit))
@@ -318,7 +323,7 @@ def learn_model(
 
 
 def _capacity(
-    table: Table, structure: Structure, settings: Settings, rng: np.random.Generator
+    table: Table, structure: Structure, settings: Settings, rng: np.random.Generator, stages: Stages, keep: Keeper
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Give numbers of states, smoothing and a model to start from: as told, as the learner found them, or chosen."""
     start = None
@@ -338,6 +343,8 @@ def _capacity(
             n_states=told,
             smoothing=settings.smoothing,
             random_state=int(rng.integers(2**31)),
+            progress=stages("Choosing the states", at_most=True),
+            keep=keep,
         )
     if start is None and choice.smoothing > 0:  # without smoothing, what the fitted rows did not have is impossible
         start = choice.start

@@ -9,7 +9,7 @@ import numpy as np
 
 from latree.arrays import RandomState
 from latree.auto import auto, joined
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.builders.chow_liu import chow_liu
 from latree.builders.chow_liu_grouping import chow_liu_grouping
 from latree.builders.divide_conquer import divide_and_conquer
@@ -21,8 +21,10 @@ from latree.builders.neighbor_joining import join, neighbor_joining
 from latree.builders.recursive_grouping import group, recursive_grouping
 from latree.builders.spectral_grouping import check_size, spectral_grouping
 from latree.builders.spectral_joining import spectral_joining
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.distances import as_pairs, information, log_det, nuclear, pairwise
 from latree.errors import InputError
+from latree.progress import WHOLE, Progress, no_progress, part_of
 from latree.quartets.nuclear import nuclear_test
 from latree.quartets.spectral import spectral_products, spectral_test
 from latree.states import Criterion
@@ -43,6 +45,12 @@ class Options:
     criterion: Criterion = "held-out"
     smoothing: float | None = None
     progress: Progress = no_progress
+    keep: Keeper = NOTHING_KEPT
+
+    def parts(self, share: float) -> tuple[Progress, Progress]:
+        """Give what measuring columns reports to, which takes a share of the time, and what building a tree does."""
+        end = round(share * WHOLE)
+        return part_of(self.progress, 0, end), part_of(self.progress, end, WHOLE)
 
 
 @dataclass(frozen=True)
@@ -100,27 +108,31 @@ def _auto(table: Table, options: Options) -> Structure:
         smoothing=options.smoothing,
         random_state=options.random_state,
         progress=options.progress,
+        keep=options.keep,
     )
 
 
 def _tensor(table: Table, options: Options) -> Structure:
     if options.representatives not in ("nearest", "random"):
         raise InputError(f"representatives must be 'nearest' or 'random', not {options.representatives!r}")
+    measuring, building = options.parts(0.2)
     return divide_and_conquer(
         table.names,
         nuclear_test(partial(quartet_tables, table), int(table.n_states.max())),
-        distance=pairwise(table, nuclear) if options.representatives == "nearest" else None,
+        distance=pairwise(table, nuclear, measuring) if options.representatives == "nearest" else None,
         random_state=options.random_state,
-        progress=options.progress,
+        progress=building,
     )
 
 
 def _nj(table: Table, options: Options) -> Structure:
-    return neighbor_joining(table.names, pairwise(table, log_det), options.progress)
+    measuring, building = options.parts(0.95)
+    return neighbor_joining(table.names, pairwise(table, log_det, measuring), building)
 
 
 def _snj(table: Table, options: Options) -> Structure:
-    return spectral_joining(table.names, pairwise(table, log_det), options.progress)
+    measuring, building = options.parts(0.2)
+    return spectral_joining(table.names, pairwise(table, log_det, measuring), building)
 
 
 def _spectral(table: Table, options: Options) -> Structure:
@@ -137,31 +149,35 @@ def _spectral(table: Table, options: Options) -> Structure:
 
 
 def _rg(table: Table, options: Options) -> Structure:
+    measuring, building = options.parts(0.02)
     return recursive_grouping(
         table.names,
-        pairwise(table, log_det),
+        pairwise(table, log_det, measuring),
         reach=_reach(table),
         shortest=_shortest(table),
-        progress=options.progress,
+        progress=building,
     )
 
 
 def _clrg(table: Table, options: Options) -> Structure:
+    measuring, building = options.parts(0.85)
     learn = partial(group, reach=_reach(table), shortest=_shortest(table))
     return chow_liu_grouping(
-        table.names, pairwise(table, log_det), learn, shortest=_shortest(table), progress=options.progress
+        table.names, pairwise(table, log_det, measuring), learn, shortest=_shortest(table), progress=building
     )
 
 
 def _clnj(table: Table, options: Options) -> Structure:
+    measuring, building = options.parts(0.95)
     return chow_liu_grouping(
-        table.names, pairwise(table, log_det), join, shortest=_shortest(table), progress=options.progress
+        table.names, pairwise(table, log_det, measuring), join, shortest=_shortest(table), progress=building
     )
 
 
 def _hw(table: Table, options: Options) -> Structure:
+    measuring, building = options.parts(0.01)
     return harmeling_williams(
-        table, pairwise(table, information), random_state=options.random_state, progress=options.progress
+        table, pairwise(table, information, measuring), random_state=options.random_state, progress=building
     )
 
 
@@ -269,7 +285,7 @@ METHODS = {
             needs_states=False,
             trees="over the columns alone, no hidden variables",
             reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
-            builder=lambda table, options: chow_liu(table.names, pairwise(table, information)),
+            builder=lambda table, options: chow_liu(table.names, pairwise(table, information, options.progress)),
             may_have=("inner columns", "many neighbours"),
         ),
         Method(
@@ -278,7 +294,7 @@ METHODS = {
             needs_states=False,
             trees="a hidden variable for every column",
             reference="Liu & Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits",
-            builder=lambda table, options: hidden_chow_liu(table.names, pairwise(table, information)),
+            builder=lambda table, options: hidden_chow_liu(table.names, pairwise(table, information, options.progress)),
             may_have=("two neighbours", "many neighbours"),
         ),
         Method(

@@ -17,6 +17,7 @@ from latree.figure.picture import Picture
 from latree.messages import Network, downward, log_likelihoods, total_log_likelihood, upward
 from latree.modelfile import parts_from_dict, read_json, save_model
 from latree.patterns import plan_of
+from latree.progress import Progress, no_progress
 from latree.record import Record
 from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
 from latree.tree import Tree
@@ -87,13 +88,13 @@ class LatentTreeModel:
         """Number of free parameters: a distribution over n states has n - 1."""
         return sum((table.shape[0] - 1) * table.shape[1] for table in self.tables)
 
-    def encode(self, data: Any, *, unseen: Unseen = "error") -> Table:
+    def encode(self, data: Any, *, unseen: Unseen = "error", progress: Progress = no_progress) -> Table:
         """Code new data like the model's own (see :func:`latree.as_table` for what data may be)."""
         if isinstance(data, Table):
             if data.columns != self.columns:
                 raise InputError("the table was not coded with this model's columns; give the data it was made from")
             return data
-        return as_table(data, columns=self.columns, unseen=unseen)
+        return as_table(data, columns=self.columns, unseen=unseen, progress=progress)
 
     def log_likelihood_rows(self, data: Any) -> FloatArray:
         """Give the log-likelihood of each row, in nats; missing cells are summed out."""
@@ -161,18 +162,21 @@ class LatentTreeModel:
 
         return Table.from_codes(self.columns, self.encode(data).map(filled))
 
-    def sample(self, n_rows: int, random_state: RandomState = None) -> Table:
+    def sample(self, n_rows: int, random_state: RandomState = None, progress: Progress = no_progress) -> Table:
         """Draw rows from the model; ``decode`` of the table that comes back gives their values."""
         if n_rows < 1:
             raise InputError(f"the number of rows to draw must be at least 1, not {n_rows}")
-        codes = self.sample_all(n_rows, random_state)[:, : self.tree.n_observed]
+        codes = self.sample_all(n_rows, random_state, progress)[:, : self.tree.n_observed]
         return Table.from_codes(self.columns, codes)
 
-    def sample_all(self, n_rows: int, random_state: RandomState = None) -> NDArray[np.int32]:
-        """Draw rows of all nodes' states, hidden ones after the observed."""
+    def sample_all(
+        self, n_rows: int, random_state: RandomState = None, progress: Progress = no_progress
+    ) -> NDArray[np.int32]:
+        """Draw rows of all nodes' states, hidden ones after the observed; tell the number of nodes drawn."""
         rng = generator(random_state)
         states = np.zeros((n_rows, self.tree.n_nodes), dtype=np.int32, order="F")
-        for node in self.network.order.tolist():
+        for done, node in enumerate(self.network.order.tolist()):
+            progress(done, self.tree.n_nodes)
             parent = self.network.parent[node]
             cumulative = np.cumsum(self.tables[node], axis=0)[:-1]
             above = cumulative[:, states[:, parent] if parent >= 0 else np.zeros(n_rows, dtype=np.intp)]

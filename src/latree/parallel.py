@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from itertools import chain, islice
 from typing import Any, TypeVar
@@ -22,18 +23,24 @@ Result = TypeVar("Result")
 _THREAD_NAME = "latree"
 
 
-_wanted: list[int] = []  # at most one number: how many threads this process was told to use
+_alone = ContextVar("alone", default=False)
 
 
-def use_threads(number: int) -> None:
-    """Use so many threads in this process, instead of one a core; before any work has begun."""
-    _wanted[:] = [number]
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Do all work of this thread in itself, and BLAS's too: others have the other cores."""
+    token = _alone.set(True)
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        _alone.reset(token)
 
 
 def n_threads() -> int:
-    """Count the threads to use: what this process was told, or the cores it may use."""
-    if _wanted:
-        return _wanted[0]
+    """Count the threads to use: the cores that this process may use, or one where others have the other cores."""
+    if _alone.get():
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

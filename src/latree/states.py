@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
 from latree.evidence import Evidence, fit_local, messages, random_local
 from latree.messages import log_likelihoods
 from latree.model import LatentTreeModel, bic
+from latree.progress import Attempts, Progress, no_progress
 from latree.record import Attempt
 from latree.table import Block, Table
 from latree.tree import Tree
@@ -150,6 +152,8 @@ def choose(
     smoothing: float | None = None,
     rival: FloatArray | None = None,
     random_state: int = 0,
+    progress: Progress = no_progress,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Choice:
     """Choose numbers of states and smoothing for a tree.
 
@@ -169,8 +173,12 @@ def choose(
         reach them are not tried.
     random_state : int
         Every fit starts from this seed.
+    progress : callable
+        Told a share of what may be left to try.
+    keep : Keeper
+        Keeps every fit.
     """
-    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state, rival)
+    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state, Attempts(progress), keep, rival)
     if n_states is None and tree.n_hidden:
         fits = search.best()
     else:
@@ -180,10 +188,20 @@ def choose(
 
 
 def contend(
-    table: Table, tree: Tree, parts: Sequence[Part], rival: Choice, *, n_states: Sequence[int], random_state: int = 0
+    table: Table,
+    tree: Tree,
+    parts: Sequence[Part],
+    rival: Choice,
+    *,
+    n_states: Sequence[int],
+    random_state: int = 0,
+    progress: Progress = no_progress,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Choice:
     """Fit a tree with the smoothing that another one has; not all parts, if it is clearly behind after some."""
-    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, tried=[*rival.tried])
+    attempts = Attempts(progress)
+    tried = [*rival.tried]
+    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, attempts, keep, tried=tried)
     return search.choice(search.fits(tuple(n_states), rival.smoothing, rival.scores))
 
 
@@ -205,6 +223,8 @@ class _Search:
     criterion: Criterion
     smoothing: float | None
     seed: int
+    attempts: Attempts
+    keep: Keeper
     rival: FloatArray | None = None
     tried: list[Attempt] = field(default_factory=list)
 
@@ -289,16 +309,29 @@ class _Search:
     ) -> _Fits:
         models: list[LatentTreeModel] = []
         scores = np.empty(0)
-        for part, start in zip(self.parts, starts, strict=True):
-            monitor = ConvergenceMonitor(self._tolerance, MAX_ITERATIONS)
-            fit = fit_model(part.fitted, self.tree, n_states, smoothing=smoothing, monitor=monitor, start=start)
+        for number, (part, start) in enumerate(zip(self.parts, starts, strict=True)):
+            fit = fit_model(
+                part.fitted,
+                self.tree,
+                n_states,
+                smoothing=smoothing,
+                monitor=ConvergenceMonitor(self._tolerance, MAX_ITERATIONS),
+                start=start,
+                progress=partial(self._tell, number),
+                keep=self.keep,
+            )
             models.append(fit.model)
             scores = np.concatenate([scores, part.judged.map(partial(_scores, fit.model))])
             if rival is not None and is_better(rival[: len(scores)], scores, _LOST):
                 break
         fits = _Fits(n_states, smoothing, tuple(models), scores)
         self.tried.append(self._attempt(fits))
+        self.attempts.end()
         return fits
+
+    def _tell(self, part: int, done: int, total: int) -> None:
+        """Tell how far an attempt is: parts that are fitted, and iterations of the next."""
+        self.attempts.within(part * total + done, len(self.parts) * total)
 
     def _attempt(self, fits: _Fits) -> Attempt:
         whole = len(fits.models) == len(self.parts)

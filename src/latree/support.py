@@ -7,9 +7,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
-from latree.builders import Progress, no_progress
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.errors import InputError
 from latree.parallel import n_threads, one_blas_thread
+from latree.progress import Progress, no_progress
 from latree.table import Table
 from latree.tree import Split, Tree
 
@@ -18,27 +19,40 @@ Learner: TypeAlias = Callable[[Table, np.random.Generator], Tree]
 
 
 def bootstrap_trees(
-    table: Table, learn: Learner, replicates: int, seed: int, progress: Progress = no_progress
+    table: Table,
+    learn: Learner,
+    replicates: int,
+    seed: int,
+    progress: Progress = no_progress,
+    keep: Keeper = NOTHING_KEPT,
+    kind: str = "replicates",
 ) -> list[Tree]:
     """Learn trees of tables whose rows are drawn anew from the table's, on all cores.
 
     A replicate has as many rows as the table, each drawn with a probability in proportion to its weight; rows that were
-    drawn several times have that weight. Its random numbers depend on the seed and its own number alone.
+    drawn several times have that weight. Its random numbers depend on the seed and its own number alone. Trees are kept
+    as pieces of a kind, and those that were kept before are not learned again.
     """
 
     def replicate(number: int) -> Tree:
         rng = np.random.default_rng([seed, number, 0, 2])
         return learn(Table(table.columns, table.rows.resampled(seed, number)), rng)
 
-    trees = []
-    work = (delayed(replicate)(number) for number in range(replicates))
-    with (
-        one_blas_thread()
-    ):  # BLAS's threads wait for each other by doing nothing busily, which costs most on busy cores
-        for tree in Parallel(n_jobs=n_threads(), prefer="threads", return_as="generator")(work):
-            trees.append(tree)
+    keep.expect(kind, replicates)
+    known = {number: keep.load(kind, number) for number in range(replicates)}
+    trees = {number: Tree(table.names, **arrays) for number, arrays in known.items() if arrays is not None}
+    if trees:
+        progress(len(trees), replicates)
+    waiting = [number for number in known if number not in trees]
+    with one_blas_thread():  # its threads wait for each other by doing nothing busily, which is worst on busy cores
+        learned = Parallel(n_jobs=n_threads(), prefer="threads", return_as="generator")(
+            delayed(replicate)(number) for number in waiting
+        )
+        for number, tree in zip(waiting, learned, strict=True):
+            trees[number] = tree
+            keep.save(kind, number, {"edges": tree.edges, "lengths": tree.lengths, "support": tree.support})
             progress(len(trees), replicates)
-    return trees
+    return [trees[number] for number in range(replicates)]
 
 
 def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:

@@ -14,6 +14,7 @@ import numpy as np
 from latree.arrays import FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
 from latree.model import LatentTreeModel
+from latree.progress import Progress, no_progress
 from latree.tensor import nuclear_norms, unfoldings
 
 MAX_QUARTETS = 2000  # of a larger tree so many are drawn at random
@@ -66,7 +67,7 @@ class QuartetFacts:
         return self.alpha > _ROUNDING
 
 
-def quartet_facts(model: LatentTreeModel, quartets: IntArray) -> list[QuartetFacts]:
+def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress = no_progress) -> list[QuartetFacts]:
     """Compute the paper's numbers for quadruples of columns, shape (q, 4).
 
     Quadruples whose true tree is a star, which have no pairing, are left out.
@@ -81,6 +82,7 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray) -> list[QuartetFac
         norms = nuclear_norms(unfoldings(model.quartet_tables(ordered)))
         for (leaves, h, g), (a, b, c) in zip(placed, norms.tolist(), strict=True):
             found.append(_facts(model, leaves, h, g, min(b, c) - a))
+        progress(min(start + step, len(quartets)), len(quartets))
     return found
 
 
@@ -249,7 +251,13 @@ class TreeFacts:
         return rows_needed(self.alpha_min, probability, most_tests(self.n_leaves)) if self.bounded else None
 
 
-def tree_facts(model: LatentTreeModel, *, max_quartets: int = MAX_QUARTETS, random_state: RandomState = 0) -> TreeFacts:
+def tree_facts(
+    model: LatentTreeModel,
+    *,
+    max_quartets: int = MAX_QUARTETS,
+    random_state: RandomState = 0,
+    progress: Progress = no_progress,
+) -> TreeFacts:
     """Compute the paper's numbers for a model whose tree is in one piece and has at least four columns."""
     tree = model.tree
     d = tree.n_observed
@@ -260,7 +268,7 @@ def tree_facts(model: LatentTreeModel, *, max_quartets: int = MAX_QUARTETS, rand
     if not tree.n_hidden:
         raise InputError("the theory is about hidden variables, and this model has none: there is nothing to check")
     asked = _asked(d, max_quartets, random_state)
-    quartets = quartet_facts(model, asked)
+    quartets = quartet_facts(model, asked, progress)
     if not quartets:
         raise InputError("the theory is about quartets that have a pairing, and this model's tree is a star")
     marginals = list(model.marginals().values())[d:]

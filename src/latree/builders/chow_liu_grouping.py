@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from latree.arrays import FloatArray, IntArray
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.builders.chow_liu import chow_liu
 from latree.builders.latent_class import latent_class
 from latree.builders.recursive_grouping import contracted
 from latree.distances import finite
+from latree.progress import Progress, no_progress
 from latree.tree import Tree
 
 

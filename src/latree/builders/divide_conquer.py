@@ -21,8 +21,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from latree.arrays import FloatArray, IntArray, RandomState, generator
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.builders.latent_class import latent_class
+from latree.progress import Progress, no_progress
 from latree.quartets import QuartetTest
 from latree.tree import Tree
 

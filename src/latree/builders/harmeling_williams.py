@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from latree.arrays import FloatArray, RandomState, generator
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.messages import Network, by_states, upward
 from latree.patterns import plan_of
+from latree.progress import Progress, no_progress
 from latree.table import Block, Table
 from latree.tree import Tree
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from latree.arrays import FloatArray, IntArray
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.builders.latent_class import latent_class
 from latree.distances import finite
+from latree.progress import Progress, no_progress
 from latree.tree import Tree
 
 _ROUNDING = 1e-10  # by how much bounds may be off, relative to the numbers they are sums of

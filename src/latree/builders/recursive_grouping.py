@@ -18,9 +18,10 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from latree.arrays import FloatArray, IntArray
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.builders.latent_class import latent_class
 from latree.distances import finite
+from latree.progress import Progress, no_progress
 from latree.tree import Tree
 
 _MIN_WITNESSES = 5  # how many other nodes a pair is judged by at least, however far they are

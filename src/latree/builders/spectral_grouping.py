@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.arrays import FloatArray, IntArray
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.builders.latent_class import latent_class
 from latree.errors import InputError
+from latree.progress import Progress, no_progress
 from latree.quartets import QuartetTest
 from latree.tree import Tree
 

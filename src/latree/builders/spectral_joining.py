@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from latree.arrays import FloatArray, IntArray
-from latree.builders import Progress, Structure, no_progress
+from latree.builders import Structure
 from latree.builders.latent_class import latent_class
+from latree.progress import Progress, no_progress
 from latree.tensor import singular_values
 from latree.tree import Tree
 

@@ -1,4 +1,4 @@
-"""Grids of independent cells: run by all cores, each result kept in a file of its own as soon as it is there.
+"""Grids of independent cells: run by joblib's workers, each result kept in a file of its own as soon as it is there.
 
 An interrupted run goes on where it stopped. A cell's random numbers depend on the run's seed and the cell's name alone,
 so that neither the number of workers nor the order in which they finish changes a result.
@@ -7,24 +7,27 @@ so that neither the number of workers nor the order in which they finish changes
 import csv
 import io
 import json
-import multiprocessing
 import signal
+import threading
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
-from multiprocessing.pool import Pool
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
-from latree import __version__
-from latree.builders import Progress, no_progress
+from latree.checkpoint import clear, prepare
 from latree.errors import InputError
 from latree.files import read_text, to_json, write_text
-from latree.parallel import n_threads, use_threads
+from latree.parallel import n_threads, one_thread
+from latree.progress import Progress, no_progress
 
 Row: TypeAlias = dict[str, Any]
+
+_CELLS = "-cells"  # the end of the names of folders of cells
 
 
 @dataclass(frozen=True)
@@ -48,69 +51,104 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """Where and how experiments run."""
+    """Where and how experiments run.
+
+    Attributes
+    ----------
+    out : Path
+        Folder of the results.
+    seed : int
+    quick : bool
+        Whether few repeats are enough.
+    workers : int
+        Processes at once; 0 for one a core, or for as many as the backend has that joblib was told to use.
+    checkpoint : Path or None
+        Folder that keeps finished cells until all is done; the results' own by default, which keeps them for good.
+    """
 
     out: Path
     seed: int = 0
     quick: bool = False
-    workers: int = 0  # 0: one a core
+    workers: int = 0
+    checkpoint: Path | None = None
 
     def prepare(self, **inputs: str) -> None:
-        """Make the folder, or go on in one that an equal run left; inputs are checksums of what the run reads."""
-        settings = {"latree": __version__, "seed": self.seed, "quick": self.quick, **inputs}
-        note = self.out / "settings.json"
-        if note.is_file():
-            known = json.loads(read_text(note))  # perhaps of another experiment, without these inputs
-            for name, value in settings.items():
-                if known.setdefault(name, value) != value:
-                    raise InputError(
-                        f"{self.out}: holds results with another {name} ({known[name]!r:.30}, now {value!r:.30}); "
-                        "choose another folder"
-                    )
-            settings = known
-        elif self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir())):
-            raise InputError(f"{self.out}: exists and holds something else; choose another folder")
-        elif not self.out.parent.is_dir():
-            raise InputError(f"{self.out}: the folder {self.out.parent} does not exist")
-        self.out.mkdir(exist_ok=True)
-        write_text(note, to_json(settings))
+        """Make the folders, or go on in those that an equal run left; inputs are checksums of what the run reads."""
+        settings = {"command": "reproduce", "seed": self.seed, "quick": self.quick}
+        prepare(self.out, settings, inputs)
+        if self.checkpoint is not None:
+            prepare(self.checkpoint, settings, inputs)
 
     def rows(self, experiment: str, cells: Sequence[Cell], progress: Progress = no_progress) -> list[Row]:
         """Run what is not there yet, and give all rows in the order of the cells."""
-        folder = self.out / f"{experiment}-cells"
+        folder = (self.checkpoint or self.out) / f"{experiment}{_CELLS}"
         folder.mkdir(exist_ok=True)
-        waiting = [cell for cell in cells if not (folder / f"{cell.name}.json").is_file()]
-        progress(len(cells) - len(waiting), len(cells))
-        workers = min(self.workers or n_threads(), len(waiting))
-        tasks = [(self.seed, experiment, cell, folder) for cell in waiting]
-        if workers > 1:
-            with _pool(workers) as pool:
-                for done, _ in enumerate(pool.imap_unordered(_work, tasks), start=1):
-                    progress(len(cells) - len(waiting) + done, len(cells))
-        else:
-            for done, task in enumerate(tasks, start=1):
-                _work(task)
-                progress(len(cells) - len(waiting) + done, len(cells))
-        return [row for cell in cells for row in json.loads(read_text(folder / f"{cell.name}.json"))]
+        files = {cell.name: folder / f"{cell.name}.json" for cell in cells}
+        waiting = [cell for cell in cells if not files[cell.name].is_file()]
+        done = len(cells) - len(waiting)
+        progress(done, len(cells))
+        for name, rows in self._results(experiment, waiting):
+            write_text(files[name], to_json(rows))
+            done += 1
+            progress(done, len(cells))
+        return [row for cell in cells for row in _read_rows(files[cell.name])]
+
+    def _results(self, experiment: str, cells: Sequence[Cell]) -> Iterator[tuple[str, list[Row]]]:
+        """Give cells' names and results as they come."""
+        if not cells:
+            return
+        told = effective_n_jobs(None)  # one where nobody told joblib anything
+        workers = min(self.workers or (told if told > 1 else n_threads()), len(cells))
+        work = (delayed(_work)(self.seed, experiment, cell, alone=workers == 1) for cell in cells)
+        with _deaf_children():
+            results = Parallel(workers, return_as="generator_unordered")(work)
+        with closing(results):
+            yield from results
+
+    def kept(self) -> str:
+        """Say in words what a run that was stopped leaves behind."""
+        folder = self.checkpoint or self.out
+        finished = len(list(folder.glob(f"*{_CELLS}/*.json")))
+        return f"{folder} keeps {finished} finished parts; the same command goes on there"
+
+    def finish(self) -> None:
+        """Remove the checkpoint, if there is one beside the results."""
+        if self.checkpoint is None:
+            return
+        for folder in self.checkpoint.glob(f"*{_CELLS}"):
+            clear(folder, "*.json")
+        clear(self.checkpoint)
 
 
-def _pool(workers: int) -> Pool:
-    """Start processes that leave Ctrl-C to this one, which then ends them.
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Have processes that are started leave Ctrl-C to this one, which then ends them.
 
     They inherit that from the start: a signal while they still import modules would make each print a traceback.
     """
+    if threading.current_thread() is not threading.main_thread():  # which alone is told of signals
+        yield
+        return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        # A fresh interpreter each: forked ones would inherit locks that threads of this one hold.
-        return multiprocessing.get_context("spawn").Pool(workers, use_threads, (1,))
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(task: tuple[int, str, Cell, Path]) -> None:
-    seed, experiment, cell, folder = task
+def _work(seed: int, experiment: str, cell: Cell, alone: bool) -> tuple[str, list[Row]]:
+    """Run a cell, with all threads if no other runs at the same time."""
     rng = np.random.default_rng([seed, zlib.crc32(f"{experiment}/{cell.name}".encode())])
-    write_text(folder / f"{cell.name}.json", to_json(cell.function(rng, **cell.arguments)))
+    with nullcontext() if alone else one_thread():
+        return cell.name, cell.function(rng, **cell.arguments)
+
+
+def _read_rows(path: Path) -> list[Row]:
+    try:
+        rows: list[Row] = json.loads(read_text(path))
+    except ValueError:
+        raise InputError(f"{path}: damaged; remove this file, and that part of the work is done again") from None
+    return rows
 
 
 def to_csv(rows: Sequence[Row]) -> str:

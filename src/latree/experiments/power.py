@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from latree.arrays import RandomState, generator
-from latree.builders import Progress, no_progress
+from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.errors import InputError
 from latree.experiments.cells import Row
 from latree.experiments.figures import new_figure, start_panel
 from latree.figure.marks import COLOURS
 from latree.methods import Options, find_method
 from latree.model import LatentTreeModel
+from latree.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,10 +81,12 @@ def recovery_power(
     max_rows: int = 100_000,
     random_state: RandomState = None,
     progress: Progress = no_progress,
+    keep: Keeper = NOTHING_KEPT,
 ) -> Power:
     """Simulate how often a method finds a model's tree, with ever more rows until the target is reached.
 
     The number of rows is doubled until the share of found trees reaches the target, then searched for by bisection.
+    A table's random numbers depend on the seed, its number of rows and its own number alone.
 
     Parameters
     ----------
@@ -98,11 +103,13 @@ def recovery_power(
         Give up beyond this size.
     random_state : int, Generator or None
     progress : callable
-        Told the number of sizes tried, and the most there can be.
+        Told the number of tables learned from, and the most there can be.
+    keep : Keeper
+        Keeps which trees were found, size by size.
     """
     if not 0 < target <= 1:
         raise InputError(f"the target must be more than 0 and at most 1, not {target!r}")
-    rng = generator(random_state)
+    seed = int(generator(random_state).integers(2**31))
     learner = find_method(method)
     learner.check_returns(model.tree)
     sizes = [FIRST_SIZE]
@@ -111,12 +118,16 @@ def recovery_power(
     points: dict[int, Point] = {}
 
     def reaches(size: int) -> bool:
-        found = 0
-        for _ in range(repeats):
+        known = keep.load("sizes", size)
+        found = [] if known is None else known["found"].tolist()
+        while len(found) < repeats:
+            rng = np.random.default_rng([seed, size, len(found)])
             learned = learner.learn(model.sample(size, rng), Options(n_states, random_state=rng))
-            found += learned.tree.robinson_foulds(model.tree) == 0
-        points[size] = Point(size, repeats, found)
-        progress(len(points), len(sizes) + _STEPS)
+            found.append(learned.tree.robinson_foulds(model.tree) == 0)
+            if len(found) == repeats or keep.is_due():
+                keep.save("sizes", size, {"found": np.array(found)}, finished=len(found) == repeats)
+            progress(len(points) * repeats + len(found), (len(sizes) + _STEPS) * repeats)
+        points[size] = Point(size, repeats, sum(found))
         return points[size].share >= target
 
     enough = next((size for size in sizes if reaches(size)), None)

@@ -7,12 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from latree.builders import Progress
 from latree.experiments import quartets, stocks, trees
 from latree.experiments.cells import Run, to_csv
 from latree.experiments.figures import can_draw, panels, save
 from latree.files import to_json, write_bytes, write_text
 from latree.labels import read_labels
+from latree.progress import Progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

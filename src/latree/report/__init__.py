@@ -5,6 +5,7 @@ from pathlib import Path
 
 from latree.files import refuse_existing, write_text
 from latree.model import LatentTreeModel
+from latree.progress import Progress, no_progress
 from latree.report.facts import report_facts
 from latree.report.render import render
 from latree.table import Table
@@ -19,9 +20,10 @@ def report_html(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = 0,
+    progress: Progress = no_progress,
 ) -> str:
     """Give the report of a model as HTML; the parameters are those of :func:`latree.report.facts.report_facts`."""
-    return render(report_facts(model, table, test=test, labels=labels, rows=rows))
+    return render(report_facts(model, table, test=test, labels=labels, rows=rows, progress=progress))
 
 
 def write_report(path: Path, html: str) -> None:

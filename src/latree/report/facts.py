@@ -11,6 +11,7 @@ from latree import __version__
 from latree.drawing import branches_of
 from latree.em import DEFAULT_SMOOTHING
 from latree.model import LatentTreeModel, aic, bic
+from latree.progress import Progress, no_progress, part_of
 from latree.record import Record
 from latree.report.dependence import Dependence
 from latree.report.details import column_details, hidden_details, nats, per_mille
@@ -23,6 +24,7 @@ from latree.tree import Tree
 
 _NAMED_BY = 3  # columns that name a group
 N_COLOURS = 12
+_FIT, _GROUPS = 600, 950  # steps of the whole after which the fit is compared, and the groups are found
 
 
 def report_facts(
@@ -32,6 +34,7 @@ def report_facts(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = 0,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Collect what a report tells of a model.
 
@@ -46,9 +49,11 @@ def report_facts(
         From names of columns to labels.
     rows : int
         How many rows to look at one by one.
+    progress : callable
     """
+    fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT))
     dependence = Dependence(model)
-    groups = find_groups(model.tree, dependence.between_columns)
+    groups = find_groups(model.tree, dependence.between_columns, part_of(progress, _FIT, _GROUPS))
     columns, scales = column_details(dependence, table)
     distinct = list(dict.fromkeys((scale.names, scale.ordered, scale.bounds) for scale in scales))
     numbers = {scale: number for number, scale in enumerate(distinct)}
@@ -78,7 +83,7 @@ def report_facts(
         "labels": _label_facts([labels.get(name, "") for name in tree.names], groups, colours)
         if labels is not None
         else None,
-        "fit": _fit_facts(model, table, test),
+        "fit": fit,
         "data": _data_facts(model, table),
         "rows": row_facts(model, table, hubs, rows) if rows and table is not None else None,
         "drawing": tree.draw(),
@@ -145,7 +150,7 @@ def _label_facts(labels: Sequence[str], groups: list[Group], colours: list[int])
     return {**facts, "colours": [wanted[name] for name in facts["names"]]}
 
 
-def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -> dict[str, Any]:
+def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, progress: Progress) -> dict[str, Any]:
     record = model.record
     weight = table.total_weight if table is not None else record.total_weight if record else None
     log_likelihood = model.log_likelihood(table) if table is not None else record.log_likelihood if record else None
@@ -171,7 +176,7 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) 
                 "what": reference.what,
                 **_scores(reference.model, reference.model.log_likelihood(table), table.total_weight, test),
             }
-            for reference in references(table, smoothing)
+            for reference in references(table, smoothing, progress)
         ]
         if record and (table.n_rows != record.n_rows or not _agree(log_likelihood, record.log_likelihood)):
             facts["warnings"].append("these are not the rows that the model was fitted to")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from latree.arrays import FloatArray, IntArray
+from latree.progress import Progress, no_progress
 from latree.tree import Tree
 
 _LEAST_GAIN = 1e-9  # of modularity, that a cut is worth
@@ -46,7 +47,7 @@ class Group:
     edges: tuple[int, ...]
 
 
-def find_groups(tree: Tree, similarity: FloatArray) -> list[Group]:
+def find_groups(tree: Tree, similarity: FloatArray, progress: Progress = no_progress) -> list[Group]:
     """Cut a tree into its main groups, those with most columns first.
 
     Parameters
@@ -54,12 +55,16 @@ def find_groups(tree: Tree, similarity: FloatArray) -> list[Group]:
     tree : Tree
     similarity : array, shape (d, d)
         Of every two columns, not negative; symmetric, with zeros on the diagonal.
+    progress : callable
+        Told how many of three steps are done.
     """
     whole = _Cutter(tree, similarity, range(tree.n_nodes))
     cut = whole.best()
+    progress(1, 3)
     again = {piece[0]: _Cutter(tree, similarity, piece, _FEWEST) for piece in whole.pieces(cut)}
     further = {top: cutter.best() for top, cutter in again.items()}
     own = {top: round(again[top].modularity(edges), 9) for top, edges in further.items()}
+    progress(2, 3)
     n_groups = len(again)
     for top in sorted(own, key=lambda top: (-own[top], top)):
         more = n_groups + len(further[top])

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import accumulate
+from itertools import pairwise as spans
 from typing import NamedTuple
 
 from latree.builders.chow_liu import chow_liu
@@ -10,6 +12,7 @@ from latree.builders.latent_class import latent_class
 from latree.distances import information, pairwise
 from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
+from latree.progress import WHOLE, Progress, no_progress, part_of
 from latree.states import rough_tolerance
 from latree.table import MemoryRows, Table
 from latree.tree import Tree
@@ -28,23 +31,27 @@ class Reference(NamedTuple):
     model: LatentTreeModel
 
 
-def references(table: Table, smoothing: float) -> Iterator[Reference]:
+def references(table: Table, smoothing: float, progress: Progress = no_progress) -> Iterator[Reference]:
     """Fit independent columns, the Chow-Liu tree, and one hidden variable with as many states as BIC pays for.
 
     Of many rows, some at random are fitted.
     """
     if table.n_rows > MOST_ROWS:
         table = replace(table, rows=MemoryRows.of(table.some_rows(MOST_ROWS, _SEED)))
+    work = list(accumulate([0, 1, 2, *_CLASSES]))  # a fit's is in proportion to its states, but for the first two
+    told = [part_of(progress, *(WHOLE * end // work[-1] for end in span)) for span in spans(work)]
     tree = independent(table.names).tree
-    yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing))
+    yield Reference("Independent columns", "no dependence at all", _fitted(table, tree, 1, smoothing, told[0]))
     if table.n_columns == 1:
         return  # there is no dependence to model
     tree = chow_liu(table.names, pairwise(table, information)).tree
-    yield Reference("Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing))
+    yield Reference(
+        "Chow-Liu tree", "the best tree without hidden variables", _fitted(table, tree, 1, smoothing, told[1])
+    )
     tree = latent_class(table.names).tree
     best, lowest = None, float("inf")
-    for n_states in _CLASSES:
-        model = _fitted(table, tree, n_states, smoothing)
+    for n_states, progress in zip(_CLASSES, told[2:], strict=True):
+        model = _fitted(table, tree, n_states, smoothing, progress)
         bic = model.bic(table)
         if bic >= lowest:
             break
@@ -54,6 +61,13 @@ def references(table: Table, smoothing: float) -> Iterator[Reference]:
         yield Reference("One hidden variable", f"{states} classes of rows, the number by BIC", best)
 
 
-def _fitted(table: Table, tree: Tree, n_states: int, smoothing: float) -> LatentTreeModel:
-    monitor = ConvergenceMonitor(rough_tolerance(table), _ITERATIONS)
-    return fit_model(table, tree, n_states, smoothing=smoothing, monitor=monitor, random_state=_SEED).model
+def _fitted(table: Table, tree: Tree, n_states: int, smoothing: float, progress: Progress) -> LatentTreeModel:
+    return fit_model(
+        table,
+        tree,
+        n_states,
+        smoothing=smoothing,
+        monitor=ConvergenceMonitor(rough_tolerance(table), _ITERATIONS),
+        random_state=_SEED,
+        progress=progress,
+    ).model

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
 from latree.errors import InputError
+from latree.progress import Progress, no_progress
 from latree.table.chunks import Block, Sums, missing_code
 from latree.table.columns import DEFAULT_MISSING, Column
 from latree.table.encode import MISSING, Unseen, code_type, encode_column
 from latree.table.finding import find_source
 from latree.table.learning import learn_columns
-from latree.table.memory import MemoryRows, Rows
+from latree.table.memory import LocalRows, MemoryRows, Rows, ToldRows
 from latree.table.sources import Piece, Source, Weights, n_rows
 
 __all__ = [
@@ -128,6 +129,10 @@ class Table:
         """Apply a function that gives one result a row, and collect the results in the rows' order."""
         return self.rows.map(function)
 
+    def told(self, progress: Progress) -> "Table":
+        """Give the same table, whose sums tell how many rows of this machine they have come to."""
+        return replace(self, rows=ToldRows(self.rows, progress)) if isinstance(self.rows, LocalRows) else self
+
     def taken(self, rows: IntArray) -> "Table":
         """Give a table of some of the rows, in memory."""
         return replace(self, rows=MemoryRows.of(self.rows.fetch(rows)))
@@ -174,6 +179,7 @@ def as_table(
     unseen: Unseen = "error",
     drop: Collection[str] = (),
     client: Any = None,
+    progress: Progress = no_progress,
 ) -> Table:
     """Turn data of any supported form into a table of codes.
 
@@ -204,6 +210,8 @@ def as_table(
     client : dask.distributed.Client, optional
         The cluster that reads Parquet files and keeps their rows. The default client where the data are a Dask
         dataframe.
+    progress : callable
+        Told how much of files is read; anew for every pass over them.
 
     Returns
     -------
@@ -220,7 +228,7 @@ def as_table(
     missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
     if isinstance(data, list | tuple):
         data = _as_array(data, "the data")
-    source = find_source(data, names, client)
+    source = find_source(data, names, client, progress)
     if weights is not None:
         source = _weighted(source, weights, missing)
     wanted = _without(source, drop)

@@ -10,13 +10,14 @@ import narwhals as nw
 import numpy as np
 
 from latree.errors import InputError
+from latree.progress import Progress, no_progress
 from latree.table.factors import from_frame, from_matrix
 from latree.table.parquet import is_parquet, parquet_source
 from latree.table.sources import Source, in_memory
 from latree.table.textfile import is_text_file, text_source
 
 
-def find_source(data: Any, names: Sequence[str] | None, client: Any = None) -> Source:
+def find_source(data: Any, names: Sequence[str] | None, client: Any = None, progress: Progress = no_progress) -> Source:
     """Make a source of a file's name or a pattern of names, an array or a data frame."""
     if names is not None and not isinstance(data, np.ndarray):
         raise InputError("names can be given for an array only; a file or a data frame has its own")
@@ -27,7 +28,8 @@ def find_source(data: Any, names: Sequence[str] | None, client: Any = None) -> S
                 raise InputError(f"{data}: a cluster reads Parquet files; have dask.dataframe read others")
             on_cluster: Source = cluster().parquet_source(str(data), paths, client)
             return on_cluster
-        return parquet_source(str(data), paths) if is_parquet(paths[0]) else text_source(str(data), paths)
+        read = parquet_source if is_parquet(paths[0]) else text_source
+        return read(str(data), paths, progress)
     if is_on_cluster(data):
         frame: Source = cluster().frame_source(data, client)
         return frame

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from latree.arrays import CodeArray, FloatArray, IntArray
 from latree.parallel import map_ordered
+from latree.progress import Progress
 from latree.table.chunks import (
     Block,
     Draws,
@@ -171,6 +172,35 @@ class ResampledRows(LocalRows):
     def chunks(self) -> Iterator[Block]:
         """Give the chunks in their order."""
         return (self.draws.drawn(place, chunk) for place, chunk in enumerate(self.rows.chunks()))
+
+
+@dataclass(frozen=True)
+class ToldRows(LocalRows):
+    """Rows that tell how many of them a sum has come to."""
+
+    rows: LocalRows
+    progress: Progress
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.rows.n_rows
+
+    @property
+    def chunk_weights(self) -> tuple[float, ...]:
+        """Weight of each chunk."""
+        return self.rows.chunk_weights
+
+    def chunks(self) -> Iterator[Block]:
+        """Give the chunks in their order."""
+        return self.rows.chunks()
+
+    def _blocks(self, rows: int | None = None) -> Iterator[tuple[int, Block]]:
+        done = 0
+        for place, block in super()._blocks(rows):
+            yield place, block
+            done += len(block.codes)
+            self.progress(done, self.n_rows)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from latree.errors import InputError
 from latree.files import readable
+from latree.progress import Progress, no_progress
 from latree.table.factors import Factor, check_names, label_of, text_array
 from latree.table.sources import CELLS_AT_ONCE, LocalSource, Names, in_files
 
@@ -26,9 +27,9 @@ def is_parquet(path: Path) -> bool:
     return path.name.lower().endswith((".parquet", ".pq"))
 
 
-def parquet_source(where: str, paths: Sequence[Path]) -> LocalSource:
+def parquet_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
     """Make a source of Parquet files with the same columns, one after the other."""
-    return in_files(where, parquet_names(paths), partial(_pieces, paths))
+    return in_files(where, parquet_names(paths), partial(_pieces, paths, progress))
 
 
 def parquet_names(paths: Sequence[Path]) -> list[str]:
@@ -46,10 +47,15 @@ def parquet_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _pieces(paths: Sequence[Path], names: Names) -> Iterator[list[Factor]]:
-    """Read some columns, piece by piece."""
+def _pieces(paths: Sequence[Path], progress: Progress, names: Names) -> Iterator[list[Factor]]:
+    """Read some columns, piece by piece; tell the rows that are read."""
+    total = sum(sum(row_groups(path)) for path in paths)
+    done = 0
     for path in paths:
-        yield from read_pieces(path, names)
+        for factors in read_pieces(path, names):
+            yield factors
+            done += len(factors[0].codes)
+            progress(done, total)
 
 
 def read_pieces(path: Path, names: Names, groups: Sequence[int] | None = None) -> Iterator[list[Factor]]:

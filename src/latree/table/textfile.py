@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from latree.errors import InputError
 from latree.files import readable
+from latree.progress import Progress, no_progress
 from latree.table.factors import Factor, check_names, text_array
 from latree.table.sources import CELLS_AT_ONCE, LocalSource, Names, in_files
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
-def text_source(where: str, paths: Sequence[Path]) -> LocalSource:
+def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
     """Make a source of text files with the same columns, one after the other."""
     headers = []
     for path in paths:
@@ -34,12 +35,13 @@ def text_source(where: str, paths: Sequence[Path]) -> LocalSource:
             headers.append(_reader(path, stream)[0])
         if headers[-1] != headers[0]:
             raise InputError(f"{path}: its columns are not those of {paths[0]}")
-    return in_files(where, headers[0], partial(_pieces, paths))
+    return in_files(where, headers[0], partial(_pieces, paths, progress))
 
 
-def _pieces(paths: Sequence[Path], names: Names) -> Iterator[list[Factor]]:
-    """Read some columns, piece by piece."""
-    for path in paths:
+def _pieces(paths: Sequence[Path], progress: Progress, names: Names) -> Iterator[list[Factor]]:
+    """Read some columns, piece by piece; tell the bytes that are read."""
+    sizes = [path.stat().st_size for path in paths]
+    for number, path in enumerate(paths):
         with _open(path) as stream:
             header, reader = _reader(path, stream)
             rows = _checked(path, reader, len(header))
@@ -50,6 +52,13 @@ def _pieces(paths: Sequence[Path], names: Names) -> Iterator[list[Factor]]:
                 columns = zip(*chunk, strict=True) if chunk else [()] * len(header)
                 wanted = zip(header, columns, strict=True)
                 yield [_factor(name, cells) for name, cells in wanted if names is None or name in names]
+                progress(sum(sizes[:number]) + _bytes_read(stream), sum(sizes))
+
+
+def _bytes_read(stream: TextIO) -> int:
+    """Count the bytes of a file that are read, compressed ones if it is."""
+    binary: Any = stream.buffer
+    return int(getattr(binary, "fileobj", binary).tell())  # a gzip file has the compressed one inside
 
 
 def _factor(name: str, cells: Sequence[str]) -> Factor:
