@@ -6,7 +6,7 @@ a Dirichlet prior that adds ``smoothing`` rows to every cell of every table. No 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
@@ -291,8 +291,8 @@ def _climb(
         tell(len(monitor.history) - 1)
         best = objective
         if goes_on:
-            plain = _by_shape(partial(_maximise, smoothing=smoothing), counts, network.tables)
-            network = replace(network, tables=_by_shape(partial(_farther, length=length), plain, network.tables))
+            plain, farther = _steps(counts, network.tables, smoothing, length)
+            network = replace(network, tables=farther)
             length = min(_LONGER * length, _LONGEST)
         if not goes_on or keep.is_due():
             state: Arrays = {"tables": _packed(network.tables), "plain": _packed(plain), "start": start}
@@ -318,19 +318,24 @@ def _unpacked(packed: FloatArray, like: Sequence[FloatArray]) -> tuple[FloatArra
     return tuple(part.reshape(table.shape) for part, table in zip(parts, like, strict=True))
 
 
-def _by_shape(
-    step: Callable[[FloatArray, FloatArray], FloatArray], new: Sequence[FloatArray], old: Sequence[FloatArray]
-) -> tuple[FloatArray, ...]:
-    """Apply a function to two tables of every node, to all nodes with tables of the same shape at once."""
+def _steps(
+    counts: Sequence[FloatArray], old: Sequence[FloatArray], smoothing: float, length: float
+) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+    """Give the tables after EM's own step, and after one so many times as long.
+
+    All nodes with tables of the same shape are worked on at once.
+    """
     places: dict[tuple[int, ...], list[int]] = {}
     for place, table in enumerate(old):
         places.setdefault(table.shape, []).append(place)
-    found: list[FloatArray] = [np.empty(0)] * len(old)
+    plain: list[FloatArray] = [np.empty(0)] * len(old)
+    farther = plain.copy()
     for some in places.values():
-        results = step(np.stack([new[place] for place in some]), np.stack([old[place] for place in some]))
-        for place, result in zip(some, results, strict=True):
-            found[place] = result
-    return tuple(found)
+        before = np.stack([old[place] for place in some])
+        best = _maximise(np.stack([counts[place] for place in some]), before, smoothing)
+        for place, own, longer in zip(some, best, _farther(best, before, length), strict=True):
+            plain[place], farther[place] = own, longer
+    return tuple(plain), tuple(farther)
 
 
 def _farther(new: FloatArray, old: FloatArray, length: float) -> FloatArray:
