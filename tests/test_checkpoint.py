@@ -334,8 +334,9 @@ def test_removing_leaves_what_others_put_there(tmp_path):
     keep.save("fits", 1, {"x": np.ones(2)}, finished=False)
     assert keep.kept() == "a part of the first"
     keep.save("fits", 1, {"x": np.ones(2)})
+    assert keep.kept() == "1 fit"
     keep.save("fits", 2, {"x": np.ones(2)}, finished=False)
-    assert keep.kept() == "1 fits and a part of the next"
+    assert keep.kept() == "1 fit and a part of the next"
     (tmp_path / "kept" / ".fits-000003.done.abcd1234").write_text("what a process left that was killed")
     (tmp_path / "kept" / "notes.txt").write_text("mine")
     keep.remove()

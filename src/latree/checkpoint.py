@@ -126,8 +126,11 @@ class Checkpoint(Keeper):
         parts = []
         kinds = Counter(path.name.rpartition("-")[0] for path in self.folder.glob(f"*{_DONE}"))
         for kind in sorted(kinds):
-            total = self._totals.get(kind)
-            parts.append(f"{kinds[kind]} {kind}" if total is None else f"{kinds[kind]} of {total} {kind}")
+            count, total = kinds[kind], self._totals.get(kind)
+            if total is not None:
+                parts.append(f"{count} of {total} {kind}")
+            else:
+                parts.append(f"{count} {kind if count != 1 else kind.removesuffix('s')}")
         if any(self.folder.glob(f"*{_BEGUN}")):
             parts.append("a part of the next" if parts else "a part of the first")
         return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
