@@ -329,6 +329,17 @@ def test_folders_of_other_commands_and_of_people_are_refused(stopped):
     assert (stopped / "thesis" / "thesis.tex").read_text() == "mine"
 
 
+@pytest.mark.parametrize("command", [["fit", "data.csv"], ["power", "model.json"], ["reproduce", "quartets"]])
+def test_results_cannot_go_where_work_is_kept(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    write(Path("data.csv"))
+    model_of(6).save("model.json")
+    result = invoke(*command, "--out", "run", "--checkpoint", "../" + tmp_path.name + "/run")
+    assert isinstance(result.exception, InputError)
+    assert "both --out and --checkpoint" in str(result.exception)
+    assert sorted(os.listdir()) == ["data.csv", "model.json"]
+
+
 def test_removing_leaves_what_others_put_there(tmp_path):
     keep = Checkpoint(tmp_path / "kept", {})
     keep.save("fits", 1, {"x": np.ones(2)}, finished=False)

@@ -58,11 +58,18 @@ class Interrupted(click.Abort):
 KeepFor: TypeAlias = "Callable[[Callable[[], dict[str, Any]]], Keeper]"
 
 
+def refuse_same(out: Path | None, checkpoint: Path | None) -> None:
+    """Raise if results are to go where work is kept."""
+    if out is not None and checkpoint is not None and out.resolve() == checkpoint.resolve():
+        raise InputError(f"{checkpoint}: both --out and --checkpoint; the latter is removed at the end")
+
+
 @contextmanager
-def resumable(folder: Path | None) -> "Iterator[KeepFor]":
-    """Keep work in a folder, if there is one, until all is done; if Ctrl-C comes, say what is kept."""
+def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
+    """Keep work in a folder, if there is one, until its result is out; if Ctrl-C comes, say what is kept."""
     from latree.checkpoint import NOTHING_KEPT, Checkpoint
 
+    refuse_same(out, folder)
     opened: list[Checkpoint] = []
 
     def keep_for(settings: Callable[[], dict[str, Any]]) -> "Keeper":
