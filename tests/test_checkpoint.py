@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -338,6 +339,14 @@ def test_results_cannot_go_where_work_is_kept(tmp_path, monkeypatch, command):
     assert isinstance(result.exception, InputError)
     assert "both --out and --checkpoint" in str(result.exception)
     assert sorted(os.listdir()) == ["data.csv", "model.json"]
+
+
+@pytest.mark.parametrize("error", [InputError("wrong"), KeyboardInterrupt()])
+def test_a_run_that_got_nowhere_leaves_no_folder(tmp_path, monkeypatch, error):
+    write(tmp_path / "data.csv")
+    monkeypatch.setattr("latree.methods.latent_class", mock.Mock(side_effect=error))
+    assert fit(tmp_path, "--method", "lcm").exit_code == 1
+    assert os.listdir(tmp_path) == ["data.csv"]
 
 
 def test_removing_leaves_what_others_put_there(tmp_path):

@@ -78,19 +78,21 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
         opened.append(Checkpoint(folder, settings()))
         return opened[0]
 
+    done = False
     try:
         yield keep_for
+        done = True
     except KeyboardInterrupt:
         said = "nothing was written"
-        if opened and (kept := opened[0].kept()):
+        if kept := "".join(checkpoint.kept() for checkpoint in opened):
             said = f"no result was written, but {folder} keeps {kept}; the same command goes on there"
-        elif opened:
-            said += f", and {folder} keeps nothing yet"
         elif folder is None:
             said += " (--checkpoint DIR would have kept what was done)"
         raise Interrupted(f"interrupted; {said}") from None
-    for checkpoint in opened:
-        checkpoint.remove()
+    finally:
+        for checkpoint in opened:
+            if done or not checkpoint.kept():  # an empty one would only stand in the way of other settings
+                checkpoint.remove()
 
 
 def command_line(*arguments: str) -> str:
