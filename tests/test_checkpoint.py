@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -329,13 +330,33 @@ def test_folders_of_other_commands_and_of_people_are_refused(stopped):
     assert (stopped / "thesis" / "thesis.tex").read_text() == "mine"
 
 
+@pytest.mark.parametrize("command", [["fit", "data.csv"], ["power", "model.json"], ["reproduce", "quartets"]])
+def test_results_cannot_go_where_work_is_kept(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    write(Path("data.csv"))
+    model_of(6).save("model.json")
+    result = invoke(*command, "--out", "run", "--checkpoint", "../" + tmp_path.name + "/run")
+    assert isinstance(result.exception, InputError)
+    assert "both --out and --checkpoint" in str(result.exception)
+    assert sorted(os.listdir()) == ["data.csv", "model.json"]
+
+
+@pytest.mark.parametrize("error", [InputError("wrong"), KeyboardInterrupt()])
+def test_a_run_that_got_nowhere_leaves_no_folder(tmp_path, monkeypatch, error):
+    write(tmp_path / "data.csv")
+    monkeypatch.setattr("latree.methods.latent_class", mock.Mock(side_effect=error))
+    assert fit(tmp_path, "--method", "lcm").exit_code == 1
+    assert os.listdir(tmp_path) == ["data.csv"]
+
+
 def test_removing_leaves_what_others_put_there(tmp_path):
     keep = Checkpoint(tmp_path / "kept", {})
     keep.save("fits", 1, {"x": np.ones(2)}, finished=False)
     assert keep.kept() == "a part of the first"
     keep.save("fits", 1, {"x": np.ones(2)})
+    assert keep.kept() == "1 fit"
     keep.save("fits", 2, {"x": np.ones(2)}, finished=False)
-    assert keep.kept() == "1 fits and a part of the next"
+    assert keep.kept() == "1 fit and a part of the next"
     (tmp_path / "kept" / ".fits-000003.done.abcd1234").write_text("what a process left that was killed")
     (tmp_path / "kept" / "notes.txt").write_text("mine")
     keep.remove()

@@ -6,15 +6,22 @@ import pty
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from latree.distances import log_det, pairwise
 from latree.progress import WHOLE, Attempts, no_progress, part_of
+from latree.report import report_facts
+from latree.simulate import random_model, random_tree
+from latree.states import choose, held_out
 from latree.table import as_table
 from latree.terminal import Stage, progress_bars
+from latree.theory import tree_facts
 
+rng = partial(np.random.default_rng, 0)
 SLOW = "from latree import terminal; terminal._SECONDS = {}; "
 
 
@@ -127,6 +134,29 @@ def test_parts_and_attempts_only_rise():
         attempts.end()
     assert seen == sorted(seen)
     assert seen[-1] < WHOLE
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda model, table, tell: pairwise(table, log_det, tell),
+        lambda model, table, tell: tree_facts(model, progress=tell),
+        lambda model, table, tell: report_facts(model, table, progress=tell),
+        lambda model, table, tell: model.sample(10, 0, tell),
+        lambda model, table, tell: choose(table, model.tree, held_out(table, rng()), criterion="bic", progress=tell),
+    ],
+    ids=["pairwise", "theory", "report", "sample", "choose"],
+)
+def test_work_tells_how_far_it_is(monkeypatch, work):
+    monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", 100)
+    monkeypatch.setattr("latree.theory._CELLS_AT_ONCE", 100)
+    model = random_model(random_tree(6, 0.5, 0), n_states=3, hidden_states=2, random_state=0)
+    told = []
+    work(model, model.sample(60, 0), lambda *numbers: told.append(numbers))
+    assert told == sorted(told)
+    assert len({done for done, _ in told}) > 2
+    assert len({total for _, total in told}) == 1
+    assert 0 <= told[0][0] <= told[-1][0] <= told[0][1]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])

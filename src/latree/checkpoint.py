@@ -45,16 +45,12 @@ class Keeper:
         """Tell whether it is time to keep what is not finished."""
         return False
 
-    def load(self, kind: str, number: int) -> Arrays | None:
-        """Give the arrays of a piece; None where nothing of it was kept."""
+    def load(self, kind: str, number: int, start: Arrays | None = None) -> Arrays | None:
+        """Give the arrays of a piece; None where nothing of it was kept. Raise if it has another start than this."""
         return None
 
     def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
         """Keep a piece, in place of what was kept of it before."""
-
-    def refuse(self, kind: str, number: int) -> InputError:
-        """Give the error of a piece that cannot be what this run made."""
-        raise NotImplementedError
 
 
 NOTHING_KEPT = Keeper()
@@ -91,8 +87,8 @@ class Checkpoint(Keeper):
         """Tell whether it is time to keep what is not finished: every few seconds."""
         return time.monotonic() - self._kept_at > _SECONDS
 
-    def load(self, kind: str, number: int) -> Arrays | None:
-        """Give the arrays of a piece; None where nothing of it was kept."""
+    def load(self, kind: str, number: int, start: Arrays | None = None) -> Arrays | None:
+        """Give the arrays of a piece; None where nothing of it was kept. Raise if it has another start than this."""
         path = next((path for path in self._paths(kind, number) if path.is_file()), None)
         if path is None:
             return None
@@ -100,8 +96,14 @@ class Checkpoint(Keeper):
             content = path.read_bytes()
         if sha256(content[_CHECKSUM_BYTES:]).digest() != content[:_CHECKSUM_BYTES]:
             raise InputError(f"{path}: damaged; remove this file, and that part of the work is done again")
-        with np.load(io.BytesIO(content[_CHECKSUM_BYTES:]), allow_pickle=False) as arrays:
-            return dict(arrays)
+        with np.load(io.BytesIO(content[_CHECKSUM_BYTES:]), allow_pickle=False) as stored:
+            arrays = dict(stored)
+        if any(not np.array_equal(arrays[name], array) for name, array in (start or {}).items()):
+            raise InputError(
+                f"{path}: made by another computation, perhaps with other libraries; remove {self.folder} and start "
+                "anew"
+            )
+        return arrays
 
     def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
         """Keep a piece, in place of what was kept of it before."""
@@ -114,20 +116,16 @@ class Checkpoint(Keeper):
             begun.unlink(missing_ok=True)
         self._kept_at = time.monotonic()
 
-    def refuse(self, kind: str, number: int) -> InputError:
-        """Give the error of a piece that cannot be what this run made."""
-        path = next(path for path in self._paths(kind, number) if path.is_file())
-        return InputError(
-            f"{path}: made by another computation, perhaps with other libraries; remove {self.folder} and start anew"
-        )
-
     def kept(self) -> str:
         """Say in words what is kept; nothing where nothing is."""
         parts = []
         kinds = Counter(path.name.rpartition("-")[0] for path in self.folder.glob(f"*{_DONE}"))
         for kind in sorted(kinds):
-            total = self._totals.get(kind)
-            parts.append(f"{kinds[kind]} {kind}" if total is None else f"{kinds[kind]} of {total} {kind}")
+            count, total = kinds[kind], self._totals.get(kind)
+            if total is not None:
+                parts.append(f"{count} of {total} {kind}")
+            else:
+                parts.append(f"{count} {kind if count != 1 else kind.removesuffix('s')}")
         if any(self.folder.glob(f"*{_BEGUN}")):
             parts.append("a part of the next" if parts else "a part of the first")
         return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

@@ -139,7 +139,7 @@ def fit(
         reading["missing"] = missing
     origin = Origin(data.name, common.command_line(data.name), reading["weights"])
     connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
-    with common.resumable(checkpoint) as keep_for, progress_bars(not quiet) as stages, connected as client:
+    with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
         learned = _learn(table, str(data), origin, out, stages, keep_for, **options)
     _print_run(learned, out, as_json, quiet)

@@ -58,11 +58,18 @@ class Interrupted(click.Abort):
 KeepFor: TypeAlias = "Callable[[Callable[[], dict[str, Any]]], Keeper]"
 
 
+def refuse_same(out: Path | None, checkpoint: Path | None) -> None:
+    """Raise if results are to go where work is kept."""
+    if out is not None and checkpoint is not None and out.resolve() == checkpoint.resolve():
+        raise InputError(f"{checkpoint}: both --out and --checkpoint; the latter is removed at the end")
+
+
 @contextmanager
-def resumable(folder: Path | None) -> "Iterator[KeepFor]":
-    """Keep work in a folder, if there is one, until all is done; if Ctrl-C comes, say what is kept."""
+def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
+    """Keep work in a folder, if there is one, until its result is out; if Ctrl-C comes, say what is kept."""
     from latree.checkpoint import NOTHING_KEPT, Checkpoint
 
+    refuse_same(out, folder)
     opened: list[Checkpoint] = []
 
     def keep_for(settings: Callable[[], dict[str, Any]]) -> "Keeper":
@@ -71,19 +78,21 @@ def resumable(folder: Path | None) -> "Iterator[KeepFor]":
         opened.append(Checkpoint(folder, settings()))
         return opened[0]
 
+    done = False
     try:
         yield keep_for
+        done = True
     except KeyboardInterrupt:
         said = "nothing was written"
-        if opened and (kept := opened[0].kept()):
+        if kept := "".join(checkpoint.kept() for checkpoint in opened):
             said = f"no result was written, but {folder} keeps {kept}; the same command goes on there"
-        elif opened:
-            said += f", and {folder} keeps nothing yet"
         elif folder is None:
             said += " (--checkpoint DIR would have kept what was done)"
         raise Interrupted(f"interrupted; {said}") from None
-    for checkpoint in opened:
-        checkpoint.remove()
+    finally:
+        for checkpoint in opened:
+            if done or not checkpoint.kept():  # an empty one would only stand in the way of other settings
+                checkpoint.remove()
 
 
 def command_line(*arguments: str) -> str:

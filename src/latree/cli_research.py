@@ -57,6 +57,7 @@ def reproduce(
     from latree.experiments.cells import Run
     from latree.terminal import progress_bars
 
+    common.refuse_same(out, checkpoint)
     run = Run(out, seed, quick, workers, checkpoint)
     wanted = EXPERIMENTS if what == "all" else (what,)
     if "stocks" in wanted:
@@ -289,7 +290,7 @@ def power(
         "repeats": repeats,
         "max_rows": max_rows,
     }
-    with common.resumable(checkpoint) as keep_for:
+    with common.resumable(checkpoint, out) as keep_for:
         with progress_bars(not quiet) as stages:
             found = recovery_power(
                 loaded,
