@@ -150,19 +150,7 @@ def _joining_of(columns: int, noise: float) -> Callable[[], object]:
 
 
 def divide(columns: int) -> None:
-    print("divide and conquer, with a test that knows the tree; more: rounds after the first 128 leaves")
-    print(f"{'columns':>8}{'tests':>9}{'rounds':>8}{'tests / d log2 d':>18}{'more / log2 d log2 (d/128)':>28}")
-    first = 0
-    for size in (128, 512, 2048, 8192):
-        tree = random_tree(size, 0.5, 0)
-        lengths = tree.path_lengths()
-        # Representatives by lengths with some noise, so that there are no ties: the test must be right, they need not.
-        distance = lengths + tree_distances(size, np.inf)
-        facts = divide_and_conquer(tree.names, four_point_test(lengths), distance=distance, random_state=0).facts
-        tests, rounds = facts["quartet_tests"], facts["quartet_rounds"]
-        first = first or rounds
-        ratio = (rounds - first) / (np.log2(size) * np.log2(size / 128)) if size > 128 else 0
-        print(f"{size:8}{tests:9}{rounds:8}{tests / (size * np.log2(size)):18.2f}{ratio:28.2f}", flush=True)
+    """Find large trees; the most memory that the process had until then is printed with each."""
     print("from tables of 2000 rows and 4 states, nearest representatives")
     print(f"{'columns':>8}{'seconds':>9}{'cpu':>8}{'tests':>9}{'rounds':>8}{'distance':>10}{'GB':>6}")
     for size in (250, 1000, columns):
@@ -174,7 +162,25 @@ def divide(columns: int) -> None:
         apart = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds
         counts = f"{built.facts['quartet_tests']:9}{built.facts['quartet_rounds']:8}"
         print(f"{size:8}{taken[0]:9.1f}{taken[1]:8.1f}{counts}{apart:10.3f}{memory:6.2f}", flush=True)
+    rounds()
     batches()
+
+
+def rounds() -> None:
+    """Count tests and rounds."""
+    print("divide and conquer, with a test that knows the tree; more: rounds after the first 128 leaves")
+    print(f"{'columns':>8}{'tests':>9}{'rounds':>8}{'tests / d log2 d':>18}{'more / log2 d log2 (d/128)':>28}")
+    first = 0
+    for size in (128, 512, 2048, 8192):
+        tree = random_tree(size, 0.5, 0)
+        lengths = tree.path_lengths()
+        # Representatives by lengths with some noise, so that there are no ties: the test must be right, they need not.
+        distance = lengths + tree_distances(size, np.inf)
+        facts = divide_and_conquer(tree.names, four_point_test(lengths), distance=distance, random_state=0).facts
+        tests, asked = facts["quartet_tests"], facts["quartet_rounds"]
+        first = first or asked
+        ratio = (asked - first) / (np.log2(size) * np.log2(size / 128)) if size > 128 else 0
+        print(f"{size:8}{tests:9}{asked:8}{tests / (size * np.log2(size)):18.2f}{ratio:28.2f}", flush=True)
 
 
 def batches() -> None:

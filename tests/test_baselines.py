@@ -36,7 +36,7 @@ def naive_information(table):
 
 @pytest.mark.parametrize("cells_at_once", [1, 100, 2**22])
 def test_mutual_information_equals_a_naive_loop(cells_at_once, monkeypatch):
-    monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("latree.tables._CELLS_AT_ONCE", cells_at_once)
     table = holed(sampled())
     measured = pairwise(table, information)
     np.testing.assert_allclose(measured, naive_information(table), rtol=1e-10, atol=1e-13)

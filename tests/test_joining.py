@@ -72,7 +72,7 @@ def test_log_det_is_the_formula_of_the_paper(n):
 
 @pytest.mark.parametrize("cells_at_once", [1, 150, 2**22])
 def test_log_det_of_a_table_is_that_of_its_pair_tables(cells_at_once, monkeypatch):
-    monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("latree.tables._CELLS_AT_ONCE", cells_at_once)
     model = random_model(
         random_tree(7, 0.5, 0), n_states=3, hidden_states=3, start="identity", perturbation=0.2, random_state=0
     )

@@ -207,7 +207,7 @@ def test_several_measures_are_each_what_it_is_alone(monkeypatch):
     table = Table.from_codes(columns, codes, np.random.default_rng(1).exponential(size=200))
     measures = [nuclear, covariance, chance, information, log_det]
     together = pairwise_all(table, measures)
-    monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", 2 * 7 * 9)  # two columns at a time
+    monkeypatch.setattr("latree.tables._CELLS_AT_ONCE", 2 * 7 * 9)  # two columns at a time
     for measure, found in zip(measures, together, strict=True):
         np.testing.assert_array_equal(found, found.T)
         np.testing.assert_allclose(found, pairwise(table, measure), rtol=1e-12)

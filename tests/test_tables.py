@@ -103,7 +103,7 @@ def test_measures_do_not_depend_on_tiles_or_threads(monkeypatch, measure):
     whole = pairwise(table, measure)
     np.testing.assert_array_equal(whole, whole.T)
     for cells in (1, 300):
-        monkeypatch.setattr("latree.distances._CELLS_AT_ONCE", cells)
+        monkeypatch.setattr("latree.tables._CELLS_AT_ONCE", cells)
         in_tiles = pairwise(table, measure)
         np.testing.assert_allclose(in_tiles, whole, rtol=1e-14)
         with monkeypatch.context() as patch:

@@ -7,7 +7,6 @@ table (:func:`pairwise`) as well as of the exact distributions of a model.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -19,10 +18,10 @@ from latree.errors import InputError
 from latree.parallel import map_ordered
 from latree.progress import Progress, no_progress
 from latree.table import FEW_STATES, Table
-from latree.tables import pair_tables, tables_between
+from latree.tables import pair_tables, tables_between, tiles
 from latree.tensor import nuclear_norms, singular_values
 
-_CELLS_AT_ONCE = 2**20  # pair tables are made and measured so many cells at a time
+_WIDE_CELLS_AT_ONCE = 2**22  # of pair tables of columns with many states
 _MOST_WIDE_CELLS = 2**34  # of all pair tables together where columns have many states: beyond it, hours
 _MOST_SINGULAR = 1e-6  # what a singular value of zero counts as at most, however few rows there are
 ROUNDING = 1e-14  # what independent columns may seem to depend on each other by
@@ -189,16 +188,16 @@ def pairwise_all(table: Table, measures: Sequence[Measure], progress: Progress =
     d, n = table.n_columns, int(table.n_states.max())
     if n > FEW_STATES:
         return _pairwise_wide(table, measures, progress)
-    step = max(1, isqrt(_CELLS_AT_ONCE) // n)
-    tiles = [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
+    squares = tiles(table)
     results = [np.empty((d, d)) for _ in measures]
 
     def measured(tile: tuple[slice, slice]) -> list[FloatArray]:
         pairs = as_pairs(tables_between(table, *tile))
         return [measure(pairs) for measure in measures]
 
-    for done, ((first, second), values) in enumerate(zip(tiles, map_ordered(measured, tiles), strict=True), start=1):
-        progress(done, len(tiles))
+    found = map_ordered(measured, squares)
+    for done, ((first, second), values) in enumerate(zip(squares, found, strict=True), start=1):
+        progress(done, len(squares))
         for result, value in zip(results, values, strict=True):
             result[first, second] = value
     return [_symmetric(result) for result in results]
@@ -227,7 +226,7 @@ def _pairwise_wide(table: Table, measures: Sequence[Measure], progress: Progress
     done = 0
     for size in np.unique(width).tolist():
         alike = pairs[width == size]
-        step = max(1, 4 * _CELLS_AT_ONCE // size**2)
+        step = max(1, _WIDE_CELLS_AT_ONCE // size**2)
         for start in range(0, len(alike), step):
             some = alike[start : start + step]
             counted = replace(as_pairs(pair_tables(table, some)), widest=int(n.max()))

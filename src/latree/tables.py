@@ -5,6 +5,7 @@ padded with zeros, so that many tables make one array; zero rows and columns cha
 """
 
 from functools import partial
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from latree.table import Block, Table, missing_code
 # One quartet of 200-state columns would take 1.6e9 cells: refuse before the memory goes.
 MAX_CELLS = 2**27
 
+_CELLS_AT_ONCE = 2**20  # of pair tables that are made, and measured, at a time
 _NUMBERS_AT_ONCE = 2**16  # rows of groups are numbered so many at a time, which stay in the cache
 _WORDS_AT_ONCE = 2**14  # of bits
 _FEW_CELLS = 16  # up to which counting bits is faster than counting numbers
@@ -54,7 +56,25 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     """
     if pairs is not None:
         return _group_tables(table, pairs, width=2)
-    return tables_between(table, slice(None), slice(None))
+    d, n = table.n_columns, int(table.n_states.max())
+    _check_size(table, np.arange(d), d * d * n * n)
+    squares = tiles(table)
+    found = map_ordered(lambda tile: tables_between(table, *tile), squares)
+    result: NDArray[Any] | None = None
+    for (first, second), counts in zip(squares, found, strict=True):
+        if result is None:
+            result = np.empty((n, n, d, d), dtype=counts.dtype).transpose(2, 3, 0, 1)
+        result[first, second] = counts
+        if first != second:
+            result[second, first] = counts.transpose(1, 0, 3, 2)
+    assert result is not None
+    return result
+
+
+def tiles(table: Table) -> list[tuple[slice, slice]]:
+    """Give squares of pairs of columns that are counted at once; those below the diagonal are left out."""
+    d, step = table.n_columns, max(1, isqrt(_CELLS_AT_ONCE) // int(table.n_states.max()))
+    return [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
 
 
 def tables_between(table: Table, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
@@ -66,7 +86,6 @@ def tables_between(table: Table, first: slice, second: slice) -> NDArray[np.int6
     """
     columns = np.arange(table.n_columns)
     n, shape = int(table.n_states.max()), (len(columns[first]), len(columns[second]))
-    _check_size(table, columns, shape[0] * shape[1] * n * n)
     counts = table.sum(partial(_count_between, n=n, first=first, second=second))
     assert not isinstance(counts, tuple)
     # The same cells of all tables lie side by side: adding up a table's few cells is then many times as fast.
