@@ -15,7 +15,7 @@ from latree.parallel import map_ordered
 from latree.quartets import Pairings, QuartetTest, smallest, tensor_test
 from latree.tensor import namespace, nuclear_norms, unfoldings
 
-_CELLS_AT_ONCE = 2**15  # of the tensors that a thread works on, which stay in its cache with their unfoldings
+_CELLS_AT_ONCE = 2**18  # of the tensors that a thread works on: fewer would make threads wait for each other
 
 
 def nuclear_pairings(tensors: Any) -> Pairings:
