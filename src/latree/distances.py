@@ -200,12 +200,14 @@ def pairwise_all(table: Table, measures: Sequence[Measure], progress: Progress =
         progress(done, len(squares))
         for result, value in zip(results, values, strict=True):
             result[first, second] = value
-    return [_symmetric(result) for result in results]
+    return [_mirrored(result) for result in results]
 
 
-def _symmetric(result: FloatArray) -> FloatArray:
-    """Copy what is above the diagonal to below it, where nothing is, or what rounding made another number."""
-    return np.where(np.tri(len(result), dtype=bool), result.T, result)
+def _mirrored(result: FloatArray) -> FloatArray:
+    """Copy, in place, what is above the diagonal to below it: nothing is there, or what rounding made another number."""
+    for i in range(len(result)):
+        result[i + 1 :, i] = result[i, i + 1 :]
+    return result
 
 
 def _pairwise_wide(table: Table, measures: Sequence[Measure], progress: Progress) -> list[FloatArray]:
@@ -234,7 +236,7 @@ def _pairwise_wide(table: Table, measures: Sequence[Measure], progress: Progress
                 result[some[:, 0], some[:, 1]] = measure(counted)
             done += len(some)
             progress(done, len(pairs))
-    return [_symmetric(result) for result in results]
+    return [_mirrored(result) for result in results]
 
 
 def as_pairs(counts: NDArray[np.int64] | FloatArray) -> Pairs:
