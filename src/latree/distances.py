@@ -204,7 +204,7 @@ def pairwise_all(table: Table, measures: Sequence[Measure], progress: Progress =
 
 
 def _mirrored(result: FloatArray) -> FloatArray:
-    """Copy, in place, what is above the diagonal to below it: nothing is there, or what rounding made another number."""
+    """Copy in place what is above the diagonal to below it: nothing is there, or what rounding made of the same."""
     for i in range(len(result)):
         result[i + 1 :, i] = result[i, i + 1 :]
     return result
