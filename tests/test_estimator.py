@@ -11,8 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree
+from latree.doubts import idle_states
 from latree.em import start_from
-from latree.learn import Settings, _idle_states, learn_model
+from latree.learn import Settings, learn_model
 from latree.simulate import random_model, random_tree
 from latree.states import SMOOTHINGS
 from latree.table import Column, as_table
@@ -492,7 +493,7 @@ def test_states_that_are_empty_or_mean_the_same_are_told():
 
     def warnings(shares):
         model = LatentTreeModel(tree, columns, (leaf, leaf, leaf, np.array(shares)[:, None]))
-        return _idle_states(model, 100)
+        return idle_states(model, 100)
 
     assert warnings([0.4, 0.3, 0.3]) == [
         "some states mean the same as another one, so that fewer would do: 1 of the 3 of H1"

@@ -38,6 +38,7 @@ LAYERS = [
     ["latree.modelfile"],
     ["latree.model"],
     ["latree.em", "latree.simulate", "latree.theory", "latree.evidence"],
+    ["latree.heldout", "latree.doubts"],
     ["latree.states", "latree.rearrange"],
     ["latree.auto"],
     ["latree.methods"],
@@ -45,7 +46,7 @@ LAYERS = [
     ["latree.report"],
     ["latree.estimator", "latree.terminal", "latree.experiments"],
     ["latree.cli_common"],
-    ["latree.cli_plot", "latree.cli_report", "latree.cli_research"],
+    ["latree.cli_plot", "latree.cli_report", "latree.cli_research", "latree.cli_rows"],
     ["latree.cli"],
     ["latree.__main__"],
 ]

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from latree.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
+from latree.heldout import held_out
 from latree.learn import Settings, learn_model, learn_tree
 from latree.model import LatentTreeModel
 from latree.simulate import random_tree
-from latree.states import held_out
 from latree.support import bootstrap_trees
 from latree.table import Column, MemoryRows, Table, as_table
 from latree.table.chunks import added_up
@@ -211,8 +211,8 @@ def on_disk(table, tmp_path):
 def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(small, tmp_path, method, monkeypatch):
     monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 256)
     monkeypatch.setattr("latree.auto._REPLICATES", 4)
-    monkeypatch.setattr("latree.states._MANY_ROWS", 1000)
-    monkeypatch.setattr("latree.states.FEW_ROWS", 500)
+    monkeypatch.setattr("latree.heldout._MANY_ROWS", 1000)
+    monkeypatch.setattr("latree.heldout.FEW_ROWS", 500)
     monkeypatch.setattr("latree.states.MAX_STATES", 4)
     table = simulated(2500)
     disk = on_disk(table, tmp_path)
@@ -283,7 +283,7 @@ def test_sums_have_a_fixed_shape(parts):
 
 
 def test_held_out_rows_of_a_large_table_are_few(small, tmp_path, monkeypatch):
-    monkeypatch.setattr("latree.states._MANY_ROWS", 2400)
+    monkeypatch.setattr("latree.heldout._MANY_ROWS", 2400)
     table = simulated()
     weights = np.ones(3000)
     weights[::7] = 0

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from latree.builders.latent_class import latent_class
 from latree.em import ConvergenceMonitor, fit_model
+from latree.heldout import FEW_ROWS, held_out
 from latree.messages import log_likelihoods
 from latree.simulate import random_model, random_tree
-from latree.states import CRITERIA, FEW_ROWS, SMOOTHINGS, choose, contend, held_out, is_better, mean_entropy, regular
+from latree.states import CRITERIA, SMOOTHINGS, choose, contend, is_better, mean_entropy, regular
 from latree.table import Column, Table, as_table
 from latree.tree import Tree
 from strategies import any_tree

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from latree.distances import log_det, pairwise
+from latree.heldout import held_out
 from latree.progress import WHOLE, Attempts, no_progress, part_of
 from latree.report import report_facts
 from latree.simulate import random_model, random_tree
-from latree.states import choose, held_out
+from latree.states import choose
 from latree.table import as_table
 from latree.terminal import Stage, progress_bars
 from latree.theory import tree_facts

@@ -22,6 +22,7 @@ from latree.builders.neighbor_joining import neighbor_joining
 from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.distances import chance, covariance, information, pairwise, pairwise_all
 from latree.em import ConvergenceMonitor, fit_model
+from latree.heldout import held_out
 from latree.model import LatentTreeModel
 from latree.progress import WHOLE, Attempts, Progress, no_progress, part_of
 from latree.rearrange import Verdict, Views, exchanged
@@ -31,7 +32,6 @@ from latree.states import (
     Criterion,
     choose,
     contend,
-    held_out,
     is_better,
     regular,
     rough_tolerance,

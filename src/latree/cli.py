@@ -1,10 +1,8 @@
 """The command line. Heavy modules are imported by the commands that need them, so that ``--help`` is instant."""
 
 import io
-import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -17,13 +15,14 @@ from latree import cli_common as common
 from latree import cli_research as research
 from latree.cli_plot import plot
 from latree.cli_report import report
+from latree.cli_rows import impute, sample, score
 from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.learn import Learned
     from latree.progress import Progress, Stages
     from latree.record import Origin
-    from latree.table import Column, Table
+    from latree.table import Table
 
 MIN_COLUMNS = 4  # three leaves have only one tree
 _INTERRUPTED = "interrupted; nothing was written"
@@ -146,97 +145,6 @@ def fit(
 
 
 @commands.command()
-@click.argument("model", type=common.file)
-@click.argument("data", type=common.file)
-@common.unseen
-@common.quiet
-@common.as_json
-def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
-    """Print the log-likelihood of new rows.
-
-    MODEL is a model.json, DATA a table with the model's columns (others are passed over). Missing cells are summed out.
-    """
-    from latree.files import to_json
-    from latree.terminal import progress_bars
-
-    loaded = common.load_model(model)
-    with progress_bars(not quiet) as stages:
-        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
-        if table.n_rows == 0:
-            raise InputError(f"{data}: no rows, only column names")
-        total = loaded.log_likelihood(table.told(stages("Scoring the rows")))
-    mean = total / table.n_rows
-    if as_json:
-        # JSON has no infinity: null stands for rows that the model holds for impossible.
-        log_likelihood, mean_log_likelihood = (x if math.isfinite(x) else None for x in (total, mean))
-        facts = {"log_likelihood": log_likelihood, "mean_log_likelihood": mean_log_likelihood}
-        click.echo(to_json({"rows": table.n_rows, **facts}), nl=False)
-    elif not quiet:
-        click.echo(f"rows                 {table.n_rows}")
-        click.echo(f"log-likelihood       {total:.4f} nats")
-        click.echo(f"mean per row         {mean:.6f} nats")
-        click.echo(f"mean per cell        {mean / table.n_columns:.6f} nats")
-
-
-@commands.command()
-@click.argument("model", type=common.file)
-@click.option("--rows", type=click.IntRange(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
-@common.out_file
-@common.seed
-def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
-    """Draw new rows from a model, as CSV.
-
-    MODEL is a model.json. A column that was cut into bins gets the median of the bin.
-    """
-    from latree.terminal import progress_bars
-
-    loaded = common.load_model(model)
-    with progress_bars(True) as stages:
-        drawn = loaded.sample(rows, seed, stages("Drawing rows"))
-        writing = stages("Writing rows")
-        codes = drawn.codes()
-        cells = []
-        for done, column in enumerate(loaded.columns):
-            writing(done, len(loaded.columns))
-            labels = _labels(column)
-            cells.append([labels[code] for code in codes[:, done].tolist()])
-        _deliver(list(drawn.names), zip(*cells, strict=True), out)
-
-
-@commands.command()
-@click.argument("model", type=common.file)
-@click.argument("data", type=common.file)
-@common.out_file
-@common.unseen
-def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
-    """Fill missing cells with probable values.
-
-    MODEL is a model.json. Each missing cell of DATA gets its most probable value given the row; all other cells, and
-    columns that the model does not know, stay as they are. A column that was cut into bins gets the median of the bin.
-    With `--unseen missing`, cells that the model never saw are filled, too.
-    """
-    from latree.table.textfile import is_text_file, read_cells
-    from latree.terminal import progress_bars
-
-    if not is_text_file(data):
-        raise InputError(f"{data}: only text files (.csv, .tsv, .txt, also with .gz) are filled")
-    loaded = common.load_model(model)
-    with progress_bars(True) as stages:
-        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
-        header, cells = read_cells(data)
-        missing = table.codes() < 0
-        filled = loaded.complete(table.told(stages("Filling cells"))).codes()
-        writing = stages("Writing rows")
-        for j, column in enumerate(loaded.columns):
-            writing(j, len(loaded.columns))
-            labels = _labels(column)
-            position = header.index(column.name)
-            for i in missing[:, j].nonzero()[0].tolist():
-                cells[i][position] = labels[filled[i, j]]
-        _deliver(header, cells, out)
-
-
-@commands.command()
 @click.argument("first", type=common.file)
 @click.argument("second", type=common.file)
 @common.quiet
@@ -317,7 +225,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     _print_run(learned, out, as_json, quiet)
 
 
-for command in (plot, report, research.reproduce, research.theory, research.power):
+for command in (score, sample, impute, plot, report, research.reproduce, research.theory, research.power):
     commands.add_command(command)
 
 
@@ -381,27 +289,6 @@ def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> Non
         click.echo(learned.report(), nl=False)
         click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
         click.echo(f"The report is {out / 'report.html'}: open it in a browser.")
-
-
-def _labels(column: "Column") -> list[str]:
-    """Give what stands in a file for each state of a column."""
-    from latree.table.factors import label_of
-
-    return [label_of(column.decode(code)) for code in range(column.n_states)]
-
-
-def _deliver(header: list[str], rows: Iterable[Sequence[str]], out: Path | None) -> None:
-    """Print a table, or write it to a new file."""
-    from latree.files import refuse_existing, write_text
-    from latree.table.textfile import write_cells
-
-    if out is None:
-        click.echo(write_cells(header, rows), nl=False)
-        return
-    if out.suffix == ".gz":
-        raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
-    refuse_existing(out)  # somebody may have put a file there while we worked
-    write_text(out, write_cells(header, rows, "\t" if out.suffix == ".tsv" else ","))
 
 
 def main() -> None:

@@ -15,12 +15,12 @@ from math import inf, isfinite, log2, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from latree.arrays import FloatArray, IntArray
+from latree.arrays import FloatArray
 from latree.checkpoint import NOTHING_KEPT, Keeper
 from latree.em import ConvergenceMonitor, fit_model, frequencies, random_start
 from latree.evidence import Evidence, fit_local, messages, random_local
+from latree.heldout import Part
 from latree.messages import log_likelihoods
 from latree.model import LatentTreeModel, bic
 from latree.progress import Attempts, Progress, no_progress
@@ -36,24 +36,13 @@ _FIRST_SMOOTHING = 1.0
 MAX_STATES = 64
 MAX_CLASSES = 512  # of a hidden variable that is the only one: no two of them meet in a table
 MAX_ITERATIONS = 60  # of fits that are only compared
-FEW_ROWS = 2000  # of fewer, every row is held out once; of more, a fifth of the rows
 
-_PARTS = 3  # stretches of few rows that are held out, and as many parts of rows drawn at random
-_MANY_ROWS = 50_000  # no more are needed to choose
 _ROWS_A_STATE = 20  # more states than that makes of the rows are not tried
 _FIRST = 4  # states that the search begins with
 _LOCAL_ROWS = 5000  # a hidden variable by itself is looked at in no more rows
 _ROUNDS = 3
 _LOST = 2.0  # standard errors behind a rival after which no more parts are fitted
 _SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows to fit, and others to judge by."""
-
-    fitted: Table
-    judged: Table
 
 
 @dataclass(frozen=True)
@@ -79,46 +68,6 @@ class Choice:
     scores: FloatArray
     start: LatentTreeModel
     tried: tuple[Attempt, ...]
-
-
-def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
-    """Part a table's rows: half of those that are judged by are drawn at random, half are stretches of neighbours.
-
-    Neighbouring rows are often alike (days, or a file that somebody sorted), and new rows may be unlike all of them:
-    stretches tell how badly a model does then. Of few rows, each is judged once; of many, a fifth. Rows without weight
-    are left out. Repeated rows may fall on both sides: a weight is not quite the same as repeating a row.
-    """
-    rows = _some_with_weight(table, rng)
-    few = len(rows) < FEW_ROWS
-    stretches = np.array_split(rows, 2 * _PARTS if few else 10 * _PARTS)
-    if few:
-        others = rng.permutation(np.concatenate(stretches[1::2]))
-        judged = [*stretches[::2], *np.array_split(others, _PARTS)]
-    else:
-        together = np.concatenate(stretches[5::10])
-        others = np.setdiff1d(rows, together)
-        judged = [np.concatenate([together, rng.choice(others, len(together), replace=False)])]
-    return tuple(
-        Part(table.taken(np.setdiff1d(rows, part)), table.taken(np.sort(part))) for part in judged if len(part)
-    )
-
-
-def _some_with_weight(table: Table, rng: np.random.Generator) -> IntArray:
-    """Give the numbers of all rows with weight, or of many at random; only weights of zero make arrays as long."""
-
-    def count(block: Block) -> NDArray[np.int64]:
-        return np.array([np.count_nonzero(_has_weight(block))])
-
-    n_with_weight = int(np.asarray(table.sum(count))[0])
-    if n_with_weight <= _MANY_ROWS:
-        places = np.arange(n_with_weight)
-    else:
-        places = np.sort(rng.choice(n_with_weight, _MANY_ROWS, replace=False))
-    return places if n_with_weight == table.n_rows else np.flatnonzero(table.map(_has_weight))[places]
-
-
-def _has_weight(block: Block) -> NDArray[np.bool_]:
-    return np.ones(len(block.codes), dtype=bool) if block.weights is None else block.weights > 0
 
 
 def regular(tree: Tree, columns: Sequence[int], most: int) -> tuple[int, ...]:
