@@ -1,5 +1,7 @@
 """Repeated patterns, groups of children, parts of blocks and distinct rows against plain twins."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -139,6 +141,15 @@ def test_plans_are_kept_by_the_blocks_number_while_there_is_memory(monkeypatch):
     monkeypatch.setattr("latree.patterns._KEPT_BYTES", 0)
     none_kept = Plans(model.network)
     assert none_kept.of(block) is not none_kept.of(block)
+
+
+def test_plans_travel_without_what_is_kept():
+    model = small_models()[0]
+    plans = Plans(model.network)
+    fresh = len(pickle.dumps(plans))
+    plans.of(Block(stored(model, model.sample(500, 0).codes()), None, 0))
+    assert len(pickle.dumps(plans)) == fresh
+    assert pickle.loads(pickle.dumps(plans)).most_rows == plans.most_rows
 
 
 def test_an_empty_block_has_no_counts():

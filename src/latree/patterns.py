@@ -302,6 +302,10 @@ class Plans:
         self._kept: dict[int, Plan] = {}
         self._nbytes = 0
 
+    def __reduce__(self) -> tuple[type["Plans"], tuple["Network"]]:
+        """Travel to other machines without what is kept: their blocks are others."""
+        return Plans, (self.network,)
+
     def of(self, block: Block) -> Plan:
         """Give the plan of a block; one without a number gets a new one each time."""
         if block.number in self._kept:
