@@ -61,6 +61,7 @@ class Stopping(Checkpoint):
         super().save(*arguments, **options)
         self.saves -= 1
         if not self.saves:
+            self.close()
             raise Stopped
 
 
@@ -108,6 +109,20 @@ def test_a_run_that_was_stopped_many_times_ends_the_same(tmp_path, monkeypatch, 
     assert outcome(learned, tmp_path) == expected
     keep.remove()
     assert not (tmp_path / "kept").exists()
+
+
+def test_two_runs_do_not_share_a_folder(stopped):
+    first = Checkpoint(stopped / "other", {})
+    with pytest.raises(InputError, match="other: another run is using it"):
+        Checkpoint(stopped / "other", {})
+    first.close()
+    Checkpoint(stopped / "other", {}).remove()
+    assert not (stopped / "other").exists()
+
+
+def test_a_file_is_no_folder_to_keep_work_in(tmp_path):
+    with pytest.raises(InputError, match=r"data\.csv: is a file, not a folder"):
+        Checkpoint(write(tmp_path / "data.csv"), {})
 
 
 def test_finished_work_is_not_done_again(tmp_path, monkeypatch):
@@ -235,7 +250,7 @@ def stopped(tmp_path, monkeypatch):
 
 def test_the_same_command_goes_on(stopped):
     names = {path.name for path in (stopped / "kept").iterdir()}
-    assert names == {"settings.json", *(f"fits-{number:06}.done" for number in range(1, 6))}
+    assert names == {".lock", "settings.json", *(f"fits-{number:06}.done" for number in range(1, 6))}
     assert fit(stopped, "--method", "lcm").exit_code == 0
     assert not (stopped / "kept").exists()
     without = invoke("fit", stopped / "data.csv", "--out", stopped / "other", "--method", "lcm", "--quiet")
@@ -250,17 +265,20 @@ def test_the_same_command_goes_on(stopped):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--method", "nj"], r"another method \('lcm', now 'nj'\)"),
-        (["--method", "lcm", "--seed", "1"], r"another random_state \(0, now 1\)"),
-        (["--method", "lcm", "--smoothing", "0.5"], r"another smoothing \(None, now 0\.5\)"),
-        (["--method", "lcm", "--drop", "x0"], r"another data \('150 rows, 6 columns, \w+', now '150 rows, 5 columns,"),
+        (["--method", "nj"], "whose method is 'lcm', not 'nj'"),
+        (["--method", "lcm", "--seed", "1"], "whose seed is 0, not 1"),
+        (["--method", "lcm", "--smoothing", "0.5"], r"whose smoothing is None, not 0\.5"),
+        (
+            ["--method", "lcm", "--drop", "x0"],
+            r"whose table, as it was read, is '150 rows, 6 columns, \w+', not '150 ro",
+        ),
     ],
 )
 def test_other_settings_or_data_are_refused(stopped, options, message):
     before = {path.name: path.read_bytes() for path in (stopped / "kept").iterdir()}
     result = fit(stopped, *options)
     assert isinstance(result.exception, InputError)
-    assert re.search(f"kept: holds results with {message}", str(result.exception))
+    assert re.search(f"kept: holds results of another run, {message}", str(result.exception))
     assert "\n" not in str(result.exception)
     assert {path.name: path.read_bytes() for path in (stopped / "kept").iterdir()} == before
     assert not (stopped / "run").exists()
@@ -319,10 +337,10 @@ def test_what_is_damaged_is_told_in_one_line(stopped, harm, message):
 def test_folders_of_other_commands_and_of_people_are_refused(stopped):
     model_of(6).save(stopped / "model.json")
     result = invoke("power", stopped / "model.json", "--checkpoint", stopped / "kept")
-    assert re.search("holds results with another command", str(result.exception))
+    assert re.search("holds results of another run, whose command is", str(result.exception))
     Run(stopped / "paper").prepare()
     result = invoke("power", stopped / "model.json", "--checkpoint", stopped / "paper")
-    assert re.search(r"another command \('reproduce', now 'power'\)", str(result.exception))
+    assert re.search("whose command is 'reproduce', not 'power'", str(result.exception))
     (stopped / "thesis").mkdir()
     (stopped / "thesis" / "thesis.tex").write_text("mine")
     result = invoke("power", stopped / "model.json", "--checkpoint", stopped / "thesis")

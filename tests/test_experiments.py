@@ -80,11 +80,11 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path):
 def test_a_folder_of_another_run_is_refused(tmp_path):
     fresh(tmp_path / "run")
     for other in (Run(tmp_path / "run", seed=1), Run(tmp_path / "run", quick=True)):
-        with pytest.raises(InputError, match=r"another (seed|quick)"):
+        with pytest.raises(InputError, match=r"whose (seed|quick) is"):
             other.prepare()
     Run(tmp_path / "run").prepare(prices="those")
     Run(tmp_path / "run").prepare()
-    with pytest.raises(InputError, match="another prices"):
+    with pytest.raises(InputError, match="whose prices is"):
         Run(tmp_path / "run").prepare(prices="these")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("mine")
@@ -267,7 +267,7 @@ def test_a_run_never_mixes_two_files_of_prices(tmp_path):
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     result = invoke(*command, prices(tmp_path, "other.csv", days=120))
     assert isinstance(result.exception, InputError)
-    assert "another prices" in str(result.exception)
+    assert "whose prices is" in str(result.exception)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 

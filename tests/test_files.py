@@ -299,9 +299,9 @@ def test_unreadable_files_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("trouble", "text", "error"),
     [
-        (full_disk, "much more than ten bytes", OSError),
-        (partial(refusing, "chmod"), "text", OSError),
-        (partial(refusing, "replace"), "text", OSError),
+        (full_disk, "much more than ten bytes", InputError),
+        (partial(refusing, "chmod"), "text", InputError),
+        (partial(refusing, "replace"), "text", InputError),
         (nullcontext, "\ud800", UnicodeEncodeError),
     ],
     ids=["full disk", "chmod", "replace", "encoding"],
@@ -310,8 +310,9 @@ def test_unreadable_files_are_named(tmp_path):
 def test_a_failed_write_leaves_everything_as_it_was(tmp_path, trouble, text, error, before):
     for name in before:
         (tmp_path / name).write_text("old")
-    with trouble(), pytest.raises(error):
+    with trouble(), pytest.raises(error) as raised:
         write_text(tmp_path / "file", text)
+    assert error is not InputError or str(raised.value).startswith(f"{tmp_path / 'file'}: ")
     assert listing(tmp_path) == before
     assert all((tmp_path / name).read_text() == "old" for name in before)
 

@@ -79,9 +79,16 @@ def test_bad_patterns_and_files(tmp_path, monkeypatch):
     pq.write_table(pa.table({"a": [1, 2], "b": [[1], [2, 3]]}), tmp_path / "nested.parquet")
     pq.write_table(pa.table({"a": [1.0, float("inf")]}), tmp_path / "infinite.parquet")
     written(frame, tmp_path / "mix.csv")
+    (tmp_path / "other.csv").write_text("b,word\n1,2\n")
+    pq.write_table(pa.table({}), tmp_path / "bare.parquet")
+    content = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "damaged.parquet").write_bytes(content[:4] + bytes(200) + content[204:])
     for name, message in {
         "none*.parquet": "no file has a name like this",
-        "[ab].parquet": "b.parquet: its columns are not those of .*a.parquet",
+        "[ab].parquet": r"b.parquet: its columns are not those of .*a.parquet: '\w+' is in .*a.parquet and not in .*b",
+        "[mo]*.csv": r"other.csv: its columns are not those of .*mix.csv: 'b' is in .*other.csv and not in .*mix.csv",
+        "bare.parquet": "bare.parquet: the file has no columns",
+        "damaged.parquet": r"damaged.parquet: (a damaged|not a readable) Parquet file \(.*\)$",
         "broken.parquet": "not a readable Parquet file",
         "absent.parquet": "no such file",
         "nested.parquet": "column 'b' holds list<",

@@ -8,12 +8,13 @@ the checksum of what follows.
 import io
 import json
 import time
+import weakref
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,15 @@ from latree.errors import InputError
 from latree.files import is_temporary, read_text, readable, to_json, write_bytes, write_text
 from latree.table import Block, Table
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 SETTINGS = "settings.json"
+_LOCK = ".lock"
 _SECONDS = 5.0  # between two times that unfinished pieces are kept
 _DONE, _BEGUN = ".done", ".begun"
 _CHECKSUM_BYTES = sha256().digest_size
@@ -70,6 +77,8 @@ class Checkpoint(Keeper):
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         prepare(folder, settings)
         self.folder = folder
+        self._lock = _held(folder)
+        weakref.finalize(self, self._lock.close)
         self._numbers: Counter[str] = Counter()
         self._totals: dict[str, int] = {}
         self._kept_at = time.monotonic()
@@ -130,6 +139,10 @@ class Checkpoint(Keeper):
             parts.append("a part of the next" if parts else "a part of the first")
         return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
+    def close(self) -> None:
+        """Let other runs in."""
+        self._lock.close()
+
     def remove(self) -> None:
         """Remove all that was kept, and the folder if nothing else is in it."""
         clear(self.folder, f"*{_DONE}", f"*{_BEGUN}")
@@ -152,15 +165,31 @@ def prepare(folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Any]
         for name, value in asked.items():
             if known.get(name) != value:
                 raise InputError(
-                    f"{folder}: holds results with another {name} ({known.get(name)!r:.60}, now {value!r:.60}); "
-                    "choose another folder"
+                    f"{folder}: holds results of another run, whose {name} is {known.get(name)!r:.60}, not "
+                    f"{value!r:.60}; choose another folder"
                 )
-    elif folder.exists() and (not folder.is_dir() or any(not is_temporary(path) for path in folder.iterdir())):
+    elif folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file, not a folder")
+    elif folder.exists() and not all(is_temporary(path) or path.name == _LOCK for path in folder.iterdir()):
         raise InputError(f"{folder}: exists and holds something else; choose another folder")
     elif not folder.parent.is_dir():
         raise InputError(f"{folder}: the folder {folder.parent} does not exist")
     folder.mkdir(exist_ok=True)
     write_text(note, to_json({**known, **asked}))
+
+
+def _held(folder: Path) -> IO[str]:
+    """Keep other runs out of a folder for as long as the file that this gives is open, or until the process ends."""
+    stream = (folder / _LOCK).open("w")
+    if fcntl is not None:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.close()
+            raise InputError(
+                f"{folder}: another run is using it; wait until it ends, or choose another folder"
+            ) from None
+    return stream
 
 
 def _read_settings(note: Path) -> dict[str, Any]:
@@ -175,8 +204,10 @@ def _read_settings(note: Path) -> dict[str, Any]:
 
 def clear(folder: Path, *patterns: str) -> None:
     """Remove the settings and what matches patterns, and the folder if nothing else is in it."""
+    if not folder.is_dir():  # somebody was faster
+        return
     for path in sorted(folder.iterdir()):
-        if is_temporary(path) or path.name == SETTINGS or any(path.match(pattern) for pattern in patterns):
+        if is_temporary(path) or path.name in (SETTINGS, _LOCK) or any(path.match(pattern) for pattern in patterns):
             path.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()

@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from contextlib import nullcontext
+from glob import has_magic
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -136,7 +137,8 @@ def fit(
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
-    origin = Origin(data.name, common.command_line(data.name), reading["weights"])
+    name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
+    origin = Origin(name, common.command_line(name), reading["weights"])
     connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
@@ -229,6 +231,12 @@ for command in (score, sample, impute, plot, report, research.reproduce, researc
     commands.add_command(command)
 
 
+def _renamed(settings: dict[str, Any]) -> dict[str, Any]:
+    """Give settings the names of their options."""
+    names = {"random_state": "seed", "n_states": "states"}
+    return {names.get(name, name): value for name, value in settings.items()}
+
+
 def _free_name(name: str) -> Path:
     """Give the name, or with the first number behind it that makes a new one."""
     names = (Path(name if number == 1 else f"{name}-{number}") for number in count(1))
@@ -259,7 +267,9 @@ def _learn(
         raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
     chosen = Settings(random_state=seed, **settings)
     check_learnable(table, source, find_method(chosen.method).most_states)
-    keep = keep_for(lambda: {"command": "fit", **asdict(chosen), "data": fingerprint(table)})
+    keep = keep_for(
+        lambda: {"command": "fit", **_renamed(asdict(chosen)), "table, as it was read,": fingerprint(table)}
+    )
     learned = learn_model(table, chosen, stages, origin, keep)
     _write_run(learned, out, stages("Writing the report", at_most=True))
     return learned
@@ -299,7 +309,8 @@ def main() -> None:
     try:
         sys.exit(commands.main(prog_name="latree", standalone_mode=False))
     except click.ClickException as error:
-        _fail(error.format_message())
+        hint = "; put a pattern of names in quotes" if "unexpected extra argument" in error.format_message() else ""
+        _fail(error.format_message() + hint)
     except InputError as error:
         _fail(str(error))
     except MemoryError:

@@ -50,6 +50,9 @@ checkpoint = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
+_LEFT_OUT = ("out", "quiet", "as_json", "checkpoint", "scheduler")  # of commands that are told: they change no result
+
+
 class Interrupted(click.Abort):
     """Ctrl-C, and what to say about it."""
 
@@ -93,6 +96,7 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
         for checkpoint in opened:
             if done or not checkpoint.kept():  # an empty one would only stand in the way of other settings
                 checkpoint.remove()
+            checkpoint.close()
 
 
 def command_line(*arguments: str) -> str:
@@ -104,7 +108,7 @@ def command_line(*arguments: str) -> str:
     words = ["latree", str(context.info_name), *arguments]
     for option in context.command.params:
         value = context.params.get(str(option.name))
-        if not isinstance(option, click.Option) or option.name in ("out", "quiet", "as_json", "checkpoint"):
+        if not isinstance(option, click.Option) or option.name in _LEFT_OUT:
             continue
         if value == option.get_default(context) or value in ((), None):
             continue

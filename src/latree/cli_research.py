@@ -333,7 +333,7 @@ def _print_power(
 
 def _interval(point: "Point") -> str:
     low, high = point.interval
-    return f"{low:.0%} to {high:.0%}"
+    return f"{max(low, 0):.0%} to {high:.0%}"
 
 
 def _write_power(found: "Power", method: str, out: Path) -> list[str]:

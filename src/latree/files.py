@@ -46,18 +46,29 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file by way of a temporary one beside it, so that no reader ever sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with _writable(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())  # or a power cut could leave the name of an empty file
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        with _writable(path):
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())  # or a power cut could leave the name of an empty file
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _writable(path: Path) -> Iterator[None]:
+    """Say in one line why a file cannot be written, by its own name and not that of the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def is_temporary(path: Path) -> bool:
@@ -69,7 +80,8 @@ def is_temporary(path: Path) -> bool:
 def new_folder(path: Path) -> Iterator[Path]:
     """Give a temporary folder that becomes ``path`` if the block succeeds and vanishes if it does not."""
     refuse_existing(path)
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    with _writable(path):
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         yield temporary
         temporary.chmod(0o777 & ~_umask())

@@ -4,6 +4,8 @@ A task names what it needs, so that the scheduler can have it done again where a
 in memory, and their sums are added in the same tree.
 """
 
+import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -48,12 +50,22 @@ _FIRST_RESULTS = 8  # and before it is known whether more are wanted
 
 
 def connect(address: str) -> Client:
-    """Connect to a scheduler."""
+    """Connect to a scheduler that has workers."""
+    if not re.fullmatch(r"((tcp|tls|ucx|wss?)://)?([^\s:/\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}", address):
+        raise InputError(f"{address!r}: not the address of a Dask scheduler, such as tcp://10.0.0.1:8786")
+    for logger in ("distributed", "distributed.client"):  # what goes wrong is said in one line
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
     try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{address}: no Dask scheduler answers ({reason:.120})") from None
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except TimeoutError:
+        client.close()
+        raise InputError(f"{address}: the scheduler has no workers") from None
+    return client
 
 
 def frame_source(frame: Any, client: Client | None) -> "DaskSource":
@@ -152,7 +164,10 @@ def _answering() -> Iterator[None]:
     try:
         yield
     except (KilledWorker, CancelledError, ModuleNotFoundError, CommClosedError) as error:
-        raise InputError(f"the cluster gave up: {' '.join(str(error).split()):.200}") from None
+        reason = " ".join(str(error).split())
+        if "connection-lost" in reason:
+            reason = "the connection to the scheduler was lost"
+        raise InputError(f"the cluster gave up: {reason:.200}") from None
 
 
 @dataclass(frozen=True)

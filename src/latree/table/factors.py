@@ -6,6 +6,7 @@ All later work on values (parsing, labels, bins, categories) then happens once a
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -132,6 +133,14 @@ def _from_series(name: str, series: "nw.Series[Any]") -> Factor:
     if series.dtype.is_numeric():
         return from_values(name, series.cast(nw.Float64).to_numpy())
     return from_texts(name, [label_of(value) for value in series.to_list()])
+
+
+def check_same(path: Path, names: Sequence[str], first: Path, expected: Sequence[str]) -> None:
+    """Raise if a file has other columns than the first one of several, in any order."""
+    for name in (*names, *expected):
+        if (name in names) != (name in expected):
+            where, other = (path, first) if name in names else (first, path)
+            raise InputError(f"{path}: its columns are not those of {first}: {name!r} is in {where} and not in {other}")
 
 
 def check_names(names: list[str], source: str) -> None:

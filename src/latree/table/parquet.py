@@ -12,7 +12,7 @@ import numpy as np
 from latree.errors import InputError
 from latree.files import readable
 from latree.progress import Progress, no_progress
-from latree.table.factors import Factor, check_names, label_of, text_array
+from latree.table.factors import Factor, check_names, check_same, label_of, text_array
 from latree.table.sources import CELLS_AT_ONCE, LocalSource, Names, in_files
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ def parquet_names(paths: Sequence[Path]) -> list[str]:
             for name in own:
                 _check_type(path, file.schema_arrow.field(name))
         names = names or own
-        if sorted(own) != sorted(names):
-            raise InputError(f"{path}: its columns are not those of {paths[0]}")
+        check_same(path, own, paths[0], names)
+    if not names:
+        raise InputError(f"{paths[0]}: the file has no columns")
     return names
 
 
@@ -141,5 +142,9 @@ def _open(path: Path) -> Iterator["pq.ParquetFile"]:
                 stream.seek(0)
                 yield pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER_BYTES, pre_buffer=False)
         except pa.ArrowException as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = " ".join(str(error).split()) or type(error).__name__
             raise InputError(f"{path}: not a readable Parquet file ({reason:.120})") from None
+        except OSError as error:  # pyarrow's own, of several lines, for pages that are damaged
+            if error.errno is not None:
+                raise
+            raise InputError(f"{path}: a damaged Parquet file ({' '.join(str(error).split()):.120})") from None

@@ -18,7 +18,7 @@ import numpy as np
 from latree.errors import InputError
 from latree.files import readable
 from latree.progress import Progress, no_progress
-from latree.table.factors import Factor, check_names, text_array
+from latree.table.factors import Factor, check_names, check_same, text_array
 from latree.table.sources import CELLS_AT_ONCE, LocalSource, Names, in_files
 
 if TYPE_CHECKING:
@@ -33,8 +33,9 @@ def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progr
     for path in paths:
         with _open(path) as stream:
             headers.append(_reader(path, stream)[0])
+        check_same(path, headers[-1], paths[0], headers[0])
         if headers[-1] != headers[0]:
-            raise InputError(f"{path}: its columns are not those of {paths[0]}")
+            raise InputError(f"{path}: its columns are in another order than those of {paths[0]}")
     return in_files(where, headers[0], partial(_pieces, paths, progress))
 
 
