@@ -9,9 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from latree.cli import commands
 from latree.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
@@ -69,6 +71,20 @@ def test_patterns_stand_for_files_in_the_order_of_their_names(small, tmp_path):
         np.testing.assert_array_equal(table.codes(), as_table(frame).codes())
     whole = written(frame, tmp_path / "odd[1].csv")  # a file of that very name goes first
     assert as_table(whole).n_rows == 500
+
+
+def test_a_pattern_is_remembered_with_its_folder(tmp_path):
+    (tmp_path / "parts").mkdir()
+    pattern = tmp_path / "parts" / "*.csv"
+    codes = np.random.default_rng(0).integers(0, 2, (200, 4))
+    np.savetxt(tmp_path / "parts" / "a.csv", codes, fmt="%d", delimiter=",", header="a,b,c,d", comments="")
+    options = ["--method", "independent", "--smoothing", "0.1", "--quiet"]
+    result = CliRunner().invoke(commands, ["fit", str(pattern), "--out", str(tmp_path / "run"), *options])
+    assert result.exit_code == 0, result.output
+    record = LatentTreeModel.load(tmp_path / "run" / "model.json").record
+    assert record.source == "parts/*.csv"
+    assert record.command.startswith("latree fit 'parts/*.csv' --method independent")
+    assert "The hidden tree of parts/*.csv" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
 def test_bad_patterns_and_files(tmp_path, monkeypatch):

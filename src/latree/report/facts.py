@@ -1,6 +1,7 @@
 """All that a report tells, as plain data: no HTML, and no bits that another machine would compute otherwise."""
 
 from collections.abc import Mapping, Sequence
+from glob import has_magic
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
@@ -235,4 +236,6 @@ def _data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:
 
 def title_of(source: str | None) -> str:
     """Give a title for people from the name of the data."""
-    return Path(source).name if source else "a table"
+    if not source:
+        return "a table"
+    return "/".join(Path(source).parts[-2:]) if has_magic(source) else Path(source).name
