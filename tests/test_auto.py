@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from latree import LatentTree, learn_tree
-from latree.auto import Chosen, auto
+from latree.auto import Chosen, auto, joined, supported
 from latree.builders.latent_class import latent_class
 from latree.learn import Settings, learn_model
 from latree.progress import WHOLE, no_progress
 from latree.simulate import random_model, random_tree
+from latree.support import bootstrap_trees
 from latree.table import Table, as_table
 from strategies import bare, same_graph
 
@@ -215,3 +216,18 @@ def test_independent_columns_give_no_edges(criterion):
     found = learned(as_table(np.random.default_rng(0).integers(0, 3, (500, 6))), criterion)
     assert len(found.tree.edges) == 0
     assert found.choice.n_states == ()
+
+
+def test_support_of_many_rows_comes_from_some_of_them(monkeypatch):
+    model = random_model(random_tree(6, 0.5, 0), n_states=3, start="identity", perturbation=0.2, random_state=0)
+    table = model.sample(500, 0)
+    tree = joined(table).tree
+    drawn = []
+    real = bootstrap_trees
+    monkeypatch.setattr(
+        "latree.auto.bootstrap_trees", lambda some, *others: drawn.append(some.n_rows) or real(some, *others)
+    )
+    supported(table, tree, tree, 0)
+    monkeypatch.setattr("latree.auto._SUPPORT_ROWS", 200)
+    supported(table, tree, tree, 0)
+    assert drawn == [500, 200]

@@ -27,7 +27,7 @@ from latree.learn import Settings, learn_model
 from latree.model import LatentTreeModel
 from latree.parallel import n_threads
 from latree.support import bootstrap_trees
-from latree.table import Table, as_table
+from latree.table import MemoryRows, Table, as_table
 from latree.table.dask import DaskRows, connect
 from tables import assert_same, mixed, simulated, written
 
@@ -185,6 +185,21 @@ def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path)
     model = LatentTreeModel.load(tmp_path / "here" / "model.json")
     for one, other in zip(estimator.model_.tables, model.tables, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_rows_that_are_the_same_are_counted_once_in_this_process(cluster, monkeypatch):
+    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 1)
+    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 128)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (600, 4)), columns=list("abcd"))
+    there = as_table(dd.from_pandas(frame, npartitions=3), client=cluster.client)
+    assert len(there.rows.chunks) > 2
+    here = as_table(frame)
+    once = there.distinct.rows
+    assert isinstance(once, MemoryRows)
+    np.testing.assert_array_equal(once.codes, here.distinct.rows.codes)
+    np.testing.assert_array_equal(once.weights, here.distinct.rows.weights)
+    monkeypatch.setattr("latree.table.chunks._WORTH", 0.0)
+    assert there.rows.distinct() is there.rows
 
 
 def test_bootstraps_of_rows_in_memory_go_through_joblib_to_a_cluster(cluster):

@@ -138,7 +138,7 @@ def supported(
     Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
     """
     replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
-    some = replace(table, rows=MemoryRows.of(table.some_rows(_SUPPORT_ROWS, seed)))
+    some = table.at_most(_SUPPORT_ROWS, seed)
     trees = bootstrap_trees(some, lambda drawn, _: joined(drawn).tree, replicates, seed, progress, keep, "trees")
     counted = with_support(tree, trees)
     old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)

@@ -6,7 +6,6 @@ a Dirichlet prior that adds ``smoothing`` rows to every cell of every table. No 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
@@ -236,13 +235,8 @@ class _Expectation:
 
     def __init__(self, table: Table, network: Network) -> None:
         self.plans = Plans(network)
-        self.given = table
+        self.table = table
         self.n_cells = table.total_weight * table.n_columns
-
-    @cached_property
-    def table(self) -> Table:
-        """The rows that are added up; not looked for before they are needed."""
-        return self.given.distinct()
 
     def __call__(self, network: Network) -> tuple[list[FloatArray], float]:
         """Give the expected counts behind every table, and the log-likelihood."""
@@ -251,7 +245,8 @@ class _Expectation:
         def statistic(block: Block) -> tuple[FloatArray, ...]:
             return expected_counts(network, plans.of(block), block.weights)
 
-        *counts, log_likelihood = self.table.sum(statistic, plans.most_rows, in_turn=plans.most_rows < _SHARED_ROWS)
+        in_turn = plans.most_rows < _SHARED_ROWS
+        *counts, log_likelihood = self.table.distinct.sum(statistic, plans.most_rows, in_turn=in_turn)
         return counts, float(log_likelihood[0])
 
 

@@ -1,7 +1,6 @@
 """Simple models of the same rows, to see what a tree's model gains over them."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import accumulate
 from itertools import pairwise as spans
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from latree.em import ConvergenceMonitor, fit_model
 from latree.model import LatentTreeModel
 from latree.progress import WHOLE, Progress, no_progress, part_of
 from latree.states import rough_tolerance
-from latree.table import MemoryRows, Table
+from latree.table import Table
 from latree.tree import Tree
 
 MOST_ROWS = 100_000  # that simple models are fitted to: they have few parameters, and more rows hardly change them
@@ -37,7 +36,7 @@ def references(table: Table, smoothing: float, progress: Progress = no_progress)
     Of many rows, some at random are fitted.
     """
     if table.n_rows > MOST_ROWS:
-        table = replace(table, rows=MemoryRows.of(table.some_rows(MOST_ROWS, _SEED)))
+        table = table.at_most(MOST_ROWS, _SEED)
     work = list(accumulate([0, 1, 2, *_CLASSES]))  # a fit's is in proportion to its states, but for the first two
     told = [part_of(progress, *(WHOLE * end // work[-1] for end in span)) for span in spans(work)]
     tree = independent(table.names).tree

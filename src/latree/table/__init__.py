@@ -137,9 +137,14 @@ class Table:
         """Give a table of some of the rows, in memory."""
         return replace(self, rows=MemoryRows.of(self.rows.fetch(rows)))
 
+    @cached_property
     def distinct(self) -> "Table":
-        """Give the same table for sums that take long: rows that are the same only once, with their weight."""
+        """The same table for sums that take long: rows that are the same only once, with their weight."""
         return replace(self, rows=self.rows.distinct())
+
+    def at_most(self, rows: int, random_state: RandomState) -> "Table":
+        """Give a table of all rows, or of so many at random if they are more, in memory."""
+        return replace(self, rows=MemoryRows.of(self.some_rows(rows, random_state)))
 
     def some_rows(self, most: int, random_state: RandomState) -> Block:
         """Give all rows as one block in memory, or so many of them at random, in their order, if they are more."""
