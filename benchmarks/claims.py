@@ -17,19 +17,19 @@ from typing import Literal
 
 import numpy as np
 
-from latree.arrays import FloatArray
-from latree.builders.divide_conquer import divide_and_conquer
-from latree.builders.spectral_grouping import spectral_grouping
-from latree.distances import as_pairs, nuclear, pairwise
-from latree.em import fit_model
-from latree.experiments.quartets import answered, sampled
-from latree.experiments.stocks import PAPER_CELLS, read_changes
+from latree._util.arrays import FloatArray
+from latree.counts.contingency import pair_tables
+from latree.counts.distances import as_pairs, nuclear, pairwise
+from latree.counts.quartets.spectral import spectral_products, spectral_test
+from latree.inference.em import fit_model
 from latree.learn import learn_tree
-from latree.methods import Representatives
-from latree.quartets.spectral import spectral_products, spectral_test
-from latree.simulate import random_model, random_tree
+from latree.learners.divide_conquer import divide_and_conquer
+from latree.learners.methods import Representatives
+from latree.learners.spectral_grouping import spectral_grouping
+from latree.paper.experiments.quartets import answered, sampled
+from latree.paper.experiments.stocks import PAPER_CELLS, read_changes
+from latree.paper.simulate import random_model, random_tree
 from latree.table import Table
-from latree.tables import pair_tables
 from latree.tree import Tree
 
 Cells = dict[tuple[str, ...], dict[str, float]]

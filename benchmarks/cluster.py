@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from distributed import Client, LocalCluster
 
-from latree.em import random_start
-from latree.messages import expected_counts
-from latree.patterns import Plans
-from latree.simulate import random_tree
+from latree.counts.contingency import pair_tables
+from latree.inference.em import random_start
+from latree.inference.messages import expected_counts
+from latree.inference.patterns import Plans
+from latree.paper.simulate import random_tree
 from latree.table import Block, Sums, Table, as_table, chunks
-from latree.tables import pair_tables
 from size import write
 from timing import interleaved
 

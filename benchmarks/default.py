@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from latree.em import fit_model
-from latree.experiments.stocks import read_changes
+from latree.inference.em import fit_model
 from latree.learn import Settings, learn_model
-from latree.methods import METHODS, Options
-from latree.simulate import random_model, random_tree
+from latree.learners.methods import METHODS, Options
+from latree.paper.experiments.stocks import read_changes
+from latree.paper.simulate import random_model, random_tree
 from latree.table import Table, as_table
 
 # Name, states of columns, of hidden variables, start, β, μ, rows.

@@ -13,10 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from latree.auto import joined
-from latree.builders.latent_class import latent_class
-from latree.em import ConvergenceMonitor, fit_model, random_start
-from latree.simulate import random_model, random_tree
+from latree.inference.em import ConvergenceMonitor, fit_model, random_start
+from latree.learners.auto import joined
+from latree.learners.latent_class import latent_class
+from latree.paper.simulate import random_model, random_tree
 from latree.table import Table, as_table
 from latree.tree import Tree
 from naive_em import naive_expected_counts

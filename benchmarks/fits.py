@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 
 from em import simulated, stepmix
-from latree.auto import joined, rearranged, supported
 from latree.learn import Settings, learn_model
+from latree.learners.auto import joined, rearranged, supported
 from latree.table import Table
 from timing import growth, interleaved, show_ratios
 

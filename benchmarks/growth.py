@@ -6,9 +6,9 @@ d log2 d must stay below one.
 
 import numpy as np
 
-from latree.builders.divide_conquer import divide_and_conquer
-from latree.quartets.four_point import four_point_test
-from latree.simulate import random_tree
+from latree.counts.quartets.four_point import four_point_test
+from latree.learners.divide_conquer import divide_and_conquer
+from latree.paper.simulate import random_tree
 from latree.tree import Tree
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import FloatArray
-from latree.messages import Network
+from latree._util.arrays import FloatArray
+from latree.inference.messages import Network
 
 
 def naive_expected_counts(

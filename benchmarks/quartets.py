@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from latree.arrays import FloatArray
-from latree.experiments.quartets import METHODS, answered, cells, sampled, sampled_unequal
-from latree.quartets.covariance import covariance_pairings
+from latree._util.arrays import FloatArray
+from latree.counts.quartets.covariance import covariance_pairings
+from latree.paper.experiments.quartets import METHODS, answered, cells, sampled, sampled_unequal
 
 # States of H and G, states of the columns, rows.
 UNEQUAL = (

@@ -12,9 +12,9 @@ import time
 import numpy as np
 
 from latree import random_model, random_tree
-from latree.em import DEFAULT_SMOOTHING, fit_model
+from latree.inference.em import DEFAULT_SMOOTHING, fit_model
 from latree.learn import Settings, learn_model
-from latree.methods import METHODS
+from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.table import Table
 from page import Section, parser

@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from latree.arrays import FloatArray, IntArray
-from latree.builders import divide_conquer
-from latree.builders.divide_conquer import divide_and_conquer
-from latree.builders.neighbor_joining import join
-from latree.distances import covariance, nuclear, pairwise
-from latree.methods import METHODS, Options
-from latree.parallel import n_threads
-from latree.quartets.four_point import four_point_test
-from latree.quartets.nuclear import nuclear_pairings, nuclear_test
-from latree.simulate import random_model, random_tree
+from latree._util.arrays import FloatArray, IntArray
+from latree._util.parallel import n_threads
+from latree.counts.contingency import pair_tables, quartet_tables
+from latree.counts.distances import covariance, nuclear, pairwise
+from latree.counts.quartets.four_point import four_point_test
+from latree.counts.quartets.nuclear import nuclear_pairings, nuclear_test
+from latree.counts.tensor import unfoldings
+from latree.learners.divide_conquer import divide_and_conquer
+from latree.learners.methods import METHODS, Options
+from latree.learners.neighbor_joining import join
+from latree.learners import divide_conquer
+from latree.paper.simulate import random_model, random_tree
 from latree.table import Table
-from latree.tables import pair_tables, quartet_tables
-from latree.tensor import unfoldings
 from timing import growth, interleaved, show_ratios
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from latree.cli import commands
+from latree.__main__ import commands
 
 PAGE = Path(__file__).parent / "commands.md"
 

@@ -11,11 +11,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree
-from latree.doubts import idle_states
-from latree.em import start_from
+from latree.inference.em import start_from
 from latree.learn import Settings, learn_model
-from latree.simulate import random_model, random_tree
-from latree.states import SMOOTHINGS
+from latree.model.diagnostics import idle_states
+from latree.model.states import SMOOTHINGS
+from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, as_table
 from latree.tree import Tree
 

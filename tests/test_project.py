@@ -13,7 +13,7 @@ import click
 import pytest
 
 import latree
-from latree.cli import commands
+from latree.__main__ import commands
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "latree"
@@ -21,33 +21,33 @@ SOURCE = ROOT / "src" / "latree"
 # A module imports only from those before it: the way of the data, from rows to the command line.
 LAYERS = [
     ["latree.errors"],
-    ["latree.arrays", "latree.parallel", "latree.files", "latree.progress"],
+    ["latree._util.arrays", "latree._util.parallel", "latree._util.files", "latree._util.progress"],
     ["latree.table"],
-    ["latree.checkpoint"],
-    ["latree.labels"],
-    ["latree.tables", "latree.tensor", "latree.patterns"],
-    ["latree.messages"],
-    ["latree.distances"],
-    ["latree.quartets"],
-    ["latree.newick", "latree.drawing"],
+    ["latree._util.checkpoint"],
+    ["latree.table.labels"],
+    ["latree.counts.contingency", "latree.counts.tensor", "latree.inference.patterns"],
+    ["latree.inference.messages"],
+    ["latree.counts.distances"],
+    ["latree.counts.quartets"],
+    ["latree.tree.newick", "latree.tree.drawing"],
     ["latree.figure"],
     ["latree.tree"],
-    ["latree.builders"],
-    ["latree.support"],
-    ["latree.record"],
-    ["latree.modelfile"],
+    ["latree.learners.structure"],
+    ["latree.learners.support"],
+    ["latree.model.record"],
+    ["latree.model.file"],
     ["latree.model"],
-    ["latree.em", "latree.simulate", "latree.theory", "latree.evidence"],
-    ["latree.heldout", "latree.doubts"],
-    ["latree.states", "latree.rearrange"],
-    ["latree.auto"],
-    ["latree.methods"],
+    ["latree.inference.em", "latree.paper.simulate", "latree.paper.theory", "latree.inference.evidence"],
+    ["latree.model.heldout", "latree.model.diagnostics"],
+    ["latree.model.states", "latree.learners.rearrange"],
+    ["latree.learners.auto"],
+    ["latree.learners.methods"],
     ["latree.learn"],
     ["latree.report"],
-    ["latree.estimator", "latree.terminal", "latree.experiments"],
-    ["latree.cli_common"],
-    ["latree.cli_plot", "latree.cli_report", "latree.cli_research", "latree.cli_rows"],
-    ["latree.cli"],
+    ["latree.estimator", "latree.cli.terminal", "latree.paper.experiments"],
+    ["latree.cli.common"],
+    ["latree.cli.plot", "latree.cli.report", "latree.paper.commands", "latree.cli.rows"],
+    ["latree.__main__"],
     ["latree.__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from latree.errors import InputError
     from latree.estimator import LatentTree
+    from latree.figure import plot
     from latree.learn import learn_tree
     from latree.model import LatentTreeModel
-    from latree.simulate import random_model, random_tree
+    from latree.paper.simulate import random_model, random_tree
     from latree.table import Table, as_table
     from latree.tree import Tree
 
@@ -27,6 +28,7 @@ __all__ = [
     "Tree",
     "as_table",
     "learn_tree",
+    "plot",
     "random_model",
     "random_tree",
 ]
@@ -40,8 +42,9 @@ _HOMES = {
     "Tree": "latree.tree",
     "as_table": "latree.table",
     "learn_tree": "latree.learn",
-    "random_model": "latree.simulate",
-    "random_tree": "latree.simulate",
+    "plot": "latree.figure",
+    "random_model": "latree.paper.simulate",
+    "random_tree": "latree.paper.simulate",
 }
 
 

@@ -1,5 +1,71 @@
-"""``python -m latree`` is the command line."""
+"""The command line: all commands put together. ``python -m latree`` runs it, too.
 
-from latree.cli import main
+Heavy modules are imported by the commands that need them, so that ``--help`` is instant.
+"""
 
-main()
+import io
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from latree import __version__
+from latree.cli.common import Interrupted
+from latree.cli.fit import demo, fit
+from latree.cli.plot import plot
+from latree.cli.report import report
+from latree.cli.rows import impute, sample, score
+from latree.cli.trees import compare, methods
+from latree.errors import InputError
+from latree.paper.commands import power, reproduce, theory
+
+_INTERRUPTED = "interrupted; nothing was written"
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.version_option(__version__, prog_name="latree")
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """Find the hidden tree behind a table of discrete variables.
+
+    Start with `latree demo`, or with `latree fit data.csv --out run`.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for command in (fit, compare, methods, demo, score, sample, impute, plot, report, reproduce, theory, power):
+    commands.add_command(command)
+
+
+def main() -> None:
+    """Run the command line: exit 2 and one line for what the user can mend, 130 for Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal shows ? for what it cannot show
+    try:
+        sys.exit(commands.main(prog_name="latree", standalone_mode=False))
+    except click.ClickException as error:
+        hint = "; put a pattern of names in quotes" if "unexpected extra argument" in error.format_message() else ""
+        _fail(error.format_message() + hint)
+    except InputError as error:
+        _fail(str(error))
+    except MemoryError:
+        _fail("not enough memory for this")
+    except OSError as error:
+        _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+    except (KeyboardInterrupt, click.Abort) as error:
+        click.echo(f"latree: {error if isinstance(error, Interrupted) else _INTERRUPTED}", err=True)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(130)  # an ordinary end would wait for threads that are in the middle of something
+
+
+def _fail(message: str) -> NoReturn:
+    click.echo(f"latree: {message}", err=True)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latree.arrays import FloatArray, RandomState
-from latree.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
+from latree._util.arrays import FloatArray, RandomState
 from latree.errors import InputError
-from latree.figure import Layout
-from latree.figure.picture import Picture
+from latree.figure import Layout, Picture, plot
+from latree.inference.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
 from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model, summary_lines
-from latree.methods import Representatives, find_method
-from latree.states import Criterion
+from latree.learners.methods import Representatives, find_method
+from latree.model.states import Criterion
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
 from latree.table.factors import label_of
 from latree.table.finding import is_on_cluster
@@ -221,9 +220,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         labels: Mapping[str, str] | None = None,
         hidden: bool = False,
     ) -> Picture:
-        """Draw the fitted tree; see :meth:`latree.LatentTreeModel.plot`."""
+        """Draw the fitted tree; see :func:`latree.plot`."""
         check_is_fitted(self)
-        return self.model_.plot(path, layout=layout, labels=labels, hidden=hidden)
+        return plot(self.model_, path, layout=layout, labels=labels, hidden=hidden)
 
     @property
     def _repr_html_(self) -> Any:

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from latree import __version__
-from latree.arrays import RandomState, generator
-from latree.auto import Chosen
-from latree.builders import Structure
-from latree.checkpoint import NOTHING_KEPT, Keeper
-from latree.doubts import doubts
-from latree.em import (
+from latree._util.arrays import RandomState, generator
+from latree._util.checkpoint import NOTHING_KEPT, Keeper
+from latree._util.progress import Stages, no_progress, no_stages
+from latree.errors import InputError
+from latree.inference.em import (
     DEFAULT_MAX_ITERATIONS,
     DEFAULT_RESTARTS,
     DEFAULT_TOLERANCE,
@@ -24,14 +23,15 @@ from latree.em import (
     fit_model,
     start_from,
 )
-from latree.errors import InputError
-from latree.heldout import held_out
-from latree.methods import Options, Representatives, find_method
+from latree.learners.auto import Chosen
+from latree.learners.methods import Options, Representatives, find_method
+from latree.learners.structure import Structure
+from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.model import LatentTreeModel, aic, bic
-from latree.progress import Stages, no_progress, no_stages
-from latree.record import Origin, Record
-from latree.states import CRITERIA, Choice, Criterion, choose
-from latree.support import bootstrap_trees, consensus, with_support
+from latree.model.diagnostics import doubts
+from latree.model.heldout import held_out
+from latree.model.record import Origin, Record
+from latree.model.states import CRITERIA, Choice, Criterion, choose
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
 from latree.tree import Tree
 

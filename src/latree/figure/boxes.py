@@ -7,7 +7,7 @@ A line is a box without height.
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import FloatArray
+from latree._util.arrays import FloatArray
 
 _TOUCH = 1e-6  # boxes that share less than this do not overlap
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from latree.drawing import branches_of
 from latree.figure.picture import INK, MUTED, Line, Point, Text, named_text
-
-if TYPE_CHECKING:
-    from latree.tree import Tree
+from latree.tree import Tree
+from latree.tree.drawing import branches_of
 
 _ROW = 1.4  # height of a row, in units of the letters' size
 _EDGE = 34  # width of an edge in the horizontal layout, where there are few on the way to a leaf
@@ -30,7 +28,7 @@ class Placed(NamedTuple):
 class Plan:
     """What is to be placed: a tree hung from its middle, lengths of at most one, and the nodes that have names."""
 
-    tree: "Tree"
+    tree: Tree
     branches: list[list[int]]
     parent: list[int]
     up: list[int]
@@ -42,7 +40,7 @@ class Plan:
     gap: float  # from a node to its name
 
     @classmethod
-    def of(cls, tree: "Tree", hidden: bool, gap: float) -> "Plan":
+    def of(cls, tree: Tree, hidden: bool, gap: float) -> "Plan":
         """Make a plan for a tree: the more names, the smaller letters. The gap is in units of their size."""
         rooted = tree.rooted()
         parts: list[list[int]] = []
@@ -53,7 +51,7 @@ class Plan:
         names = dict(enumerate(tree.node_names if hidden else tree.names))
         most = max(sum(node in names for node in part) for part in parts)
         size = round(min(12.0, max(7.0, 12 - 2 * np.log2(most / 30))) * 2) / 2
-        branches = branches_of(tree, rooted)
+        branches = branches_of(rooted, tree.n_observed)
         lengths, measured = _lengths(tree)
         return cls(
             tree,
@@ -85,7 +83,7 @@ class Plan:
         return named_text(x, y, self.names[node], self.size, colour=colour, **options)
 
 
-def _lengths(tree: "Tree") -> tuple[list[float], bool]:
+def _lengths(tree: Tree) -> tuple[list[float], bool]:
     """Give lengths of which the largest is one, and whether they are the tree's own.
 
     Negative ones, which some methods give, are drawn as zero, unknown ones as the mean of the others.

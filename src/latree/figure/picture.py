@@ -8,11 +8,11 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from latree.arrays import FloatArray
+from latree._util.arrays import FloatArray
+from latree._util.files import write_bytes
 from latree.errors import InputError
 from latree.figure.boxes import extents, line_box
 from latree.figure.text import shown, width
-from latree.files import write_bytes
 
 Point: TypeAlias = tuple[float, float]
 Extent: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from latree.arrays import FloatArray
+from latree._util.arrays import FloatArray
 from latree.figure.boxes import Crowd
 from latree.figure.layout import Placed, Plan, outwards, rows_of
 from latree.figure.picture import LINE_HEIGHT, Line, Point, Text, boxes_of

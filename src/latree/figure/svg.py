@@ -4,8 +4,8 @@ from math import cos, radians, sin
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from latree._util.text import printable
 from latree.figure.picture import BASELINE, INK, PAPER, Circle, Line, Polygon, Primitive, Text
-from latree.figure.text import printable
 
 if TYPE_CHECKING:
     from latree.figure.picture import Picture

@@ -2,9 +2,9 @@
 
 import unicodedata
 
+from latree._util.text import printable
+
 LONGEST = 40  # letters of a name that are shown
-_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
-_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 # Widths of letters in units of the font's size, rounded up: those of DejaVu Sans, the widest of the common fonts.
 _LETTERS = {
@@ -33,20 +33,6 @@ def shown(name: str) -> str:
         return clean
     end = LONGEST // 3
     return f"{clean[: LONGEST - end - 1]}…{clean[-end:]}"
-
-
-def printable(name: str) -> str:
-    """Give a name without letters that XML forbids, that break a line, or that turn others round."""
-    return "".join(map(_harmless, name))
-
-
-def _harmless(letter: str) -> str:
-    kind = unicodedata.category(letter)
-    if kind == "Cf" and letter not in _JOINERS:  # invisible: marks of direction and the like
-        return ""
-    if kind == "Zs":
-        return " "
-    return _UNKNOWN if kind in ("Cc", "Cs", "Zl", "Zp") or letter in "\ufffe\uffff" else letter
 
 
 def width(text: str) -> float:

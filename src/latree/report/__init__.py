@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from latree.files import refuse_existing, write_text
+from latree._util.files import refuse_existing, write_text
+from latree._util.progress import Progress, no_progress
 from latree.model import LatentTreeModel
-from latree.progress import Progress, no_progress
 from latree.report.facts import report_facts
 from latree.report.render import render
 from latree.table import Table

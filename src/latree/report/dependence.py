@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from latree.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray, IntArray
 from latree.model import LatentTreeModel
 
 _STATES_AT_ONCE = 512  # of sources that are followed through the tree together

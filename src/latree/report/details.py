@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from latree.arrays import FloatArray
+from latree._util.arrays import FloatArray
+from latree.counts.contingency import column_counts
 from latree.report.dependence import Dependence
 from latree.table import Column, Table
-from latree.tables import column_counts
 
 MOST_COLUMNS = 8  # that a hidden variable is explained by
 MOST_RELATIVES = 6

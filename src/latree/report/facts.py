@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from latree import __version__
-from latree.drawing import branches_of
-from latree.em import DEFAULT_SMOOTHING
+from latree._util.progress import Progress, no_progress, part_of
+from latree.inference.em import DEFAULT_SMOOTHING
 from latree.model import LatentTreeModel, aic, bic
-from latree.progress import Progress, no_progress, part_of
-from latree.record import Record
+from latree.model.record import Record
 from latree.report.dependence import Dependence
 from latree.report.details import column_details, hidden_details, nats, per_mille
 from latree.report.groups import Group, find_groups
@@ -22,6 +21,7 @@ from latree.report.references import MOST_ROWS, references
 from latree.report.strange import row_facts
 from latree.table import Table
 from latree.tree import Tree
+from latree.tree.drawing import branches_of
 
 _NAMED_BY = 3  # columns that name a group
 N_COLOURS = 12
@@ -131,7 +131,7 @@ def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
 def _colours(tree: Tree, groups: list[Group]) -> list[int]:
     """Give the groups numbers of colours in the order in which the tree is drawn, so that neighbours differ."""
     rooted, place = tree.rooted(), dict[int, int]()
-    branches = branches_of(tree, rooted)
+    branches = branches_of(rooted, tree.n_observed)
     stack = [node for node in rooted.order.tolist() if rooted.parent[node] < 0]
     while stack:
         node = stack.pop()

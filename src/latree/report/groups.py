@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from latree.arrays import FloatArray, IntArray
-from latree.progress import Progress, no_progress
+from latree._util.arrays import FloatArray, IntArray
+from latree._util.progress import Progress, no_progress
 from latree.tree import Tree
 
 _LEAST_GAIN = 1e-9  # of modularity, that a cut is worth

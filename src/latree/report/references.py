@@ -5,14 +5,14 @@ from itertools import accumulate
 from itertools import pairwise as spans
 from typing import NamedTuple
 
-from latree.builders.chow_liu import chow_liu
-from latree.builders.independent import independent
-from latree.builders.latent_class import latent_class
-from latree.distances import information, pairwise
-from latree.em import ConvergenceMonitor, fit_model
+from latree._util.progress import WHOLE, Progress, no_progress, part_of
+from latree.counts.distances import information, pairwise
+from latree.inference.em import ConvergenceMonitor, fit_model
+from latree.learners.chow_liu import chow_liu
+from latree.learners.independent import independent
+from latree.learners.latent_class import latent_class
 from latree.model import LatentTreeModel
-from latree.progress import WHOLE, Progress, no_progress, part_of
-from latree.states import rough_tolerance
+from latree.model.states import rough_tolerance
 from latree.table import Table
 from latree.tree import Tree
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from latree.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray, IntArray
 from latree.model import LatentTreeModel
 from latree.report.details import per_mille, value_name
 from latree.table import Table

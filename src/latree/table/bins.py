@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latree.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray, IntArray
 
 # Cuts are searched at this many evenly spaced ranks a bin (and at both ends of every value that spans one): the ideal
 # ranks are among them, and no bin is off its best size by more than a hundredth.

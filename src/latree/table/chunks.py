@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import CodeArray, FloatArray, IntArray
+from latree._util.arrays import CodeArray, FloatArray, IntArray
 
 # Small enough that a block's messages stay in the cache, large enough that NumPy's cost a call does not count.
 BLOCK_ROWS = 2048

@@ -21,9 +21,9 @@ from distributed import Client, Future, KilledWorker, default_client
 from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
-from latree.arrays import IntArray
+from latree._util.arrays import IntArray
+from latree._util.parallel import one_blas_thread
 from latree.errors import InputError
-from latree.parallel import one_blas_thread
 from latree.table.chunks import (
     FAN_IN,
     Block,

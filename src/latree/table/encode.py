@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from latree.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
 from latree.table.columns import Column
 from latree.table.factors import Factor, label_of, parse_number

@@ -9,8 +9,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.progress import Progress, no_progress
 from latree.table.factors import from_frame, from_matrix
 from latree.table.parquet import is_parquet, parquet_source
 from latree.table.sources import Source, in_memory

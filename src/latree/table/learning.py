@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import FloatArray
+from latree._util.arrays import FloatArray
 from latree.table.bins import best_cuts, candidate_ranks, equal_cuts
 from latree.table.columns import Column
 from latree.table.factors import label_of

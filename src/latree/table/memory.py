@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import CodeArray, FloatArray, IntArray
-from latree.parallel import map_ordered
-from latree.progress import Progress
+from latree._util.arrays import CodeArray, FloatArray, IntArray
+from latree._util.parallel import map_ordered
+from latree._util.progress import Progress
 from latree.table.chunks import (
     Block,
     Draws,

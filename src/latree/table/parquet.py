@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from latree._util.files import readable
+from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.files import readable
-from latree.progress import Progress, no_progress
 from latree.table.factors import Factor, check_names, check_same, label_of, text_array
 from latree.table.sources import CELLS_AT_ONCE, LocalSource, Names, in_files
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray, IntArray
 from latree.table.encode import read_numbers
 from latree.table.factors import Factor, masses
 

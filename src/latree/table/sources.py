@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from latree.arrays import FloatArray
+from latree._util.arrays import FloatArray
+from latree._util.parallel import map_ordered
 from latree.errors import InputError
-from latree.parallel import map_ordered
 from latree.table.chunks import Block, joined
 from latree.table.disk import stored
 from latree.table.encode import read_numbers, too_large

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from latree.arrays import FloatArray
+from latree._util.arrays import FloatArray
 from latree.errors import InputError
 from latree.table.columns import MAX_STATES, Column, Kind
 from latree.table.encode import is_missing, number_label, read_numbers, too_large

@@ -1,0 +1,1 @@
+"""What all rooms use: arrays, files, threads, progress, checkpoints."""

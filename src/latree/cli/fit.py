@@ -1,0 +1,226 @@
+"""The commands that learn a model: fit, and the demo."""
+
+from contextlib import nullcontext
+from glob import has_magic
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from latree.cli import common
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree._util.progress import Progress, Stages
+    from latree.learn import Learned
+    from latree.model.record import Origin
+    from latree.table import Table
+
+MIN_COLUMNS = 4  # three leaves have only one tree
+
+
+@click.command()
+@click.argument("data", type=common.file)
+@click.option(
+    "--out",
+    type=common.file,
+    callback=common.refuse_existing_out,
+    required=True,
+    help="New folder for report.html, report.txt, tree.nwk, model.json, summary.json.",
+)
+@click.option("--method", default="auto", show_default=True, help="Learner of the tree; see `latree methods`.")
+@click.option(
+    "--states",
+    type=common.OrAuto(click.IntRange(1, 1000), "integer"),
+    default="auto",
+    show_default=True,
+    help="States of every hidden variable; method spectral must be told.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["held-out", "bic"]),
+    default="held-out",
+    show_default=True,
+    help="What states are chosen for: held-out to predict, bic to explain with few.",
+)
+@click.option(
+    "--representatives",
+    type=click.Choice(["nearest", "random"]),
+    default="nearest",
+    show_default=True,
+    help="Which leaf stands for a branch in a quartet test (tensor).",
+)
+@click.option(
+    "--bins", type=click.IntRange(0, 64), default=10, show_default=True, help="Bins of numeric columns; 0: none."
+)
+@click.option(
+    "--missing", multiple=True, metavar="TEXT", help="A cell that means missing; replaces NA, NaN, null. Repeatable."
+)
+@click.option(
+    "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as an identifier. Repeatable."
+)
+@click.option("--weights", metavar="COLUMN", help="The column that holds the rows' weights.")
+@click.option(
+    "--smoothing",
+    type=common.OrAuto(click.FloatRange(min=0), "number"),
+    default="auto",
+    show_default=True,
+    help="Pseudo-rows per table cell.",
+)
+@click.option(
+    "--bootstrap",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Times that rows are drawn anew for the edges' support and consensus.nwk.",
+)
+@click.option("--restarts", type=click.IntRange(min=1), default=1, show_default=True, help="Random starts of EM.")
+@click.option(
+    "--max-iterations", type=click.IntRange(min=1), default=200, show_default=True, help="Most iterations of EM."
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-5,
+    show_default=True,
+    help="EM stops when an iteration gains less, in nats per cell.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read and keep Parquet: tcp://...")
+@common.checkpoint
+@common.seed
+@common.quiet
+@common.as_json
+def fit(
+    data: Path,
+    out: Path,
+    as_json: bool,
+    quiet: bool,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    **options: Any,
+) -> None:
+    """Learn a tree and fit a model on it.
+
+    DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns, or a .parquet file. It is only
+    read. A pattern in quotes stands for several files, such as 'folder/*.parquet'. Files may be larger than memory.
+    """
+    from latree.cli.terminal import progress_bars
+    from latree.learners.methods import find_method
+    from latree.model.record import Origin
+    from latree.table import as_table
+    from latree.table.finding import cluster
+
+    find_method(options["method"])
+    options["n_states"] = options.pop("states")
+    reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
+    if missing := options.pop("missing"):
+        reading["missing"] = missing
+    name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
+    origin = Origin(name, common.command_line(name), reading["weights"])
+    connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
+    with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
+        table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
+        learned = _learn(table, str(data), origin, out, stages, keep_for, **options)
+    _print_run(learned, out, as_json, quiet)
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=common.file,
+    callback=common.refuse_existing_out,
+    help="New folder for the report, tree and model; by default one whose name begins with latree-demo.",
+)
+@common.seed
+@common.quiet
+@common.as_json
+def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
+    """Learn a tree from data that come along, and write a report.
+
+    30 measurements of 569 tumours, from scikit-learn. Needs no network.
+    """
+    from sklearn.datasets import load_breast_cancer
+
+    from latree._util.checkpoint import NOTHING_KEPT
+    from latree.cli.terminal import progress_bars
+    from latree.model.record import Origin
+    from latree.table import as_table
+
+    data = load_breast_cancer()
+    table = as_table(data.data, names=data.feature_names.tolist())
+    origin = Origin("tumour measurements", common.command_line())
+    out = out or _free_name("latree-demo")
+    with progress_bars(not quiet) as stages:
+        learned = _learn(table, "breast cancer data", origin, out, stages, lambda settings: NOTHING_KEPT, seed=seed)
+    _print_run(learned, out, as_json, quiet)
+
+
+def _renamed(settings: dict[str, Any]) -> dict[str, Any]:
+    """Give settings the names of their options."""
+    names = {"random_state": "seed", "n_states": "states"}
+    return {names.get(name, name): value for name, value in settings.items()}
+
+
+def _free_name(name: str) -> Path:
+    """Give the name, or with the first number behind it that makes a new one."""
+    names = (Path(name if number == 1 else f"{name}-{number}") for number in count(1))
+    return next(path for path in names if not path.exists() and not path.is_symlink())
+
+
+def _learn(
+    table: "Table",
+    source: str,
+    origin: "Origin",
+    out: Path,
+    stages: "Stages",
+    keep_for: common.KeepFor,
+    *,
+    seed: int,
+    **settings: Any,
+) -> "Learned":
+    """Learn a model and write it."""
+    from dataclasses import asdict
+
+    from latree._util.checkpoint import fingerprint
+    from latree.learn import Settings, learn_model
+    from latree.learners.methods import find_method
+    from latree.table import check_learnable
+
+    if table.n_columns < MIN_COLUMNS:
+        names = ", ".join(map(repr, table.names))
+        raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
+    chosen = Settings(random_state=seed, **settings)
+    check_learnable(table, source, find_method(chosen.method).most_states)
+    keep = keep_for(
+        lambda: {"command": "fit", **_renamed(asdict(chosen)), "table, as it was read,": fingerprint(table)}
+    )
+    learned = learn_model(table, chosen, stages, origin, keep)
+    _write_run(learned, out, stages("Writing the report", at_most=True))
+    return learned
+
+
+def _write_run(learned: "Learned", out: Path, progress: "Progress") -> None:
+    from latree._util.files import new_folder, to_json, write_text
+    from latree.report import report_html
+
+    with new_folder(out) as folder:
+        write_text(folder / "tree.nwk", learned.model.tree.to_newick())
+        write_text(folder / "summary.json", to_json(learned.summary))
+        write_text(folder / "report.txt", learned.report())
+        write_text(folder / "report.html", report_html(learned.model, learned.table, progress=progress))
+        learned.model.save(folder / "model.json")
+        if learned.consensus is not None:
+            write_text(folder / "consensus.nwk", learned.consensus.to_newick())
+
+
+def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> None:
+    from latree._util.files import to_json
+
+    if as_json:
+        click.echo(to_json(learned.summary), nl=False)
+    elif not quiet:
+        more = ", consensus.nwk" if learned.consensus is not None else ""
+        click.echo(learned.report(), nl=False)
+        click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
+        click.echo(f"The report is {out / 'report.html'}: open it in a browser.")

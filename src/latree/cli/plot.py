@@ -1,0 +1,52 @@
+"""The command that draws trees."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from latree.cli import common
+from latree.errors import InputError
+
+
+@click.command()
+@click.argument("tree", type=common.file)
+@click.option(
+    "--out",
+    type=common.file,
+    callback=common.refuse_existing_out,
+    required=True,
+    help="New file that ends in .svg or .png.",
+)
+@click.option(
+    "--layout",
+    type=click.Choice(["radial", "unrooted", "horizontal"]),
+    default="radial",
+    show_default=True,
+    help="Around the middle, without a root (for few columns), or from left to right.",
+)
+@click.option(
+    "--labels",
+    type=common.file,
+    help="CSV file with headings whose first two columns are a column's name and its group.",
+)
+@click.option("--hidden", is_flag=True, help="Name the hidden variables, too.")
+def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) -> None:
+    """Draw a tree as SVG or PNG.
+
+    TREE is a model.json or a Newick file. The edges of a model are the longer the weaker the dependence between their
+    ends; those of a Newick file have their own lengths. Numbers beside edges are their support in per cent, where there
+    is room. With `--labels`, columns are coloured by group. A PNG needs matplotlib, an SVG does not.
+    """
+    from latree.figure import plot as draw
+    from latree.figure.picture import check_ending
+    from latree.table.labels import read_labels
+
+    check_ending(out)
+    model = common.load_model(tree) if common.is_model(tree) else None
+    bare = common.load_tree(tree) if model is None else model.tree
+    groups = read_labels(labels, bare.names) if labels is not None else None
+    try:
+        draw(model or bare, out, layout=layout, labels=groups, hidden=hidden)
+    except ImportError as error:
+        raise InputError(f"{out}: {error}") from None

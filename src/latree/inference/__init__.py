@@ -1,0 +1,1 @@
+"""Exact inference in a tree of discrete variables: messages, EM, soft evidence."""

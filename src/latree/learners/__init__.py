@@ -1,0 +1,1 @@
+"""Learners of structure: evidence about columns -> tree."""

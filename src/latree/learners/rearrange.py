@@ -1,0 +1,141 @@
+"""Rearranging a tree by what whole subtrees say: the four-point rule on soft evidence.
+
+An inner edge {ab|cd} parts four subtrees. A fitted model turns each row's cells of a subtree into the posterior of its
+top; these four posteriors are noisy views of four nodes of a tree of their own, and their centred joint tables C obey
+the four-point rule like those of columns: ``log ‖C_ab‖ + log ‖C_cd‖`` is the largest of the three pairings' sums where
+{ab|cd} is right. All columns of a subtree speak, not one that stands for it, and no small model has to be fitted.
+
+The Frobenius norm is smooth in the rows, so that the standard error of the sums' differences comes with them: it says
+when an exchange is worth it, and how sure every edge is.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from latree._util.arrays import FloatArray
+from latree.counts.distances import ROUNDING, gamma_tail
+from latree.counts.quartets import PAIRINGS
+from latree.inference.evidence import messages
+from latree.inference.messages import TINY
+from latree.model import LatentTreeModel
+from latree.table import Block
+from latree.tree import Tree
+
+_DRAWS = 2000  # of the three sums' errors, to tell how often the tree's own pairing has the largest
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the rows say of the three pairings at an inner edge, the first of which is the tree's own.
+
+    Attributes
+    ----------
+    ends : tuple of int
+        The two hidden nodes H and G.
+    tops : tuple of int
+        The other neighbours of H, two of them, then those of G.
+    sums : array, shape (3,)
+        ``log ‖C‖_F`` added up over the two pairs of each pairing.
+    covariance : array, shape (3, 3)
+        Of the sums, estimated from the rows.
+    """
+
+    ends: tuple[int, int]
+    tops: tuple[int, int, int, int]
+    sums: FloatArray
+    covariance: FloatArray
+
+    @property
+    def rival(self) -> int:
+        """The better one of the two other pairings."""
+        return 1 + int(np.argmax(self.sums[1:]))
+
+    @property
+    def rival_lead(self) -> float:
+        """By how many standard errors the rival is better than the tree's own pairing; negative where it is not."""
+        gain = np.array([-1.0, *(float(pairing == self.rival) for pairing in (1, 2))])
+        error = float(np.sqrt(max(gain @ self.covariance @ gain, TINY)))
+        return float(gain @ self.sums) / error
+
+    @property
+    def support(self) -> float:
+        """How often the tree's own pairing would come out best if rows were drawn anew."""
+        rng = np.random.default_rng(0)
+        spread = np.linalg.cholesky(self.covariance + np.eye(3) * (np.trace(self.covariance) * 1e-9 + TINY))
+        drawn = self.sums + rng.standard_normal((_DRAWS, 3)) @ spread.T
+        return float(np.mean(drawn.argmax(axis=1) == 0))
+
+
+class Views:
+    """What subtrees' own cells say of their tops, in the rows of a block."""
+
+    def __init__(self, model: LatentTreeModel, block: Block) -> None:
+        self.tree = model.tree
+        weights = np.ones(len(block.codes)) if block.weights is None else block.weights
+        self.n_rows = float(weights.sum())
+        self.weights = weights / self.n_rows
+        self._incoming = messages(model, block.codes)
+        self._marginals = list(model.marginals().values())
+
+    def of(self, top: int, other: int) -> FloatArray:
+        """Give the centred posterior of a node given the cells on its side of the edge to a hidden one."""
+        joint = self._incoming[top, other] * self._marginals[top][:, None]
+        posterior = joint / np.maximum(joint.sum(axis=0), TINY)
+        return np.asarray(posterior - (posterior @ self.weights)[:, None])
+
+    def verdicts(self) -> dict[int, Verdict]:
+        """Look at all inner edges between hidden nodes with three neighbours each; give verdicts by edge."""
+        found = {}
+        for edge, (h, g) in self._inner_edges():
+            if len(self.tree.neighbors[h]) == len(self.tree.neighbors[g]) == 3:
+                one, two = (u for u, other in self.tree.neighbors[h] if other != edge)
+                three, four = (u for u, other in self.tree.neighbors[g] if other != edge)
+                views = [self.of(one, h), self.of(two, h), self.of(three, g), self.of(four, g)]
+                found[edge] = Verdict((h, g), (one, two, three, four), *_sums(views, self.weights))
+        return found
+
+    def independent_edges(self, level: float) -> list[int]:
+        """Find the inner edges whose two sides show no more covariance than chance does with this probability."""
+        found = []
+        for edge, (h, g) in self._inner_edges():
+            one, other = self.of(h, g), self.of(g, h)
+            squared = (((one * self.weights) @ other.T) ** 2).sum()
+            own = [(view * self.weights) @ view.T for view in (one, other)]
+            silent = min(np.trace(table) for table in own) < ROUNDING  # a side whose cells say nothing of its top
+            mean = np.trace(own[0]) * np.trace(own[1]) / self.n_rows
+            spread = np.sqrt((own[0] ** 2).sum() * (own[1] ** 2).sum()) / self.n_rows
+            if silent or gamma_tail(*np.array([squared, mean, spread])) > level:
+                found.append(edge)
+        return found
+
+    def _inner_edges(self) -> list[tuple[int, tuple[int, int]]]:
+        return [
+            (edge, (h, g)) for edge, (h, g) in enumerate(self.tree.edges.tolist()) if min(h, g) >= self.tree.n_observed
+        ]
+
+
+def _sums(views: list[FloatArray], weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    logarithm, influence = {}, {}
+    for i, j in combinations(range(4), 2):
+        table = (views[i] * weights) @ views[j].T
+        square = max(float((table**2).sum()), TINY)
+        logarithm[i, j] = 0.5 * np.log(square)
+        # What one row more of this kind adds to the logarithm: <C, row's own table> / ‖C‖² - 1.
+        influence[i, j] = (views[i] * (table @ views[j])).sum(axis=0) / square - 1
+    sums = np.array([logarithm[one] + logarithm[other] for one, other in PAIRINGS])
+    rows = np.stack([influence[one] + influence[other] for one, other in PAIRINGS])
+    return sums, np.asarray((rows * weights**2) @ rows.T)
+
+
+def exchanged(tree: Tree, verdict: Verdict) -> Tree:
+    """Give the tree with the rival pairing at an edge."""
+    h, g = verdict.ends
+    (_, moved), _ = PAIRINGS[verdict.rival]
+    leaving, coming = verdict.tops[1], verdict.tops[moved]
+    edges = tree.edges.copy()
+    for old, new, moving in ((h, g, leaving), (g, h, coming)):
+        row = next(edge for other, edge in tree.neighbors[old] if other == moving)
+        edges[row] = (moving, new)
+    return Tree(tree.names, edges)

@@ -1,0 +1,349 @@
+"""The commands about the paper itself: its experiments, its theory, and how many rows a tree takes."""
+
+import sys
+from math import floor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from latree.cli import common
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree.model import LatentTreeModel
+    from latree.paper.experiments.power import Point, Power
+    from latree.paper.theory import TreeFacts
+
+EXPERIMENTS = ("quartets", "trees", "stocks")
+
+
+@click.command()
+@click.argument("what", type=click.Choice([*EXPERIMENTS, "all"]))
+@click.option(
+    "--out", type=common.file, required=True, help="Folder for the results; an interrupted run goes on there."
+)
+@click.option(
+    "--checkpoint",
+    type=common.file,
+    metavar="DIR",
+    help="Folder that keeps finished parts instead of OUT. Removed at the end.",
+)
+@click.option("--quick", is_flag=True, help="A minute's version with few repeats.")
+@click.option("--prices", type=common.file, help="For stocks: CSV file of a date, then one column of prices a ticker.")
+@click.option("--sectors", type=common.file, help="For stocks: CSV file whose first two columns are ticker and sector.")
+@click.option("--workers", type=click.IntRange(min=0), default=0, show_default="one a core", help="Processes at once.")
+@common.seed
+@common.quiet
+def reproduce(
+    what: str,
+    out: Path,
+    checkpoint: Path | None,
+    quick: bool,
+    prices: Path | None,
+    sectors: Path | None,
+    workers: int,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Run the paper's experiments again.
+
+    WHAT is `quartets` (Figure a-f), `trees` (Figure g-l), `stocks` (Table 1 and the tree of stocks) or `all`. Numbers
+    are written as CSV, figures as SVG and PNG (if matplotlib is installed). Finished parts are kept, so that an
+    interrupted run can be started again with the same command. Without `--prices`, stocks takes skfolio's 20 stocks, if
+    that is installed, or else downloads 60 stocks from 1984 to 2010 with yfinance, if that is.
+    """
+    from latree.cli.terminal import progress_bars
+    from latree.paper.experiments import reproduce as experiments
+    from latree.paper.experiments.cells import Run
+
+    common.refuse_same(out, checkpoint)
+    run = Run(out, seed, quick, workers, checkpoint)
+    wanted = EXPERIMENTS if what == "all" else (what,)
+    if "stocks" in wanted:
+        prices = experiments.prepare_stocks(run, prices, sectors)
+    else:
+        run.prepare()
+    files = []
+    try:
+        with progress_bars(not quiet) as stages:
+            if "quartets" in wanted:
+                files += experiments.reproduce_quartets(run, stages("Quartets"))
+            if "trees" in wanted:
+                files += experiments.reproduce_trees(run, stages("Trees"))
+            if prices is not None and "stocks" in wanted:
+                files += experiments.reproduce_stocks(run, stages("Stocks"), prices, sectors)
+    except KeyboardInterrupt:
+        click.echo(f"latree: interrupted; {run.kept()}", err=True)
+        sys.exit(130)
+    run.finish()
+    if not quiet:
+        click.echo("Written:")
+        for path in files:
+            click.echo(f"  {path}")
+        _tell_of_figures()
+
+
+def _tell_of_figures() -> None:
+    from latree.paper.experiments.figures import can_draw
+
+    if not can_draw():
+        click.echo("latree: no figures, which need matplotlib: pip install 'latree[plot]'", err=True)
+
+
+@click.command()
+@click.argument("model", type=common.file)
+@click.option(
+    "--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="Rows to give guarantees for."
+)
+@click.option(
+    "--target",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Probability to give the needed rows for.",
+)
+@click.option("--quartet", nargs=4, metavar="A B C D", help="Four columns: print the numbers of their quartet alone.")
+@common.as_json
+def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | None, as_json: bool) -> None:
+    """Compute what the paper's theory says of a model.
+
+    MODEL is a model.json. Prints the paper's θ, α, γ, δ, its assumptions A1 to A4 with the numbers behind them, and
+    what its theorems guarantee for a number of rows; docs/method.md explains them under "The theory, in numbers". The
+    guarantees are loose: `latree power` gives a practical answer.
+    """
+    from latree._util.files import to_json
+    from latree.cli.terminal import progress_bars
+    from latree.paper.theory import tree_facts
+
+    loaded = common.load_model(model)
+    if quartet:
+        _print_quartet(loaded, quartet, rows, target, as_json)
+        return
+    with progress_bars(True) as stages:
+        facts = tree_facts(loaded, progress=stages("Looking at quartets"))
+    if as_json:
+        click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
+        return
+    n = len(facts.quartets)
+    click.echo(f"{facts.n_leaves} columns; looked at: {_looked_at(facts)}\n")
+    for condition in facts.conditions:
+        click.echo(f"{condition.name}  {'holds' if condition.holds else 'FAILS':6} {condition.text}")
+        click.echo(f"           {condition.numbers}")
+    click.echo(f"\nδ      {facts.delta:<12.4g} largest ‖Δ‖_F of an edge between hidden variables")
+    click.echo(f"θ_min  {facts.theta_min:<12.4g} smallest excessive dependence of a quartet")
+    click.echo(f"γ_min  {facts.gamma_min:<12.4g} smallest probability of a hidden state")
+    click.echo(
+        f"α_min  {facts.alpha_min:<12.4g} smallest gap of nuclear norms; not positive where Algorithm 1 is wrong"
+    )
+    satisfied = sum(quartet.satisfied for quartet in facts.quartets)
+    click.echo(
+        f"\nLemma on Δ: its condition holds for {satisfied} of {n} quartet{'' if n == 1 else 's'}; "
+        f"Algorithm 1 is right on {facts.n_right}"
+    )
+    click.echo(f"Theorem on trees: {facts.verdict}")
+    probability, needed = facts.success(rows), facts.rows_needed(target)
+    if probability is None or needed is None:
+        click.echo("So it promises the tree for no number of rows")
+        return
+    proviso = "" if facts.complete else ", if no other quartet has a smaller α"
+    click.echo(f"With {rows} rows: the right tree with a probability of {_at_least(probability)}{proviso}")
+    click.echo(f"For a probability of {target:g}: {needed} rows{proviso}")
+
+
+def _looked_at(facts: "TreeFacts") -> str:
+    if facts.n_quartets == 1:
+        return "the only quartet"
+    n_stars = facts.n_asked - len(facts.quartets)
+    which = f"all {facts.n_quartets}" if facts.complete else f"{facts.n_asked} random ones of {facts.n_quartets}"
+    stars = f", of which {n_stars} {'is a star' if n_stars == 1 else 'are stars'} without a pairing" if n_stars else ""
+    return f"{which} quartets{stars}"
+
+
+def _at_least(probability: float) -> str:
+    """Write a lower bound so that rounding never makes it larger, nor certain."""
+    if probability == 0:
+        return "at least 0 (the bound says nothing for so few rows)"
+    return "more than 0.999" if probability > 0.999 else f"at least {floor(1000 * probability) / 1000:g}"
+
+
+def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int, target: float, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    import numpy as np
+
+    from latree._util.files import to_json
+    from latree.paper.theory import dependence, quartet_facts, rows_needed, success
+
+    unknown = [name for name in columns if name not in model.tree.names]
+    if unknown or len(set(columns)) < 4:
+        raise InputError(f"a quartet is four different columns of the model, unlike {(unknown or columns)[0]!r}")
+    found = quartet_facts(model, np.array([[model.tree.names.index(name) for name in columns]]))
+    if not found:
+        raise InputError(f"the tree of {', '.join(columns)} is a star: no two of them belong together")
+    facts = found[0]
+    names = model.tree.node_names
+    delta = dependence(model, facts.h, facts.g)
+    needed = rows_needed(facts.alpha, target)
+    if as_json:
+        numbers = {key: value for key, value in asdict(facts).items() if key not in ("leaves", "h", "g")}
+        ends = {"pairing": [names[leaf] for leaf in facts.leaves], "h": names[facts.h], "g": names[facts.g]}
+        joint = {"p_hg": model.joint([facts.h, facts.g]).tolist(), "perturbation": delta.tolist()}
+        reach = {"probability_at_least": success(facts.alpha, rows)}
+        holds = {"satisfied": facts.satisfied, "right": facts.right}
+        click.echo(to_json({**ends, **numbers, **holds, **joint, **reach, "rows_needed": needed}), nl=False)
+        return
+    one, two, three, four = (names[leaf] for leaf in facts.leaves)
+    click.echo(f"{{{one}, {two} | {three}, {four}}}, parted at H = {names[facts.h]} and G = {names[facts.g]}")
+    with np.printoptions(precision=4, suppress=True):
+        click.echo(f"P_HG\n{model.joint([facts.h, facts.g])}\nΔ = P_HG - P_H P_Gᵀ\n{delta}")
+    click.echo(
+        f"‖Δ‖_F  {facts.delta:.4g}; the lemma allows {facts.allowed:.4g}: {'holds' if facts.satisfied else 'FAILS'}"
+    )
+    click.echo(f"θ      {facts.theta:.4g}")
+    click.echo(f"α      {facts.alpha:.4g}; Algorithm 1 is {'right' if facts.right else 'WRONG'} on exact tables")
+    if needed is None:
+        click.echo("So it is promised to be right for no number of rows")
+        return
+    click.echo(f"With {rows} rows: right with a probability of {_at_least(success(facts.alpha, rows))}")
+    click.echo(f"For a probability of {target:g}: {needed} rows")
+
+
+def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, Any]:
+    return {
+        "n_columns": facts.n_leaves,
+        "n_quartets": facts.n_quartets,
+        "quartets_looked_at": facts.n_asked,
+        "star_quartets": facts.n_asked - len(facts.quartets),
+        "delta": facts.delta,
+        "theta_min": facts.theta_min,
+        "gamma_min": facts.gamma_min,
+        "alpha_min": facts.alpha_min,
+        "conditions": {c.name: {"holds": c.holds, "text": c.text, "numbers": c.numbers} for c in facts.conditions},
+        "quartets_satisfying_the_lemma": sum(quartet.satisfied for quartet in facts.quartets),
+        "quartets_right": facts.n_right,
+        "guaranteed": facts.guaranteed,
+        "found_on_the_exact_distribution": facts.found,
+        "verdict": facts.verdict,
+        "rows": rows,
+        "probability_at_least": facts.success(rows),
+        "target": target,
+        "rows_needed": facts.rows_needed(target),
+    }
+
+
+@click.command()
+@click.argument("model", type=common.file)
+@click.option(
+    "--target",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Share of simulations in which the tree must be found.",
+)
+@click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
+@click.option(
+    "--states", type=click.IntRange(1, 1000), default=None, help="Hidden states; method spectral must be told."
+)
+@click.option("--repeats", type=click.IntRange(min=1), default=40, show_default=True, help="Simulated tables a size.")
+@click.option(
+    "--max-rows", type=click.IntRange(min=50), default=100_000, show_default=True, help="Give up beyond this."
+)
+@click.option(
+    "--out",
+    type=common.file,
+    callback=common.refuse_existing_out,
+    help="New folder for power.csv, and power.svg and power.png.",
+)
+@common.checkpoint
+@common.seed
+@common.quiet
+@common.as_json
+def power(
+    model: Path,
+    target: float,
+    method: str,
+    states: int | None,
+    repeats: int,
+    max_rows: int,
+    out: Path | None,
+    checkpoint: Path | None,
+    seed: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Simulate how many rows it takes to find a model's tree.
+
+    MODEL is a model.json. Tables of ever more rows are drawn from it until the learned tree is the model's own often
+    enough. Models with trees that the method can never return are refused.
+    """
+    from latree.cli.terminal import progress_bars
+    from latree.paper.experiments.power import recovery_power
+
+    loaded = common.load_model(model)
+    if loaded.tree.n_observed < 4:
+        raise InputError(f"{model}: {loaded.tree.n_observed} columns have only one tree: it takes no rows to find it")
+    settings: dict[str, Any] = {
+        "target": target,
+        "method": method,
+        "n_states": states,
+        "repeats": repeats,
+        "max_rows": max_rows,
+    }
+    with common.resumable(checkpoint, out) as keep_for:
+        with progress_bars(not quiet) as stages:
+            found = recovery_power(
+                loaded,
+                **settings,
+                random_state=seed,
+                progress=stages("Simulating", at_most=True),
+                keep=keep_for(lambda: {"command": "power", **settings, "seed": seed, "model": common.checksum(model)}),
+            )
+        names = _write_power(found, method, out) if out is not None else []
+        _print_power(found, settings, names, out, quiet, as_json)
+
+
+def _print_power(
+    found: "Power", settings: dict[str, Any], names: list[str], out: Path | None, quiet: bool, as_json: bool
+) -> None:
+    """Print the curve and the answer."""
+    from latree._util.files import to_json
+
+    method, target, repeats = settings["method"], settings["target"], settings["repeats"]
+    if as_json:
+        summary = {"method": method, "target": target, "rows_needed": found.rows_needed, "unsure": found.unsure}
+        click.echo(to_json({**summary, "curve": found.rows()}), nl=False)
+    elif not quiet:
+        click.echo(f"{'rows':>8}{'found':>8}   95 % interval")
+        for point in found.points:
+            click.echo(f"{point.rows:8}{point.share:8.0%}   {_interval(point)}")
+        if found.answer is None:
+            click.echo(f"{target:.0%} was not reached with {found.points[-1].rows} rows")
+        else:
+            answer = found.answer
+            share = f"{answer.found} of {repeats} trees found, 95 % interval {_interval(answer)}"
+            click.echo(f"{target:.0%} is reached with {answer.rows} rows: {share}")
+        if found.unsure:
+            click.echo("Caution: that interval reaches well below the target; more --repeats make the answer surer")
+        if names:
+            click.echo(f"Written to {out}: {', '.join(names)}")
+    if names and not quiet:
+        _tell_of_figures()
+
+
+def _interval(point: "Point") -> str:
+    low, high = point.interval
+    return f"{max(low, 0):.0%} to {high:.0%}"
+
+
+def _write_power(found: "Power", method: str, out: Path) -> list[str]:
+    from functools import partial
+
+    from latree._util.files import new_folder, write_text
+    from latree.paper.experiments.cells import to_csv
+    from latree.paper.experiments.figures import save
+    from latree.paper.experiments.power import power_figure
+
+    with new_folder(out) as folder:
+        write_text(folder / "power.csv", to_csv(found.rows()))
+        return ["power.csv", *(path.name for path in save(partial(power_figure, found, method), folder / "power"))]

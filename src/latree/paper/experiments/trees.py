@@ -1,0 +1,84 @@
+"""Figure (g)-(l): how near learned trees are to the true one.
+
+16 leaves of 10 states, hidden variables of 2 to 8, split by β and perturbed by μ. The paper's "same scheme as in our
+previous experiment" can be read as hidden-hidden tables that start independent, or as identity: both are run.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from latree.learners.methods import METHODS, Options
+from latree.paper.experiments.cells import Cell, Row, mean_and_error
+from latree.paper.simulate import random_model, random_tree
+
+N_LEAVES = 16
+STARTS: tuple[Literal["independent", "identity"], ...] = ("independent", "identity")
+BALANCES = (0.5, 0.2)
+PERTURBATIONS = (0.2, 0.5, 1.0)
+SIZES = (50, 100, 200, 500, 1000, 2000)
+SPECTRAL = (2, 4, 6, 8)
+
+# What is shown: a name, the method, and its options.
+LEARNERS: dict[str, tuple[str, Options]] = {
+    "tensor": ("tensor", Options(representatives="random")),
+    "tensor, nearest": ("tensor", Options()),
+    **{name: (name, Options()) for name in ("nj", "snj")},
+    **{f"spectral@{k}": ("spectral", Options(n_states=k)) for k in SPECTRAL},
+    **{name: (name, Options()) for name in ("rg", "clrg", "clnj", "hw", "chow-liu")},
+}
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Give the grid: one cell a configuration, sample size and few repeats, so that cells are short."""
+    batches, repeats = (1, 1) if quick else (5, 4)
+    return [
+        Cell(
+            f"{start}-beta{balance}-mu{mu}-m{size}-{batch}",
+            run_cell,
+            {"start": start, "balance": balance, "mu": mu, "size": size, "repeats": repeats},
+        )
+        for start in STARTS
+        for balance in BALANCES
+        for mu in PERTURBATIONS
+        for size in ((200,) if quick else SIZES)
+        for batch in range(batches)
+    ]
+
+
+def run_cell(
+    rng: np.random.Generator,
+    start: Literal["independent", "identity"],
+    balance: float,
+    mu: float,
+    size: int,
+    repeats: int,
+) -> list[Row]:
+    """Draw trees, models and rows; give every learner's Robinson-Foulds distances."""
+    rows = []
+    for _ in range(repeats):
+        tree = random_tree(N_LEAVES, balance, rng)
+        table = random_model(tree, start=start, perturbation=mu, random_state=rng).sample(size, rng)
+        for name, (method, options) in LEARNERS.items():
+            seeded = Options(options.n_states, options.representatives, rng)
+            distance = METHODS[method].learn(table, seeded).tree.robinson_foulds(tree)
+            rows.append(
+                {"start": start, "beta": balance, "mu": mu, "rows": size, "method": name, "robinson_foulds": distance}
+            )
+    return rows
+
+
+def summary(rows: list[Row]) -> list[Row]:
+    """Give means and standard errors over the repeats."""
+    groups: dict[tuple[object, ...], list[float]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in ("start", "beta", "mu", "rows", "method"))
+        groups.setdefault(key, []).append(row["robinson_foulds"])
+    result = []
+    for (start, beta, mu, size, method), distances in groups.items():
+        mean, error = mean_and_error(distances)
+        result.append(
+            {"start": start, "beta": beta, "mu": mu, "rows": size, "method": method, "repeats": len(distances)}
+            | {"robinson_foulds": mean, "standard_error": error}
+        )
+    return result

@@ -1,0 +1,190 @@
+"""Trees as text in Newick format.
+
+Rules where the format leaves a choice:
+
+- A name is quoted unless it is all letters, digits and dots and does not look like a number; a quote in it is doubled.
+- A number after an inner node is the support of the edge above it; any other label (or a quoted number) is the name of
+  an observed inner node, whose edge's support is then written as a comment ``[&support=0.9]``.
+- An underscore stays an underscore. Other comments are passed over.
+- A forest is several statements, one after another.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from latree._util.arrays import FloatArray
+from latree.errors import InputError
+from latree.tree.rooted import Rooted
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<quoted>'(?:[^']|'')*')|\[(?P<comment>[^\]]*)\]|(?P<mark>[(),:;])|(?P<word>[^\s()\[\]',:;]+))"
+)
+_PLAIN = re.compile(r"[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*")
+
+
+def write_newick(names: Sequence[str], rooted: Rooted, lengths: FloatArray, support: FloatArray) -> str:
+    """Write a rooted tree; a forest as one statement per component.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the first nodes, the observed variables.
+    rooted : Rooted
+    lengths, support : array of float
+        One number per edge; NaN is not written.
+    """
+    texts = [""] * len(rooted.parent)
+    for node in rooted.postorder:
+        children = rooted.children[node]
+        edge = int(rooted.up[node])
+        length, certainty = (lengths[edge], support[edge]) if edge >= 0 else (np.nan, np.nan)
+        text = f"({','.join(texts[child] for child in children)})" if children else ""
+        if node < len(names):
+            text += _quoted(names[node])
+            text += "" if np.isnan(certainty) else f"[&support={float(certainty)!r}]"
+        elif not np.isnan(certainty):
+            text += repr(float(certainty))
+        texts[node] = text if np.isnan(length) else f"{text}:{float(length)!r}"
+        for child in children:
+            texts[child] = ""  # a deep tree would keep a copy of every subtree
+    return "\n".join(f"{texts[root]};" for root in rooted.roots) + "\n"
+
+
+def _quoted(name: str) -> str:
+    if _PLAIN.fullmatch(name) and _as_number(name) is None:
+        return name
+    return "'" + name.replace("'", "''") + "'"
+
+
+class Parts(NamedTuple):
+    """What a tree is made of; see :class:`latree.tree.tree.Tree`."""
+
+    names: list[str]
+    edges: list[tuple[int, int]]
+    lengths: list[float]
+    support: list[float]
+
+
+def read_newick(text: str) -> Parts:
+    """Read a tree or a forest. Observed variables come in the order of the text."""
+    reader = _Reader()
+    for kind, value in _tokens(text):
+        reader.take(kind, value)
+    return reader.parts()
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    text = text.rstrip()
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise InputError(
+                f"not a Newick tree: cannot read {text[position : position + 20]!r} at character {position}"
+            )
+        position = match.end()
+        kind = match.lastgroup or ""
+        value = match.group(kind)
+        yield ("name", value[1:-1].replace("''", "'")) if kind == "quoted" else (kind, value)
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+@dataclass
+class _Node:
+    name: str | None = None
+    support: float = np.nan
+    length: float = np.nan
+    children: list["_Node"] = field(default_factory=list)
+
+
+class _Reader:
+    """Builds a tree token by token, without recursion: a caterpillar may be thousands deep."""
+
+    def __init__(self) -> None:
+        self.nodes: list[_Node] = []  # observed ones get their number in this order
+        self.groups: list[list[_Node]] = []  # the children found so far at each open bracket
+        self.last: _Node | None = None  # the node that a label or a length would belong to
+        self.after_colon = False
+
+    def take(self, kind: str, value: str) -> None:
+        if kind == "comment":
+            if self.last is not None and value.startswith("&support="):
+                self.last.support = _number(value.removeprefix("&support="))
+        elif self.after_colon:
+            assert self.last is not None
+            self.last.length = _number(value if kind == "word" else f"'{value}'")
+            self.after_colon = False
+        elif kind in ("name", "word"):
+            self._label(value, is_name=kind == "name")
+        elif value == "(":
+            if self.last is not None:
+                raise InputError("not a Newick tree: '(' right after a node")
+            self.groups.append([])
+        elif value == ":":
+            if self.last is None or not np.isnan(self.last.length):
+                raise InputError("not a Newick tree: ':' without a node, or a second one")
+            self.after_colon = True
+        else:
+            self._end(value)
+
+    def _label(self, label: str, is_name: bool) -> None:
+        if self.last is None:
+            self.last = self._new()
+            self.last.name = label
+        elif self.last.children and self.last.name is None and np.isnan([self.last.support, self.last.length]).all():
+            if is_name or _as_number(label) is None:
+                self.last.name = label
+            else:
+                self.last.support = _number(label)
+        else:
+            raise InputError(f"not a Newick tree: {label!r:.40} follows a node that has a label")
+
+    def _end(self, mark: str) -> None:
+        """End the last node; a closing bracket then makes its parent the last one."""
+        node, self.last = self.last, None
+        if node is None:
+            raise InputError(f"not a Newick tree: nothing before {mark!r}")
+        if (mark == ";") != (not self.groups):
+            raise InputError(f"not a Newick tree: brackets do not match at {mark!r}")
+        if self.groups:
+            self.groups[-1].append(node)
+        if mark == ")":
+            self.last = self._new(self.groups.pop())
+
+    def _new(self, children: list[_Node] | None = None) -> _Node:
+        self.nodes.append(_Node(children=children or []))
+        return self.nodes[-1]
+
+    def parts(self) -> Parts:
+        if self.groups or self.last is not None or not self.nodes:
+            raise InputError("not a Newick tree: no ';' at the end")
+        names = [node.name for node in self.nodes if node.name is not None]
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"not a Newick tree: the name {twice!r:.40} appears twice")
+        ordered = sorted(self.nodes, key=lambda node: node.name is None)  # stable: observed nodes first
+        number = {id(node): i for i, node in enumerate(ordered)}
+        below = [(node, child) for node in self.nodes for child in node.children]
+        return Parts(
+            names,
+            [(number[id(node)], number[id(child)]) for node, child in below],
+            [child.length for _, child in below],
+            [child.support for _, child in below],
+        )
+
+
+def _number(text: str) -> float:
+    number = _as_number(text)
+    if number is None or not np.isfinite(number):
+        raise InputError(f"not a Newick tree: {text!r:.40} is not a number")
+    return number

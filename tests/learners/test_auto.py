@@ -1,0 +1,233 @@
+"""The default learner."""
+
+import numpy as np
+import pytest
+
+from helpers.strategies import bare, same_graph
+from latree import LatentTree, learn_tree
+from latree._util.progress import WHOLE, no_progress
+from latree.learn import Settings, learn_model
+from latree.learners.auto import Chosen, auto, joined, supported
+from latree.learners.latent_class import latent_class
+from latree.learners.support import bootstrap_trees
+from latree.paper.simulate import random_model, random_tree
+from latree.table import Table, as_table
+
+
+def learned(table, criterion="held-out", n_states=None, smoothing=None, seed=0, progress=no_progress):
+    return auto(
+        table, criterion=criterion, n_states=n_states, smoothing=smoothing, random_state=seed, progress=progress
+    )
+
+
+def simulated(n_leaves=6, n_rows=1500, seed=0):
+    tree = random_tree(n_leaves, 0.5, seed)
+    options = {"n_states": 3, "hidden_states": 3, "start": "identity", "random_state": seed}
+    return tree, random_model(tree, perturbation=0.1, **options).sample(n_rows, seed)
+
+
+def classes(n_rows=1000):
+    """Eight columns that follow one hidden variable of four states."""
+    tree = latent_class([f"x{i}" for i in range(8)]).tree
+    model = random_model(tree, n_states=4, hidden_states=4, start="identity", perturbation=0.2, random_state=0)
+    return tree, model.sample(n_rows, 0)
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_the_true_tree_is_found_with_support(criterion):
+    tree, table = simulated()
+    found = learned(table, criterion)
+    assert isinstance(found, Chosen)
+    assert found.tree.robinson_foulds(tree) == 0
+    inner = np.array([min(edge) >= 6 for edge in found.tree.edges.tolist()])
+    assert found.tree.support[inner].min() > 0.9
+    assert np.isnan(found.tree.support[~inner]).all()
+    assert found.facts == {"exchanges": 0}
+    assert found.choice.start.tree is found.tree
+    assert len(found.choice.n_states) == 4
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_one_hidden_variable_is_found(criterion):
+    star, table = classes()
+    found = learned(table, criterion)
+    assert same_graph(bare(found.tree), star)
+    assert found.choice.n_states[0] >= 4
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_a_smoothing_is_passed_on(criterion):
+    _, table = simulated(n_rows=300)
+    found = learned(table, criterion, smoothing=0.7)
+    assert found.choice.smoothing == 0.7
+    assert learn_model(table, Settings(criterion=criterion, smoothing=0.7, random_state=0)).smoothing == 0.7
+
+
+def test_hidden_twins_may_be_taken_to_predict_and_never_to_explain(monkeypatch):
+    _, table = simulated(n_rows=100)
+    twins, star = (bare(learn_tree(table, method=method)) for method in ("hclt", "lcm"))
+    asked = []
+
+    def only_twins_are_better(scores, others, errors):
+        asked.append(errors)
+        return len(asked) <= 2
+
+    monkeypatch.setattr("latree.learners.auto.is_better", only_twins_are_better)
+    predicting, explaining = (learned(table, criterion, 2) for criterion in ("held-out", "bic"))
+    assert same_graph(bare(predicting.tree), twins)
+    assert same_graph(bare(explaining.tree), star)
+    assert (predicting.choice.n_states, explaining.choice.n_states) == ((2,) * 6, (2,))
+    assert asked == [2, 0, 0]  # twins must be clearly better: by two standard errors
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_a_number_of_states_is_passed_on(criterion):
+    _, table = simulated(n_rows=200)
+    found = learned(table, criterion, 3)
+    assert set(found.choice.n_states) == {3}
+    assert set(found.choice.start.n_states[6:].tolist()) == {3}
+
+
+def test_it_tells_how_far_it_is():
+    _, table = simulated(4, 100)
+    for criterion in ("held-out", "bic"):
+        told = []
+        learned(table, criterion, 2, progress=lambda *numbers, told=told: told.append(numbers))
+        assert (told[0], told[-1]) == ((0, WHOLE), (WHOLE, WHOLE))
+        assert told == sorted(told)
+        assert len({done for done, _ in told}) > 50  # every replicate and every iteration
+
+
+def test_the_same_seed_gives_the_same_tree_and_choice():
+    table = as_table(np.random.default_rng(0).integers(0, 2, (60, 5)))
+    one, two, other = (learned(table, n_states=2, seed=seed) for seed in (1, 1, 2))
+    assert one.tree.to_newick() == two.tree.to_newick()
+    np.testing.assert_array_equal(one.choice.scores, two.choice.scores)
+    assert not np.array_equal(one.choice.scores, other.choice.scores)
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+@pytest.mark.parametrize("n_columns", [2, 3, 4])
+def test_few_columns(criterion, n_columns):
+    tree, table = simulated(n_rows=300)
+    few = Table.from_codes(table.columns[:n_columns], table.codes()[:, :n_columns])
+    found = learned(few, criterion)
+    assert found.tree.names == tree.names[:n_columns]
+    assert found.tree.n_hidden == max(1, n_columns - 2)
+    assert len(found.choice.n_states) == found.tree.n_hidden
+
+
+def odd(kind):
+    _, table = simulated(n_rows=150)
+    codes = table.codes().astype(float)
+    rng = np.random.default_rng(0)
+    if kind == "independent":
+        codes = rng.integers(0, 3, codes.shape)
+    elif kind == "nearly constant":
+        codes[:, 0], codes[:, 1] = np.arange(150) == 0, np.arange(150) < 2
+    elif kind == "missing":
+        codes[rng.random(codes.shape) < 0.4] = np.nan
+    elif kind == "never together":
+        codes[:75, 0] = codes[75:, 1] = np.nan
+    elif kind == "equal columns":
+        codes[:, 1] = codes[:, 0]
+    elif kind == "three rows":
+        codes = np.array([[0, 1, 0, 1, 0, 0], [1, 0, 1, 0, 0, 1], [0, 0, 1, 1, 1, 0]])
+    return codes
+
+
+KINDS = ["independent", "nearly constant", "missing", "never together", "equal columns", "three rows"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_data_can_be_learned_from(kind):
+    fitted = LatentTree(random_state=0, max_iterations=20).fit(odd(kind))
+    assert fitted.tree_.names == tuple(f"x{j}" for j in range(6))
+    assert all(len(near) > 1 for near in fitted.tree_.neighbors[6:])
+    support = fitted.tree_.support[~np.isnan(fitted.tree_.support)]
+    assert ((support >= 0) & (support <= 1)).all()
+    assert np.isfinite(fitted.score(odd(kind)))
+
+
+def test_rows_without_weight_say_nothing():
+    _, table = simulated(n_rows=120)
+    codes = np.concatenate([table.codes(), np.random.default_rng(0).integers(0, 3, (40, 6))])
+    weighted = as_table(codes, weights=[*[1.0] * 120, *[0.0] * 40])
+    one, other = (learned(as_table(t), n_states=2).tree for t in (weighted, as_table(codes[:120])))
+    assert same_graph(bare(one), bare(other))
+
+
+def test_a_model_starts_from_what_was_chosen_with_its_tree():
+    _, table = simulated(n_rows=200)
+    found = learn_model(table, Settings(random_state=0, max_iterations=3))
+    choice = found.structure.choice
+    assert tuple(found.model.n_states[6:].tolist()) == choice.n_states
+    assert found.smoothing == choice.smoothing
+    log_prior = choice.smoothing * sum(np.log(t).sum() for t in choice.start.tables)
+    start = choice.start.log_likelihood(table) + log_prior
+    assert found.fit.monitor.history[0] == pytest.approx(start, rel=1e-9)
+    other = learn_model(table, Settings(random_state=0, max_iterations=3, smoothing=0.7))
+    assert other.smoothing == 0.7
+    assert same_graph(bare(other.structure.tree), bare(found.structure.tree))
+
+
+@pytest.mark.parametrize("method", ["auto", "nj", "chow-liu"])
+def test_without_smoothing_a_state_that_only_rows_held_out_had_is_still_possible(method):
+    _, table = simulated(n_rows=150)
+    codes = table.codes()
+    codes[:, 0] = np.where(np.arange(150) < 5, 3 + np.arange(150), codes[:, 0])  # five states of one row each
+    fitted = LatentTree(method, smoothing=0, random_state=0, max_iterations=20).fit(codes)
+    assert np.isfinite(fitted.score(codes))
+    assert fitted.summary_["smoothing"] == 0
+
+
+# What does not hang together
+
+
+def halves(seed, n_rows=1500):
+    """Two groups of four columns, independent of each other."""
+    return as_table(np.hstack([simulated(4, n_rows, seed + i)[1].codes() for i in (0, 1)]))
+
+
+def groups(tree):
+    """The columns of each component."""
+    return {frozenset(i for i in range(tree.n_observed) if part >> i & 1) for part in tree.parts}
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+def test_independent_groups_come_apart(seed):
+    found = learned(halves(seed))
+    assert groups(found.tree) == {frozenset(range(4)), frozenset(range(4, 8))}
+    assert len(found.choice.n_states) == found.tree.n_hidden
+    for edge, split in enumerate(found.tree.edge_splits):
+        assert np.isnan(found.tree.support[edge]) or split in found.tree.splits
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_a_column_that_depends_on_nothing_is_by_itself(criterion):
+    _, table = simulated()
+    loose = np.random.default_rng(5).integers(0, 3, (1500, 1))
+    found = learned(as_table(np.hstack([table.codes()[:, :3], loose, table.codes()[:, 3:]])), criterion)
+    assert groups(found.tree) == {frozenset({3}), frozenset({0, 1, 2, 4, 5, 6})}
+
+
+@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+def test_independent_columns_give_no_edges(criterion):
+    found = learned(as_table(np.random.default_rng(0).integers(0, 3, (500, 6))), criterion)
+    assert len(found.tree.edges) == 0
+    assert found.choice.n_states == ()
+
+
+def test_support_of_many_rows_comes_from_some_of_them(monkeypatch):
+    model = random_model(random_tree(6, 0.5, 0), n_states=3, start="identity", perturbation=0.2, random_state=0)
+    table = model.sample(500, 0)
+    tree = joined(table).tree
+    drawn = []
+    real = bootstrap_trees
+    monkeypatch.setattr(
+        "latree.learners.auto.bootstrap_trees", lambda some, *others: drawn.append(some.n_rows) or real(some, *others)
+    )
+    supported(table, tree, tree, 0)
+    monkeypatch.setattr("latree.learners.auto._SUPPORT_ROWS", 200)
+    supported(table, tree, tree, 0)
+    assert drawn == [500, 200]

@@ -1,0 +1,225 @@
+"""What every method must do, whatever it is."""
+
+import networkx
+import numpy as np
+import pytest
+
+from helpers.strategies import bare, same_graph
+from latree import InputError, LatentTree, LatentTreeModel, learn_tree
+from latree.learn import Settings, learn_model
+from latree.learners.methods import METHODS, Options, find_method
+from latree.model.states import regular
+from latree.paper.simulate import random_model, random_tree
+from latree.table import Column, Table
+from latree.tree import Tree
+
+SIZES = [2, 3, 4, 3, 2, 5, 3]
+
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def sampled(seed=0, n_leaves=7, perturbation=0.3, n_rows=300):
+    tree = random_tree(n_leaves, 0.5, seed)
+    model = random_model(
+        tree, n_states=3, hidden_states=3, start="identity", perturbation=perturbation, random_state=seed
+    )
+    return model.sample(n_rows, seed)
+
+
+def mixed(n_rows=300):
+    """Columns of two to five states, one of which never occurs, that follow each other, with missing cells."""
+    rng = np.random.default_rng(0)
+    codes = sampled(perturbation=0.15, n_rows=n_rows).codes()
+    codes = np.minimum(codes + (rng.random(codes.shape) < 0.2), np.array(SIZES) - 1)
+    codes[rng.random(codes.shape) < 0.15] = -1
+    columns = [Column(f"x{j}", "integer", tuple(map(str, range(size)))) for j, size in enumerate(SIZES)]
+    return Table.from_codes(columns, codes)
+
+
+def fit(method, table, weights=None, seed=0):
+    table = Table.from_codes(table.columns, table.codes(), weights) if weights is not None else table
+    return LatentTree(method, n_states=2, smoothing=0.1, random_state=seed).fit(table)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Fits of the mixed table, each made when it is first asked for."""
+    found = {}
+    return lambda method: found.get(method) or found.setdefault(method, fit(method, mixed()))
+
+
+@every_method
+def test_it_learns_a_tree_over_the_columns(method, fitted):
+    tree = fitted(method).tree_
+    assert tree.names == mixed().names
+    assert fitted(method).summary_["method"] == method
+    assert fitted(method).model_.n_states.tolist() == [*SIZES, *[2] * tree.n_hidden]
+
+
+@every_method
+def test_posteriors_and_scores(method, fitted):
+    model, table = fitted(method), mixed()
+    posteriors = model.transform(table)
+    assert posteriors.shape == (300, 2 * model.tree_.n_hidden) == (300, len(model.get_feature_names_out()))
+    np.testing.assert_allclose(posteriors.reshape(300, -1, 2).sum(axis=2), 1, rtol=1e-9)
+    assert model.score(table) == pytest.approx(model.summary_["log_likelihood"] / 300, rel=1e-12)
+    baseline = fitted("independent").score(table)
+    assert model.score(table) > baseline + 0.2 or method == "independent"
+
+
+@every_method
+def test_imputation_and_samples(method, fitted):
+    model, codes = fitted(method), mixed().codes()
+    filled = model.impute(mixed()).codes()
+    np.testing.assert_array_equal(filled[codes >= 0], codes[codes >= 0])
+    assert filled.min() == 0
+    drawn = model.model_.encode(model.sample(50)).codes()
+    assert drawn.shape == (50, 7)
+    assert ((drawn >= 0) & (drawn < SIZES)).all()
+
+
+@every_method
+def test_the_tree_can_be_written_drawn_and_handed_on(method, fitted):
+    tree = fitted(method).tree_
+    assert same_graph(Tree.from_newick(tree.to_newick()), tree)
+    assert sorted(line.split()[-1] for line in tree.draw().splitlines()) == sorted(tree.names)
+    graph = tree.to_networkx()
+    assert networkx.is_forest(graph)
+    assert {name for name, hidden in graph.nodes(data="hidden") if not hidden} == set(tree.names)
+    assert graph.number_of_edges() == len(tree.edges)
+
+
+@every_method
+def test_the_model_can_be_saved_and_loaded(method, fitted, tmp_path):
+    model = fitted(method).model_
+    model.save(tmp_path / "model.json")
+    loaded = LatentTreeModel.load(tmp_path / "model.json")
+    assert loaded.log_likelihood(mixed()) == model.log_likelihood(mixed())
+    assert same_graph(loaded.tree, model.tree)
+
+
+@every_method
+def test_the_same_seed_gives_the_same_model(method, fitted):
+    once, twice = (find_method(method).learn(mixed(), Options(2, random_state=0)) for _ in range(2))
+    assert once.n_states == twice.n_states
+    assert all((a == b).all() for a, b in zip(once.edge_tables or (), twice.edge_tables or (), strict=True))
+    again = fit(method, mixed())
+    assert again.tree_.to_newick() == fitted(method).tree_.to_newick()
+    assert all((a == b).all() for a, b in zip(again.model_.tables, fitted(method).model_.tables, strict=True))
+
+
+@every_method
+def test_weights_of_one_change_nothing(method, fitted):
+    weighted = fit(method, mixed(), np.ones(300))
+    assert same_graph(bare(weighted.tree_), bare(fitted(method).tree_))
+    assert weighted.summary_["log_likelihood"] == pytest.approx(fitted(method).summary_["log_likelihood"], rel=1e-9)
+
+
+# Repeated rows may fall among the fitted rows and among those held out, a weighted one cannot.
+HOLDS_ROWS_OUT = {"auto"}
+weights_repeat = pytest.mark.parametrize("method", [method for method in METHODS if method not in HOLDS_ROWS_OUT])
+
+
+@weights_repeat
+def test_weights_count_as_repeated_rows(method):
+    table, weights = mixed(), 5 * (np.arange(300) % 3)
+    weighted = fit(method, table, weights.astype(float))
+    repeated = fit(method, Table.from_codes(table.columns, np.repeat(table.codes(), weights, axis=0)))
+    assert same_graph(bare(weighted.tree_), bare(repeated.tree_))
+    assert weighted.summary_["log_likelihood"] == pytest.approx(repeated.summary_["log_likelihood"], rel=1e-6)
+    assert weighted.summary_["log_likelihood"] != pytest.approx(fit(method, table).summary_["log_likelihood"], rel=1e-6)
+
+
+@weights_repeat
+def test_weights_count_as_repeated_rows_where_rows_leave_the_tree_open(method):
+    weights = 5 * (np.arange(300) % 3)
+    for seed in (9, 10, 12, 34):  # where some edges are about as short as edges may be
+        table = sampled(seed, n_leaves=8)
+        weighted = Table.from_codes(table.columns, table.codes(), weights.astype(float))
+        repeated = Table.from_codes(table.columns, np.repeat(table.codes(), weights, axis=0))
+        one, other = (learn_tree(t, method=method, n_states=2, random_state=0) for t in (weighted, repeated))
+        assert same_graph(bare(one), bare(other)), seed
+
+
+def reordered(table, seed):
+    order = np.random.default_rng(seed).permutation(table.n_columns)
+    return Table.from_codes([table.columns[j] for j in order], table.codes()[:, order])
+
+
+@every_method
+def test_columns_may_come_in_any_order(method):
+    """Rows enough that even chance, the order of insertion or starts of local models, leaves nothing open."""
+    table = sampled(n_leaves=10, perturbation=0.2, n_rows=3000)
+    one, other = (learn_tree(t, method=method, n_states=3, random_state=0) for t in (table, reordered(table, 1)))
+    assert same_graph(bare(one), bare(other))
+
+
+CHANCE = {
+    "auto": "EM starts at random, so that the same seed means other starts",
+    "tensor": "inserts columns in a random order, so that the same seed means another order",
+    "hw": "local models start at random, so that the same seed means other starts",
+}
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in CHANCE])
+def test_columns_may_come_in_any_order_where_rows_leave_the_tree_open(method):
+    for seed in range(30):
+        table = sampled(seed, n_leaves=8, perturbation=0.5)
+        one, other = (learn_tree(t, method=method, n_states=2) for t in (table, reordered(table, seed)))
+        assert same_graph(bare(one), bare(other)), seed
+
+
+@every_method
+@pytest.mark.parametrize("n_columns", [2, 3])
+def test_a_few_columns_are_enough(method, n_columns):
+    table = sampled()
+    few = Table.from_codes(table.columns[:n_columns], table.codes()[:, :n_columns])
+    model = fit(method, few)
+    assert model.tree_.names == few.names
+    assert np.isfinite(model.score(few))
+
+
+@every_method
+def test_progress_only_rises(method):
+    told = []
+    find_method(method).learn(mixed(), Options(2, random_state=0, progress=lambda *numbers: told.append(numbers)))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert all(0 <= done <= total for done, total in told)
+    assert len({total for _, total in told}) <= 1
+
+
+@every_method
+def test_it_says_what_it_is(method):
+    known = METHODS[method]
+    assert known.name == method
+    assert all((known.summary, known.trees, known.reference))
+    assert known.needs_states == (method == "spectral")
+
+
+@every_method
+@pytest.mark.parametrize("n_states", [0, -1, 2.5, True, "2"])
+def test_a_senseless_number_of_states_is_refused(method, n_states):
+    with pytest.raises(InputError, match=f"n_states must be a whole number of at least 1, not {n_states!r}"):
+        learn_tree(mixed(), method=method, n_states=n_states)
+
+
+@every_method
+def test_without_a_number_of_states_it_takes_its_own_or_asks(method):
+    settings = Settings(method, max_iterations=1, random_state=0)
+    if METHODS[method].needs_states:
+        for learn in (lambda: learn_model(mixed(), settings), lambda: learn_tree(mixed(), method=method)):
+            with pytest.raises(InputError, match=f"'{method}' must be told the number of states.*n_states.*--states"):
+                learn()
+        return
+    learned = learn_model(mixed(), settings)
+    states = tuple(learned.model.n_states[7:].tolist())
+    assert not learned.summary["n_states_given"]
+    if learned.structure.n_states is not None:
+        assert states == learned.structure.n_states
+    else:
+        assert states in {regular(learned.model.tree, SIZES, most) for most in (2, 4, 8, 16, 32, 64)}
+
+
+def test_spectral_says_which_column_cannot_tell_so_many_states_apart():
+    with pytest.raises(InputError, match=r"^method 'spectral' cannot tell 4 .* 'x0' has only 2 states$"):
+        learn_tree(mixed(), method="spectral", n_states=4)

@@ -1,0 +1,321 @@
+"""Numbers of states and smoothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.strategies import any_tree
+from latree.inference.em import ConvergenceMonitor, fit_model
+from latree.inference.messages import log_likelihoods
+from latree.learners.latent_class import latent_class
+from latree.model.heldout import FEW_ROWS, held_out
+from latree.model.states import CRITERIA, SMOOTHINGS, choose, contend, is_better, mean_entropy, regular
+from latree.paper.simulate import random_model, random_tree
+from latree.table import Column, Table, as_table
+from latree.tree import Tree
+
+every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
+
+
+def bound(sizes):
+    return max(1, int(np.prod(sorted(sizes)[:-1], dtype=float)))
+
+
+def around(tree, node, sizes):
+    return [sizes[other] for other, _ in tree.neighbors[node]]
+
+
+@settings(deadline=None, max_examples=60)
+@given(any_tree, st.integers(1, 70), st.integers(0, 2**31), st.lists(st.integers(2, 6), min_size=9, max_size=9))
+def test_no_hidden_variable_has_more_states_than_matter_and_none_could_have_more(tree, most, seed, columns):
+    columns = columns[: tree.n_observed]
+    found = [*columns, *regular(tree, columns, most)]
+    hidden = range(tree.n_observed, tree.n_nodes)
+    assert all(1 <= found[node] <= min(most, bound(around(tree, node, found))) for node in hidden)
+    # The naive twin takes hidden variables in any order, one state a time.
+    rng = np.random.default_rng(seed)
+    sizes = [*columns, *[most] * tree.n_hidden]
+    while above := [node for node in hidden if sizes[node] > bound(around(tree, node, sizes))]:
+        sizes[rng.choice(above)] -= 1
+    assert sizes == found
+
+
+@pytest.mark.parametrize(
+    ("newick", "columns", "most", "states"),
+    [
+        ("((a,b),c,d);", [2, 2, 2, 2], 64, {4}),  # at a pair of binary columns four say it all
+        ("((a,b),c,d);", [2, 3, 4, 5], 64, {6, 20}),
+        ("(a,b);", [3, 5], 64, {3}),
+        ("(a,(b,c));", [2, 3, 4], 64, {2, 6}),  # a hidden variable between a and the other one
+        ("(a,b,c,d,e,f,g);", [2] * 7, 64, {64}),
+        ("(a,b,c,d,e,f);", [2] * 6, 64, {32}),
+        ("(a,b,c,d,e,f);", [2] * 6, 5, {5}),
+        ("((a,b),(c,d),(e,f));", [2] * 6, 64, {4, 16}),
+        ("(a,b);", [2, 2], 1, {1}),
+    ],
+)
+def test_known_numbers_of_states(newick, columns, most, states):
+    tree = Tree.from_newick(newick)
+    assert set(regular(tree, columns, most)) == states
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 5), (2, 3, 4), (4, 2, 2), (2, 2, 2, 3)])
+def test_more_states_than_matter_say_nothing_more(sizes):
+    """Any mixture can be written with as many states as all neighbours but the largest have together."""
+    rng = np.random.default_rng(0)
+    prior, tables = rng.dirichlet(np.ones(40)), [rng.dirichlet(np.ones(n), 40).T for n in sizes]
+    joint = sum(
+        prior[h] * np.multiply.outer(tables[0][:, h], _outer([table[:, h] for table in tables[1:]])) for h in range(40)
+    )
+    tree = latent_class([f"x{i}" for i in range(len(sizes))]).tree
+    (most,) = regular(tree, sizes, 1000)
+    moved = np.moveaxis(joint, int(np.argmax(sizes)), -1).reshape(-1, max(sizes))  # a state for every row of this
+    assert len(moved) == most
+    rewritten = moved.sum(axis=1)[:, None] * (moved / moved.sum(axis=1)[:, None])
+    np.testing.assert_allclose(rewritten, moved, rtol=1e-12)
+    columns = [Column(f"x{i}", "integer", tuple(map(str, range(n)))) for i, n in enumerate(sizes)]
+    codes = np.array(list(np.ndindex(*sizes)))
+    table = Table.from_codes(columns, codes, 1000 * joint.ravel())
+    entropy = float((joint * np.log(joint)).sum() * 1000)
+    gaps = {}
+    for k in (1, most):
+        monitor = ConvergenceMonitor(1e-9, 3000)
+        fits = [fit_model(table, tree, k, smoothing=0, monitor=monitor, random_state=seed).objective for seed in (0, 1)]
+        gaps[k] = entropy - max(fits)
+    assert gaps[most] < 0.02 * gaps[1]
+    assert gaps[most] < 0.01
+
+
+def _outer(vectors):
+    product = np.array(1.0)
+    for vector in vectors:
+        product = np.multiply.outer(product, vector)
+    return product
+
+
+def numbered(n_rows, weights=None):
+    """A table that shows of every row which one it is, in digits."""
+    columns = [Column(name, "integer", tuple(map(str, range(50)))) for name in "abc"]
+    codes = np.array(np.unravel_index(np.arange(n_rows), (50, 50, 50))).T
+    return Table.from_codes(columns, codes, weights)
+
+
+def numbers(table):
+    return np.ravel_multi_index(table.codes().T, (50, 50, 50)).tolist()
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 7, 200, FEW_ROWS - 1])
+def test_every_one_of_few_rows_is_judged_once(n_rows):
+    parts = held_out(numbered(n_rows), np.random.default_rng(0))
+    assert len(parts) == min(6, n_rows)
+    for part in parts:
+        assert sorted(numbers(part.fitted) + numbers(part.judged)) == list(range(n_rows))
+        assert abs(len(numbers(part.judged)) - n_rows / len(parts)) < 2
+    assert sorted(row for part in parts for row in numbers(part.judged)) == list(range(n_rows))
+
+
+def neighbours(part):
+    """How many judged rows follow right after another."""
+    return int(np.sum(np.diff(numbers(part.judged)) == 1))
+
+
+def test_half_of_the_judged_rows_are_stretches_of_neighbours():
+    parts = held_out(numbered(600), np.random.default_rng(0))
+    assert [neighbours(part) == 99 for part in parts] == [True] * 3 + [False] * 3
+    (part,) = held_out(numbered(5000), np.random.default_rng(0))
+    assert part.judged.n_rows == 1000
+    assert 497 <= neighbours(part) < 650
+
+
+def test_of_many_rows_a_fifth_is_judged_and_of_very_many_no_more_than_are_needed():
+    (part,) = held_out(numbered(FEW_ROWS), np.random.default_rng(0))
+    assert (part.fitted.n_rows, part.judged.n_rows) == (FEW_ROWS * 4 // 5, FEW_ROWS // 5)
+    assert sorted(numbers(part.fitted) + numbers(part.judged)) == list(range(FEW_ROWS))
+    assert numbers(part.judged) == sorted(numbers(part.judged)) != list(range(FEW_ROWS // 5))
+    (part,) = held_out(numbered(60_000), np.random.default_rng(0))
+    assert (part.fitted.n_rows, part.judged.n_rows) == (40_000, 10_000)
+    assert not set(numbers(part.fitted)) & set(numbers(part.judged))
+
+
+def test_rows_without_weight_are_held_out_from_everything():
+    weights = np.arange(300) % 3 * 1.5
+    parts = held_out(numbered(300, weights), np.random.default_rng(0))
+    assert sorted(row for part in parts for row in numbers(part.judged)) == np.flatnonzero(weights).tolist()
+    for part in parts:
+        assert not set(numbers(part.fitted)) & set(numbers(part.judged))
+        for table in (part.fitted, part.judged):
+            kept = table.map(lambda block: block.weights)
+            np.testing.assert_array_equal(kept, weights[numbers(table)])
+            assert kept.min() > 0
+    some = held_out(numbered(3000, (np.arange(3000) < 500).astype(float)), np.random.default_rng(0))
+    assert len(some) == 6  # few rows are few however many more have no weight
+
+
+def test_the_seed_decides_which_rows_are_held_out():
+    judged = [[numbers(p.judged) for p in held_out(numbered(100), np.random.default_rng(s))] for s in (1, 1, 2)]
+    assert judged[0] == judged[1] != judged[2]
+
+
+def star_table(n_columns, n_states, hidden_states, n_rows, perturbation=0.1):
+    tree = latent_class([f"x{i}" for i in range(n_columns)]).tree
+    options = {"n_states": n_states, "hidden_states": hidden_states, "start": "identity", "random_state": 0}
+    return tree, random_model(tree, perturbation=perturbation, **options).sample(n_rows, 0)
+
+
+def chosen(table, tree, criterion="held-out", seed=0, **known):
+    parts = held_out(table, np.random.default_rng(seed))
+    return choose(table, tree, parts, criterion=criterion, random_state=seed, **known)
+
+
+@every_criterion
+def test_what_is_given_is_kept(criterion):
+    tree = random_tree(5, 0.5, 0)
+    table = random_model(tree, n_states=3, random_state=0).sample(200, 0)
+    for told, states in ((3, (3, 3, 3)), ([2, 3, 1], (2, 3, 1))):
+        choice = chosen(table, tree, criterion, n_states=told, smoothing=0.7)
+        assert (choice.n_states, choice.smoothing) == (states, 0.7)
+        assert choice.start.n_states[5:].tolist() == list(states)
+    choice = chosen(table, tree, criterion, n_states=2)
+    assert choice.n_states == (2, 2, 2)
+    assert choice.smoothing in SMOOTHINGS
+    choice = chosen(table, tree, criterion, smoothing=0.7)
+    assert choice.smoothing == 0.7
+    assert choice.start.n_states[5:].tolist() == list(choice.n_states)
+    bare = chosen(table, Tree(tree.names, [(0, 1), (1, 2), (3, 4)]), criterion)
+    assert bare.n_states == ()
+    assert bare.smoothing in SMOOTHINGS
+
+
+@every_criterion
+def test_two_states_are_enough_for_data_of_two_states(criterion):
+    tree, table = star_table(6, 2, 2, 600, 0.2)
+    assert chosen(table, tree, criterion).n_states == (2,)
+
+
+def test_states_as_many_as_the_data_need():
+    tree, table = star_table(8, 8, 8, 2000)
+    few, many = (chosen(table, tree, criterion).n_states[0] for criterion in ("bic", "held-out"))
+    assert 6 <= few <= 10
+    assert 8 <= many <= 32
+    tree, table = star_table(6, 3, 3, 1500)
+    assert chosen(table, tree, "bic").n_states == (3,)
+
+
+def test_sure_tables_are_smoothed_little_and_noisy_ones_much():
+    rng = np.random.default_rng(0)
+    tree = latent_class([f"x{i}" for i in range(6)]).tree
+    noise = rng.integers(0, 4, (400, 6))
+    copies = np.where(rng.random((400, 6)) < 0.99, rng.integers(0, 4, (400, 1)), noise)
+    assert chosen(as_table(copies), tree, n_states=4).smoothing <= 0.3
+    assert chosen(as_table(noise), tree, n_states=4).smoothing > 1
+
+
+@every_criterion
+def test_the_same_seed_chooses_the_same(criterion):
+    tree = random_tree(4, 0.5, 0)
+    table = random_model(tree, n_states=2, random_state=0).sample(60, 0)
+    one, two, other = (chosen(table, tree, criterion, seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.scores, two.scores)
+    assert (one.n_states, one.smoothing) == (two.n_states, two.smoothing)
+    assert all((a == b).all() for a, b in zip(one.start.tables, two.start.tables, strict=True))
+    assert not np.array_equal(one.scores, other.scores)
+
+
+def test_scores_are_those_of_rows_that_were_not_fitted_times_their_weights():
+    tree, table = star_table(4, 3, 2, 1200)
+    weights = np.random.default_rng(0).integers(0, 4, 1200).astype(float)
+    table = Table.from_codes(table.columns, table.codes(), weights)
+    table = table.taken(np.flatnonzero(weights * (np.arange(1200) < 900)))
+    parts = held_out(table, np.random.default_rng(0))
+    choice = choose(table, tree, parts, criterion="held-out", n_states=2, smoothing=0.5)
+    assert len(choice.scores) == table.n_rows
+    first = parts[0].judged.some_rows(10**9, 0)
+    np.testing.assert_allclose(
+        choice.scores[: len(first.codes)],
+        log_likelihoods(choice.start.network, first.codes) * first.weights,
+        rtol=1e-12,
+    )
+    monitor = ConvergenceMonitor(1e-6, 100)
+    on_all = fit_model(table, tree, 2, smoothing=0.5, monitor=monitor, start=choice.start).model
+    assert -0.05 < choice.scores.sum() / on_all.log_likelihood(table) - 1 < 0.05
+    assert choice.scores.sum() < on_all.log_likelihood(table)
+
+
+def test_better_means_by_more_than_the_standard_error_of_the_sum():
+    rng = np.random.default_rng(0)
+    others, noise = rng.normal(-5, 2, 400), rng.normal(0, 1, 400)
+    noise -= noise.mean()
+    error = noise.std() / 20  # of the mean
+    for share, answer in ((0.9, False), (1.1, True)):
+        gain = noise + share * error
+        assert is_better(others + gain, others) is answer
+        assert is_better(others + 2 * share * error + noise, others, errors=2) is answer
+        assert not is_better(others, others + gain)
+        weights = 7.5  # weights that are all alike tell nothing about how sure it is
+        assert is_better(weights * (others + gain), weights * others) is answer
+    assert not is_better(others, others)
+    assert is_better(others + 0.1, others)
+    heavy = np.where(np.arange(400) == 0, 400.0, 0.01)  # one heavy row is no more than one
+    assert is_better(others + 1 + noise / 10, others, errors=2)
+    assert not is_better(heavy * (others + 1 + noise / 10), heavy * others, errors=2)
+
+
+def test_rounding_makes_nothing_better():
+    scores = -np.ones(100)
+    for errors in (0.0, 2.0):
+        assert not is_better(scores + 1e-12, scores, errors)
+        assert is_better(scores + 1e-3, scores, errors)
+
+
+def test_fewer_impossible_rows_are_better():
+    others = np.array([-1.0, -np.inf, -3.0, -4.0])
+    assert is_better(np.array([-9.0, -9.0, -9.0, -9.0]), others)
+    assert not is_better(others, np.array([-9.0, -9.0, -9.0, -9.0]))
+    assert is_better(others + 0.1, others)
+    assert not is_better(others, others + 0.1)
+    assert not is_better(np.full(4, -np.inf), np.full(4, -np.inf))
+
+
+def test_the_entropy_of_columns():
+    table = as_table(np.array([[0, 0], [1, 0], [0, 0], [1, 1]] * 500))
+    expected = (np.log(2) - 0.25 * np.log(0.25) - 0.75 * np.log(0.75)) / 2
+    assert mean_entropy(table) == pytest.approx(expected, rel=1e-3)
+
+
+def test_who_is_clearly_behind_after_some_parts_gives_up():
+    tree, table = star_table(6, 2, 2, 600, 0.2)
+    parts = held_out(table, np.random.default_rng(0))
+    fair = choose(table, tree, parts, criterion="held-out", n_states=2, smoothing=0.3)
+    sizes = [2] * tree.n_hidden
+    again = contend(table, tree, parts, fair, n_states=sizes)
+    np.testing.assert_array_equal(again.scores, fair.scores)
+    for ahead, judged in ((100.0, len(parts[0].judged.codes())), (-100.0, 600)):
+        rival = replace(fair, scores=fair.scores + np.random.default_rng(1).normal(ahead, 1, 600))
+        given_up = contend(table, tree, parts, rival, n_states=sizes)
+        assert len(given_up.scores) == judged
+        assert is_better(rival.scores, given_up.scores) is (ahead > 0)
+        assert is_better(given_up.scores, rival.scores) is (ahead < 0)
+
+
+def test_more_states_are_not_tried_if_they_cannot_be_expected_to_reach_a_rival():
+    tree, table = star_table(8, 8, 8, 2500)
+    parts = held_out(table, np.random.default_rng(0))
+    alone = choose(table, tree, parts, criterion="held-out", smoothing=0.3)
+    assert alone.n_states == (8,)
+    assert max(attempt.most for attempt in alone.tried) == 16
+    for ahead, most in ((100.0, 8), (-100.0, 16)):
+        found = choose(table, tree, parts, criterion="held-out", smoothing=0.3, rival=alone.scores + ahead)
+        assert max(attempt.most for attempt in found.tried) == most
+        np.testing.assert_array_equal(found.scores, alone.scores)
+
+
+def test_one_hidden_variable_may_have_more_states_than_many_of_them(monkeypatch):
+    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)
+    monkeypatch.setattr("latree.model.states.MAX_CLASSES", 8)
+    tree, table = star_table(8, 8, 8, 2000)
+    assert chosen(table, tree).n_states == (8,)
+    binary = Tree(table.names, random_tree(8, 0.5, 0).edges)
+    assert max(chosen(table, binary).n_states) == 4

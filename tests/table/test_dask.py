@@ -1,0 +1,259 @@
+"""Rows on a cluster: a real scheduler and real workers on loopback, one of which is killed now and then."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import dask.dataframe as dd
+import joblib
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from distributed import Client
+
+from helpers.tables import assert_same, mixed, simulated, written
+from latree.__main__ import commands
+from latree._util.checkpoint import fingerprint
+from latree._util.parallel import n_threads
+from latree.errors import InputError
+from latree.estimator import LatentTree
+from latree.learn import Settings, learn_model
+from latree.learners.auto import joined
+from latree.learners.support import bootstrap_trees
+from latree.model import LatentTreeModel
+from latree.paper.experiments.cells import Cell, Run
+from latree.table import MemoryRows, Table, as_table
+from latree.table.dask import DaskRows, connect
+
+
+class Cluster:
+    """A scheduler and two workers, each a process of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.processes = []
+        self.killed = 0
+        self.address = None
+        file = folder / "scheduler.json"
+        self.run("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        self.client = self.wait_for(file)
+        self.workers = [self.start_worker() for _ in range(2)]
+        self.client.wait_for_workers(2, timeout=60)
+
+    def run(self, *command):
+        with (self.folder / "log.txt").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "dask", *command], stdout=log, stderr=log, cwd=self.folder
+            )
+        self.processes.append(process)
+        return process
+
+    def wait_for(self, file):
+        until = time.monotonic() + 60
+        while not file.exists():
+            assert time.monotonic() < until, (self.folder / "log.txt").read_text()
+            time.sleep(0.05)
+        client = Client(scheduler_file=str(file), timeout=60, set_as_default=False)
+        self.address = client.scheduler.address
+        return client
+
+    def start_worker(self):
+        return self.run(
+            *("worker", self.address, "--host", "127.0.0.1", "--no-dashboard", "--no-nanny"),
+            *("--nthreads", "1", "--memory-limit", "0", "--local-directory", str(self.folder)),
+        )
+
+    def kill_a_worker(self):
+        """End a worker as a broken machine does, and start another one in its place."""
+        dead = self.workers.pop(0)
+        dead.send_signal(signal.SIGKILL)
+        dead.wait()
+        self.killed += 1
+        self.workers.append(self.start_worker())
+
+    def close(self):
+        self.client.close()
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def chunks_of_128_rows(monkeypatch):
+    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 1)
+    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 128)
+
+
+@pytest.fixture
+def on_cluster(cluster, tmp_path):
+    def make(table):
+        path = tmp_path / "simulated.parquet"
+        pq.write_table(pa.table(table.decode()), path, row_group_size=300)
+        return as_table(path, columns=table.columns, client=cluster.client)
+
+    return make
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("form", ["parquet", "frame"])
+def test_columns_codes_and_counts_are_those_in_memory(cluster, tmp_path, form, weights, chunks_of_128_rows):
+    frame = mixed(1000)
+    expected = as_table(frame, weights=weights)
+    if form == "parquet":
+        written(frame.iloc[:400], tmp_path / "1.parquet", row_group_size=150)
+        written(frame.iloc[400:], tmp_path / "2.parquet")
+        table = as_table(tmp_path / "*.parquet", weights=weights, client=cluster.client)
+    else:
+        table = as_table(dd.from_pandas(frame, npartitions=7), weights=weights, client=cluster.client)
+    assert isinstance(table.rows, DaskRows)
+    assert len(table.rows.chunks) == 8
+    assert [(c.name, c.categories, c.cuts, c.centers) for c in table.columns] == [
+        (c.name, c.categories, c.cuts, c.centers) for c in expected.columns
+    ]
+    assert_same(table, expected)
+    assert_same(*(Table(some.columns, some.rows.resampled(3, 1)) for some in (table, expected)))
+
+
+def test_no_rows_are_no_rows_on_a_cluster_either(cluster, tmp_path):
+    path = written(mixed(10).iloc[:0], tmp_path / "empty.parquet")
+    assert as_table(path, client=cluster.client).n_rows == 0
+
+
+def test_many_numbers_are_cut_as_in_memory(cluster, monkeypatch):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(200_000, 2)), columns=["a", "b"])
+    table = as_table(dd.from_pandas(frame, npartitions=3), client=cluster.client)
+    assert table.columns == as_table(frame).columns
+
+
+def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_cluster, monkeypatch, chunks_of_128_rows):
+    """To the last bit: the same sums are added in the same order; lost chunks are read and coded again."""
+    monkeypatch.setattr("latree.learners.auto._REPLICATES", 3)
+    monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 100)
+    table = simulated(1000)
+    chosen = Settings("auto", 2, smoothing=0.1, random_state=0, bootstrap=4, max_iterations=8, tolerance=0)
+    killers = {}
+
+    def stages(stage, at_most=False):
+        def tell(done, total):
+            if stage in ("Resampling the rows", "Fitting the model") and done == 2 and stage not in killers:
+                killers[stage] = threading.Timer(0.02, cluster.kill_a_worker)
+                killers[stage].start()
+
+        return tell
+
+    expected = learn_model(table, chosen)
+    found = learn_model(on_cluster(table), chosen, stages)
+    for killer in killers.values():
+        killer.join()
+    assert cluster.killed == len(killers) == 2
+    assert found.fit.iterations == 8
+    assert found.model.tree.to_newick() == expected.model.tree.to_newick()
+    assert found.consensus.to_newick() == expected.consensus.to_newick()
+    for one, other in zip(found.model.tables, expected.model.tables, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert {**found.summary, "seconds": 0} == {**expected.summary, "seconds": 0}
+
+
+def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path):
+    table = simulated(600)
+    frame = pd.DataFrame(table.decode())
+    path = written(frame, tmp_path / "a.parquet", row_group_size=200)
+    options = ["--method", "nj", "--states", "2", "--smoothing", "0.1", "--max-iterations", "3", "--quiet"]
+    for out, more in (("here", []), ("there", ["--scheduler", cluster.address])):
+        result = CliRunner().invoke(commands, ["fit", str(path), "--out", str(tmp_path / out), *options, *more])
+        assert result.exit_code == 0, result.output
+    for name in ("model.json", "report.html"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
+    estimator = LatentTree("nj", n_states=2, smoothing=0.1, max_iterations=3, random_state=0)
+    with cluster.client.as_current():
+        estimator.fit(dd.from_pandas(frame, npartitions=2))
+    assert estimator.feature_names_in_.tolist() == list(frame.columns)
+    model = LatentTreeModel.load(tmp_path / "here" / "model.json")
+    for one, other in zip(estimator.model_.tables, model.tables, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_rows_that_are_the_same_are_counted_once_in_this_process(cluster, monkeypatch):
+    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 1)
+    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 128)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (600, 4)), columns=list("abcd"))
+    there = as_table(dd.from_pandas(frame, npartitions=3), client=cluster.client)
+    assert len(there.rows.chunks) > 2
+    here = as_table(frame)
+    once = there.distinct.rows
+    assert isinstance(once, MemoryRows)
+    np.testing.assert_array_equal(once.codes, here.distinct.rows.codes)
+    np.testing.assert_array_equal(once.weights, here.distinct.rows.weights)
+    monkeypatch.setattr("latree.table.chunks._WORTH", 0.0)
+    assert there.rows.distinct() is there.rows
+
+
+def test_bootstraps_of_rows_in_memory_go_through_joblib_to_a_cluster(cluster):
+    table = simulated(300)
+
+    def trees():
+        return [tree.to_newick() for tree in bootstrap_trees(table, lambda some, _: joined(some).tree, 3, 0)]
+
+    expected = trees()
+    with cluster.client.as_current(), joblib.parallel_config("dask"):
+        assert trees() == expected
+
+
+def test_experiments_go_through_joblib_to_a_cluster(cluster, tmp_path):
+    def cell(rng, number):
+        return [{"number": number, "value": float(rng.random()), "process": os.getpid(), "threads": n_threads()}]
+
+    def rows(name):
+        run = Run(tmp_path / name, seed=3)
+        run.prepare()
+        return run.rows("x", [Cell(f"cell{number}", cell, {"number": number}) for number in range(6)])
+
+    expected = rows("here")
+    with cluster.client.as_current(), joblib.parallel_config("dask"):
+        found = rows("there")
+    assert [(row["number"], row["value"]) for row in found] == [(row["number"], row["value"]) for row in expected]
+    assert {row["process"] for row in found} <= {worker.pid for worker in cluster.workers}
+    assert {row["threads"] for row in found} == {1}
+
+
+def test_a_checkpoint_knows_rows_wherever_they_are(on_cluster, chunks_of_128_rows):
+    table = simulated(1000)
+    assert fingerprint(on_cluster(table)) == fingerprint(table)
+
+
+def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeypatch):
+    frame = mixed(20)
+    for data, options, message in (
+        (written(frame, tmp_path / "a.csv"), {}, "a cluster reads Parquet files"),
+        (frame, {}, "a client is for Parquet files and Dask dataframes"),
+        (dd.from_pandas(frame, npartitions=1), {"weights": np.ones(20)}, "must be a column of them"),
+        (dd.from_pandas(frame, npartitions=1), {"weights": "grades"}, "there is no column 'grades'"),
+        (dd.from_pandas(frame.assign(w=-1.0), npartitions=2), {"weights": "w"}, "'w': a row has weight -1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            as_table(data, client=cluster.client, **options)
+    with pytest.raises(InputError, match=r"needs a cluster .*dask\.distributed\.Client"):
+        as_table(dd.from_pandas(frame, npartitions=1))
+    for address in ("foo", "http://127.0.0.1:8786", "127.0.0.1:8786x", ""):
+        with pytest.raises(InputError, match=r"not the address of a Dask scheduler, such as tcp://"):
+            connect(address)
+    monkeypatch.setattr("latree.table.dask.CONNECT_SECONDS", 0.2)
+    with pytest.raises(InputError, match="no Dask scheduler answers"):
+        connect("tcp://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "latree.table.dask", None)
+    with pytest.raises(InputError, match=r"pip install 'latree\[dask\]'"):
+        as_table(dd.from_pandas(frame, npartitions=1))
