@@ -21,10 +21,10 @@ from latree.counts.distances import covariance, nuclear, pairwise
 from latree.counts.quartets.four_point import four_point_test
 from latree.counts.quartets.nuclear import nuclear_pairings, nuclear_test
 from latree.counts.tensor import unfoldings
+from latree.learners import divide_conquer
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.methods import METHODS, Options
 from latree.learners.neighbor_joining import join
-from latree.learners import divide_conquer
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Table
 from timing import growth, interleaved, show_ratios

@@ -1,6 +1,7 @@
 """Exact inference in a tree of discrete variables: one pass up, one pass down, for a block of rows at once.
 
-Every array of messages has one column a state and one row a pattern of the cells below a node (:mod:`latree.inference.patterns`).
+Every array of messages has one column a state and one row a pattern of the cells below a node
+(:mod:`latree.inference.patterns`).
 Messages are probabilities as they are; one whose states add up to very little is scaled up, and the logarithm of the
 scale is kept. Where a product of children is too small for a number, and where they are very many, logarithms are added
 instead, so that thousands of columns neither underflow nor lose a state that a later child favours. A missing cell is a

@@ -9,8 +9,8 @@ Format, version 1::
      "fit"?: {"version": 1, ...}}
 
 ``tables`` has one table a node, of the node given its parent when the tree is hung from its middle
-(:meth:`latree.tree.tree.Tree.rooted`). ``fit`` says how the model came about (:class:`latree.model.record.Record`). Floats are
-written so that they read back bit for bit.
+(:meth:`latree.tree.tree.Tree.rooted`). ``fit`` says how the model came about
+(:class:`latree.model.record.Record`). Floats are written so that they read back bit for bit.
 """
 
 import json

@@ -243,7 +243,7 @@ class LatentTreeModel:
         return np.clip(-np.log(np.maximum(self.edge_strengths(), 1e-9)), *_LENGTHS)
 
     def quartet_tables(self, quartets: IntArray) -> FloatArray:
-        """Give exact joint distributions of quadruples of columns, like :func:`latree.counts.contingency.quartet_tables`."""
+        """Give exact joint distributions of quadruples of columns, like those that are counted in rows."""
         n = max(column.n_states for column in self.columns)
         tensors = np.zeros((len(quartets), n, n, n, n))
         for tensor, quartet in zip(tensors, quartets.tolist(), strict=True):

@@ -41,7 +41,8 @@ def tensor_test(
     pairings : callable
         From tensors, shape (q, n, n, n, n), to their pairings.
     tables : callable
-        From quadruples, shape (q, 4), to tensors: counts of a table (:func:`latree.counts.contingency.quartet_tables`) or exact
+        From quadruples, shape (q, 4), to tensors: counts of a table
+        (:func:`latree.counts.contingency.quartet_tables`) or exact
         distributions of a model.
     n_states : int
         The largest number of states of any column.

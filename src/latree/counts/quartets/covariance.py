@@ -57,7 +57,8 @@ def covariance_test(
     """Make the test for quadruples whose tensors ``tables`` gives; see :func:`latree.counts.quartets.tensor_test`.
 
     Where all pairs of columns are measured anyway, :func:`latree.counts.quartets.four_point.four_point_test` on
-    :func:`latree.counts.distances.covariance` asks the same of pair tables. It is faster, and differs only in that a pair's
+    :func:`latree.counts.distances.covariance` asks the same of pair tables. It is faster, and differs only in that a
+    pair's
     table then counts all rows in which these two are present.
     """
     return tensor_test(partial(covariance_pairings, exact=exact), tables, n_states)
