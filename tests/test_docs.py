@@ -236,6 +236,26 @@ def test_the_index_lists_every_page(folder):
     assert not missing, f"{folder}/README.md does not list {', '.join(missing)}"
 
 
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/design.md"])
+def test_pages_on_the_architecture_name_files_that_exist(name):
+    """Paths such as `learners/methods.py` or `cli/` are those of the package or of the repository."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:[\w.]+/)+(?:\w+\.(?:py|md|html|css|js))?|\w+\.py)`", text)
+    bases = (ROOT, SOURCE, SOURCE.parent)
+    wrong = sorted({path for path in paths if not any((base / path).exists() for base in bases)})
+    assert paths
+    assert not wrong, f"{name}: no such file: {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_targets_of_make_exist(page):
+    text = page.read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    used = re.findall(r"`make (\w+)`", text) + re.findall(r"^make (\w+)", "".join(fenced(text, "sh")), re.MULTILINE)
+    wrong = sorted(set(used) - targets)
+    assert not wrong, f"{page_id(page)}: the Makefile has no {', '.join(wrong)}"
+
+
 # (d) and (e) Docstrings.
 
 
