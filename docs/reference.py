@@ -186,7 +186,7 @@ def literal(default: Any) -> str:
     if inspect.isroutine(default) or inspect.isclass(default):
         return str(default.__name__)
     text = repr(default)
-    return "..." if " at 0x" in text else text
+    return "..." if text.startswith("<") or " at 0x" in text else text
 
 
 def slug(heading: str) -> str:
@@ -196,7 +196,7 @@ def slug(heading: str) -> str:
 
 def inline(text: str) -> str:
     """Turn the reStructuredText inside a line into Markdown; code stays as it is."""
-    text = re.sub(r":\w+(?::\w+)?:`~?([^`]+)`", r"`\1`", text)  # :func:`name` -> `name`
+    text = re.sub(r":\w+(?::\w+)?:`~?([^`<]+?)(?:\s*<[^`]*>)?`", r"`\1`", text)  # :func:`name <path>` -> `name`
     text = re.sub(r"``([^`]+)``", r"`\1`", text)
     text = re.sub(r"\[(\w+)\]_", r"[\1]", text)  # a reference to a footnote
     pieces = re.split(r"(`[^`]*`)", text)

@@ -157,7 +157,7 @@ def test_signatures_are_the_same_in_every_run():
 
 def test_a_docstring_becomes_markdown():
     text = inspect.cleandoc(
-        """Return a < b, see :func:`latree.plot`.
+        """Return a < b, see :func:`latree.plot` and :meth:`Tree.splits <latree.Tree.splits>`.
 
         The formula is::
 
@@ -176,7 +176,7 @@ def test_a_docstring_becomes_markdown():
         """
     )
     assert "\n\n".join(reference.markdown(text)) == inspect.cleandoc(
-        r"""Return a \< b, see `latree.plot`.
+        r"""Return a \< b, see `latree.plot` and `Tree.splits`.
 
         The formula is:
 
