@@ -30,7 +30,8 @@ from latree.learners.spectral_joining import spectral_joining
 from latree.learners.structure import Structure
 from latree.model.states import Criterion
 from latree.table import FEW_STATES, MANY_STATES, Table
-from latree.tree import Oddity, Tree
+from latree.tree import Tree
+from latree.tree.tree import NonBinaryFeature
 
 Representatives: TypeAlias = Literal["nearest", "random"]
 
@@ -66,14 +67,14 @@ class Method:
     trees: str  # what kind of tree comes out
     reference: str
     builder: Callable[[Table, Options], Structure]
-    may_have: tuple[Oddity, ...] = ()  # what sets trees that come out apart from binary ones
+    may_have: tuple[NonBinaryFeature, ...] = ()  # what sets trees that come out apart from binary ones
     has_representatives: bool = False  # whether leaves stand for branches in its tests
     most_states: int = MANY_STATES  # of a column
     quick: Callable[[Table, Options], Structure] | None = None  # what bootstraps do, where the whole takes too long
 
     def check_returns(self, tree: Tree) -> None:
         """Raise if this tree can never come out, whatever the table."""
-        for kind, words in tree.oddities().items():
+        for kind, words in tree.non_binary_features().items():
             if kind not in self.may_have:
                 raise InputError(f"method {self.name!r} can never return a tree like this, where {words}")
 

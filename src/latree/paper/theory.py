@@ -311,7 +311,7 @@ def _full_rank(model: LatentTreeModel) -> Condition:
 
 def _three_neighbours(model: LatentTreeModel) -> Condition:
     """A2: every hidden variable has exactly three neighbours, and columns are leaves."""
-    odd = model.tree.oddities()
+    odd = model.tree.non_binary_features()
     numbers = ", ".join(odd.values()) or f"{model.tree.n_hidden} hidden variables, and all columns are leaves"
     return Condition("A2", "every hidden variable has exactly three neighbours", not odd, numbers)
 

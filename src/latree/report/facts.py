@@ -70,7 +70,7 @@ def report_facts(
         "names": list(tree.node_names),
         "n_columns": tree.n_observed,
         "n_hidden": tree.n_hidden,
-        "n_parts": len(tree.parts),
+        "n_parts": len(tree.components),
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
         "tree": _tree_facts(dependence),
         "scales": [
