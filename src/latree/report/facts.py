@@ -132,7 +132,7 @@ def _colours(tree: Tree, groups: list[Group]) -> list[int]:
     """Give the groups numbers of colours in the order in which the tree is drawn, so that neighbours differ."""
     rooted, place = tree.rooted(), dict[int, int]()
     branches = branches_of(rooted, tree.n_observed)
-    stack = [node for node in rooted.order.tolist() if rooted.parent[node] < 0]
+    stack = list(rooted.roots)
     while stack:
         node = stack.pop()
         place[node] = len(place)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree._util.arrays import IntArray
 
@@ -48,7 +49,7 @@ class Rooted:
     @cached_property
     def roots(self) -> tuple[int, ...]:
         """The root of each component."""
-        return tuple(node for node in self.order.tolist() if self.parent[node] < 0)
+        return tuple(self.order[self.parent[self.order] < 0].tolist())
 
     @cached_property
     def postorder(self) -> tuple[int, ...]:
@@ -138,7 +139,25 @@ class Rooted:
 def children_of(parent: IntArray, order: IntArray) -> tuple[tuple[int, ...], ...]:
     """Return the children of each node in the order of the visit."""
     found: list[list[int]] = [[] for _ in parent]
-    for node in order.tolist():
-        if parent[node] >= 0:
-            found[parent[node]].append(node)
+    for node, above in zip(order.tolist(), parent[order].tolist(), strict=True):
+        if above >= 0:
+            found[above].append(node)
     return tuple(map(tuple, found))
+
+
+def path_lengths(rooted: Rooted, n: int) -> NDArray[np.int32]:
+    """Return the number of edges on the path between every two of the first n nodes; -1 between components."""
+    n_nodes, order, position = len(rooted.parent), rooted.order, rooted.position
+    size = rooted.subtree_sums([1] * n_nodes)
+    depth = np.array(rooted.depth, dtype=np.int32)
+    # Rows are nodes; columns are nodes in the order of the visit, where the nodes of a subtree are a slice.
+    distance = np.full((n_nodes, n_nodes), -1, dtype=np.int32)
+    for node in order.tolist():
+        parent, subtree = rooted.parent[node], slice(position[node], position[node] + size[node])
+        if parent < 0:
+            distance[node, subtree] = depth[order[subtree]]
+        else:
+            # One step further than the parent from all nodes, except those of the own subtree: one step nearer.
+            distance[node] = np.where(distance[parent] < 0, -1, distance[parent] + 1)
+            distance[node, subtree] -= 2
+    return distance[:n, position[:n]]

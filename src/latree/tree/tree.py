@@ -22,7 +22,7 @@ from latree.errors import InputError
 from latree.tree.cutting import Edge, cut
 from latree.tree.drawing import draw
 from latree.tree.newick import read_newick, write_newick
-from latree.tree.rooted import Rooted
+from latree.tree.rooted import Rooted, path_lengths
 from latree.tree.splits import Split, edge_splits, implies
 
 # What a tree may have that a binary tree with its observed variables at the leaves does not have.
@@ -184,8 +184,7 @@ class Tree:
 
     def _hung_from(self, roots: Iterable[int]) -> Rooted:
         """Visit each component from its root, depth first, neighbours in the order of their edges."""
-        parent = np.full(self.n_nodes, -1, dtype=np.intp)
-        up = np.full(self.n_nodes, -1, dtype=np.intp)
+        parent, up = [-1] * self.n_nodes, [-1] * self.n_nodes
         order: list[int] = []
         for root in roots:
             stack = [root]
@@ -196,7 +195,7 @@ class Tree:
                     if edge != up[node]:
                         parent[other], up[other] = node, edge
                         stack.append(other)
-        return Rooted(parent, np.array(order, dtype=np.intp), up)
+        return Rooted(*(np.array(numbers, dtype=np.intp) for numbers in (parent, order, up)))
 
     @cached_property
     def _component(self) -> IntArray:
@@ -372,21 +371,7 @@ class Tree:
         >>> latree.Tree.from_newick("((a,b),c,d);").path_lengths().tolist()
         [[0, 2, 3, 3], [2, 0, 3, 3], [3, 3, 0, 2], [3, 3, 2, 0]]
         """
-        rooted = self.rooted()
-        order, position = rooted.order, rooted.position
-        size = rooted.subtree_sums([1] * self.n_nodes)
-        depth = np.array(rooted.depth, dtype=np.int32)
-        # Rows are nodes; columns are nodes in the order of the visit, where the nodes of a subtree are a slice.
-        distance = np.full((self.n_nodes, self.n_nodes), -1, dtype=np.int32)
-        for node in order.tolist():
-            parent, subtree = rooted.parent[node], slice(position[node], position[node] + size[node])
-            if parent < 0:
-                distance[node, subtree] = depth[order[subtree]]
-            else:
-                # One step further than the parent from all nodes, except those of the own subtree: one step nearer.
-                distance[node] = np.where(distance[parent] < 0, -1, distance[parent] + 1)
-                distance[node, subtree] -= 2
-        return distance[: self.n_observed, position[: self.n_observed]]
+        return path_lengths(self.rooted(), self.n_observed)
 
     def contracted(self, edges: Iterable[int]) -> "Tree":
         """Return the tree with some edges contracted: the two ends of each become one node.
