@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState
 from latree.errors import InputError
-from latree.figure import Layout, Picture, plot
+from latree.figure import Picture, plot
+from latree.figure.draw import Layout
 from latree.inference.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
 from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model, summary_lines
 from latree.learners.methods import Representatives, find_method
