@@ -107,7 +107,8 @@ def _picture(
         raise InputError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, not {layout!r:.60}")
     groups = _groups(tree, labels or {})
     plan = LayoutPlan.of(tree, hidden, gap=2 * _MARKER_RADIUS if groups else 3 * _NODE_RADIUS)
-    components = [_drawn(plan, placed, groups) for placed in _LAYOUTS[layout](plan)]
+    edge_groups = _edges_of_one_group(plan, groups)
+    components = [_drawn(plan, placed, groups, edge_groups) for placed in _LAYOUTS[layout](plan)]
     primitives = _below_each_other(components) if layout == "horizontal" else _side_by_side(components)
     if groups:
         primitives += _legend(list(_group_numbers(labels or {})), plan.size, primitives)
@@ -136,9 +137,10 @@ def _groups(tree: Tree, labels: Mapping[str, str]) -> dict[int, int]:
     return {node_of[name]: number[label] for name, label in labels.items() if label}
 
 
-def _drawn(plan: LayoutPlan, placed: PlacedComponent, groups: Mapping[int, int]) -> list[Primitive]:
+def _drawn(
+    plan: LayoutPlan, placed: PlacedComponent, groups: Mapping[int, int], edge_groups: Mapping[int, int]
+) -> list[Primitive]:
     """Draw one component: edges, then nodes and names, and the support of edges where there is room."""
-    edge_groups = _edges_of_one_group(plan, groups)
     drawn: list[Primitive] = [
         Line(route, colour_of(edge_groups[edge]), 1.8) if edge in edge_groups else Line(route)
         for edge, route in placed.routes.items()
@@ -156,9 +158,9 @@ def _drawn(plan: LayoutPlan, placed: PlacedComponent, groups: Mapping[int, int])
 
 def _edges_of_one_group(plan: LayoutPlan, groups: Mapping[int, int]) -> dict[int, int]:
     """Return the edges below which all columns belong to one group, with the number of the group."""
-    own = (
-        frozenset([groups.get(node, -1)] if node < plan.tree.n_observed else []) for node in range(plan.tree.n_nodes)
-    )
+    # The groups in the subtree of each node; -1 is a column without a group.
+    nodes = range(plan.tree.n_nodes)
+    own = (frozenset([groups.get(node, -1)] if node < plan.tree.n_observed else []) for node in nodes)
     below = plan.rooted.combined(own, frozenset.union)
     return {
         plan.edge_above(node): next(iter(found))
