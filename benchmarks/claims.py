@@ -232,7 +232,7 @@ def _halves(folder: Path, k: str) -> dict[str, dict[int, float]]:
 def _others(tree: Tree, tickers: str) -> list[str]:
     """Give what else is in the smallest side of an edge that holds all these leaves."""
     wanted = sum(1 << tree.names.index(ticker) for ticker in tickers.split())
-    sides = [side for split in tree.splits for side in (split.side, split.within & ~split.side)]
+    sides = [side for split in tree.splits for side in (split.side, split.other_side)]
     smallest = min((side for side in sides if side & wanted == wanted), key=int.bit_count, default=-1)
     return [name for leaf, name in enumerate(tree.names) if (smallest & ~wanted) >> leaf & 1]
 

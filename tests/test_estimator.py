@@ -1,8 +1,11 @@
+from xml.etree import ElementTree
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
@@ -10,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latree import InputError, LatentTree, LatentTreeModel, learn_tree
+from helpers.pictures import written
+from latree import InputError, LatentTree, LatentTreeModel, learn_tree, plot
 from latree.inference.em import start_from
 from latree.learn import learn_model
 from latree.model.diagnostics import idle_states
@@ -502,3 +506,28 @@ def test_states_that_are_empty_or_mean_the_same_are_told():
     ]
     leaf = np.array([[0.9, 0.1, 0.3], [0.1, 0.9, 0.7]])
     assert warnings([0.4, 0.3, 0.3]) == []
+
+
+def test_a_fitted_estimator_shows_its_tree():
+    new = LatentTree(method="lcm", n_states=2, smoothing=0.1, random_state=0)
+    with pytest.raises(NotFittedError):
+        new.plot()
+    assert "sk-" in new._repr_html_()
+    assert "sk-" in new._repr_mimebundle_()["text/html"]
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random((80, 5)) < 0.8, rng.integers(0, 2, (80, 1)), rng.integers(0, 2, (80, 5)))
+    table = as_table(codes, names=["<script>x</script>", "b", "c", "d", "e"])
+    fitted = new.fit(table)
+    bundle = fitted._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/plain"] == repr(fitted)
+    html = bundle["text/html"]
+    assert html == fitted._repr_html_()
+    root = ElementTree.fromstring(html)
+    assert "script" not in {element.tag for element in root.iter()}
+    assert "sk-" not in html
+    assert "5 columns, 80 rows, 0 of 400 cells missing" in [element.text for element in root.iter("div")]
+    assert fitted.plot().to_svg() == plot(fitted.model_).to_svg()
+    assert "<script>x</script>" in written(root)
+    with sklearn.config_context(display="text"):
+        assert not hasattr(fitted, "_repr_html_")
+        assert "text/html" not in fitted._repr_mimebundle_()

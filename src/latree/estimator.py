@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState
 from latree.errors import InputError
-from latree.figure import Layout, Picture, plot
+from latree.figure import Picture, plot
+from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
 from latree.learners.methods import find_method
 from latree.settings import Criterion, Representatives, Settings

@@ -69,3 +69,13 @@ def exact_pairs(model):
         exact = model.joint([i, j]) if i != j else np.diag(model.joint([i]))
         joint[i, j, : exact.shape[0], : exact.shape[1]] = exact
     return Pairs(joint, np.full((d, d), np.inf))
+
+
+def chain_model(*tables):
+    """A model of a chain of columns with two states, from the tables of each given the one before."""
+    names = "abcdef"[: len(tables)]
+    tree = Tree(names, [(i, i + 1) for i in range(len(names) - 1)])
+    root = tree.rooted()
+    assert root.order[0] == 1
+    columns = tuple(Column(name, "integer", ("0", "1")) for name in names)
+    return LatentTreeModel(tree, columns, tuple(np.array(table) for table in tables))

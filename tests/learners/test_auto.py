@@ -191,7 +191,7 @@ def halves(seed, n_rows=1500):
 
 def groups(tree):
     """The columns of each component."""
-    return {frozenset(i for i in range(tree.n_observed) if part >> i & 1) for part in tree.parts}
+    return {frozenset(i for i in range(tree.n_observed) if part >> i & 1) for part in tree.components}
 
 
 @pytest.mark.parametrize("seed", [2, 4])

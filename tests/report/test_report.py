@@ -124,7 +124,7 @@ def test_groups_are_connected_pieces_that_share_no_column(model):
     tree = model.tree
     groups = find_groups(tree, Dependence(model).between_columns)
     assert sorted(column for group in groups for column in group.columns) == list(range(tree.n_observed))
-    component = {node: part for part in tree.parts for node in range(tree.n_observed) if part >> node & 1}
+    component = {node: part for part in tree.components for node in range(tree.n_observed) if part >> node & 1}
     for group in groups:
         reached, waiting = {group.nodes[0]}, [group.nodes[0]]
         while waiting:

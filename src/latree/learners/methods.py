@@ -27,7 +27,8 @@ from latree.learners.spectral_joining import spectral_joining
 from latree.learners.structure import Context, Structure
 from latree.settings import Settings
 from latree.table import FEW_STATES, MANY_STATES, Table
-from latree.tree import Oddity, Tree
+from latree.tree import Tree
+from latree.tree.tree import NonBinaryFeature
 
 Learner: TypeAlias = Callable[[Table, Settings, Context], Structure]
 
@@ -46,7 +47,7 @@ class Method:
     function : callable
         From a table, settings and a context to a structure.
     may_return : tuple of str
-        What its trees may have that a binary tree with all columns at the leaves has not (:meth:`Tree.oddities`).
+        What its trees may have that a binary tree with all columns at the leaves has not (:meth:`Tree.non_binary_features`).
     has_representatives : bool
         Whether leaves represent branches in its tests.
     most_states : int
@@ -68,14 +69,14 @@ class Method:
     trees: str
     reference: str
     function: Learner
-    may_return: tuple[Oddity, ...] = ()
+    may_return: tuple[NonBinaryFeature, ...] = ()
     has_representatives: bool = False
     most_states: int = MANY_STATES
     quick: Learner | None = None
 
     def check_returns(self, tree: Tree) -> None:
         """Raise if the method can never return this tree, whatever the table."""
-        for kind, words in tree.oddities().items():
+        for kind, words in tree.non_binary_features().items():
             if kind not in self.may_return:
                 raise InputError(f"method {self.name!r} can never return a tree like this, where {words}")
 

@@ -136,7 +136,7 @@ class Dependence:
         for source, start, stop in zip(sources, starts.tolist(), stops.tolist(), strict=True):
             shares[source][:, start:stop] = np.eye(stop - start)
             span[source] = start, stop
-        for node in reversed(order):
+        for node in rooted.postorder:
             (start, stop), above = span[node], parent[node]
             if stop > start and above >= 0:
                 shares[above][:, start:stop] = self.step(node, above) @ shares[node][:, start:stop]

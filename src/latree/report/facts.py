@@ -70,7 +70,7 @@ def report_facts(
         "names": list(tree.node_names),
         "n_columns": tree.n_observed,
         "n_hidden": tree.n_hidden,
-        "n_parts": len(tree.parts),
+        "n_parts": len(tree.components),
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
         "tree": _tree_facts(dependence),
         "scales": [
@@ -132,7 +132,7 @@ def _colours(tree: Tree, groups: list[Group]) -> list[int]:
     """Give the groups numbers of colours in the order in which the tree is drawn, so that neighbours differ."""
     rooted, place = tree.rooted(), dict[int, int]()
     branches = branches_of(rooted, tree.n_observed)
-    stack = [node for node in rooted.order.tolist() if rooted.parent[node] < 0]
+    stack = list(rooted.roots)
     while stack:
         node = stack.pop()
         place[node] = len(place)

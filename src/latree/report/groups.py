@@ -103,12 +103,8 @@ class _Cutter:
 
     def __init__(self, tree: Tree, similarity: FloatArray, nodes: Iterable[int], fewest: int = 2) -> None:
         self.tree, self.similarity, self.rooted, self.fewest = tree, similarity, tree.rooted(), fewest
-        self.place = np.empty(tree.n_nodes, dtype=np.intp)
-        self.place[self.rooted.order] = np.arange(tree.n_nodes)
-        self.size = np.ones(tree.n_nodes, dtype=np.intp)
-        for node in self.rooted.order[::-1].tolist():
-            if self.rooted.parent[node] >= 0:
-                self.size[self.rooted.parent[node]] += self.size[node]
+        self.place = self.rooted.position
+        self.size = np.array(self.rooted.subtree_sums([1] * tree.n_nodes), dtype=np.intp)
         self.nodes = self._sorted(nodes)
         columns = self._columns(self.nodes)
         self.degree = np.zeros(tree.n_observed)

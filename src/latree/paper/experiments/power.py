@@ -10,7 +10,7 @@ from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.figure.marks import COLOURS
+from latree.figure.markers import COLOURS
 from latree.learners.methods import find_method
 from latree.learners.structure import Context
 from latree.model import LatentTreeModel

@@ -196,7 +196,7 @@ def _sides(tree: Tree) -> FloatArray:
     rows = []
     for split in tree.splits:
         side = np.array([split.side >> leaf & 1 for leaf in range(tree.n_observed)], dtype=float)
-        rows += [side, np.array([split.within >> leaf & 1 for leaf in range(tree.n_observed)]) - side]
+        rows += [side, np.array([split.component >> leaf & 1 for leaf in range(tree.n_observed)]) - side]
     return np.array(rows).reshape(-1, tree.n_observed)
 
 

@@ -1,22 +1,22 @@
-"""The marks of groups: colours that colour-blind people can tell apart, each with a shape of its own."""
+"""The markers of groups: colours that colour-blind people can distinguish, each with its own shape."""
 
 from math import cos, pi, sin
 
 from latree.figure.picture import INK, PAPER, Circle, Polygon
 
-# Okabe and Ito's, without the yellow that is too pale on paper, and grey.
+# The palette of Okabe and Ito, without the yellow that is too pale on paper, and grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK, "#999999")
 
 
 def _star(corners: int, inner: float, turn: float = 0.0) -> tuple[tuple[float, float], ...]:
-    """Give the corners of a regular polygon, or of a star whose inner corners are nearer to the middle."""
+    """Return the corners of a regular polygon (``inner`` is 1), or of a star with its inner corners at that radius."""
     steps = corners if inner == 1 else 2 * corners
     radius = [1 if inner == 1 or i % 2 == 0 else inner for i in range(steps)]
     angle = [2 * pi * (i / steps + turn / 360) - pi / 2 for i in range(steps)]
     return tuple((r * cos(a), r * sin(a)) for r, a in zip(radius, angle, strict=True))
 
 
-# Of about the same area; None is a circle.
+# Shapes of about the same area; None is a circle.
 _SHAPES = (
     None,
     tuple((1.15 * x, 1.15 * y) for x, y in _star(4, 1, 45)),
@@ -31,14 +31,14 @@ _SHAPES = (
 
 
 def colour_of(group: int) -> str:
-    """Give a group's colour."""
+    """Return the colour of a group, given by its number."""
     return COLOURS[group % len(COLOURS)]
 
 
-def mark(group: int, x: float, y: float, radius: float) -> Circle | Polygon:
-    """Give a group's mark: the first eight differ in colour and shape, the next eight are hollow.
+def marker(group: int, x: float, y: float, radius: float) -> Circle | Polygon:
+    """Return the marker of a group: the first eight differ in colour and shape, the next eight are hollow.
 
-    There are 144 different ones; then they come again.
+    There are 144 different markers; then they repeat.
     """
     colour, shape = colour_of(group), _SHAPES[group % len(_SHAPES)]
     fill = PAPER if group // len(COLOURS) % 2 else colour
