@@ -197,7 +197,7 @@ function showHidden(id) {
     const words = typical.flatMap(({ column, text, share }, j) => [
       ...(j ? [", "] : []),
       nameElement(column, 18),
-      " ",
+      " is ",
       make("b", {}, make("bdi", {}, shorten(text, 22))),
       ` (${percent(share / 1000)})`,
     ]);
@@ -211,7 +211,7 @@ function showHidden(id) {
         shareBar(size / 1000),
         make("span", { class: "figure" }, percent(size / 1000)),
       ),
-      make("div", { class: "meaning" }, ...(words.length ? ["typical: ", ...words] : ["similar to all rows"])),
+      make("div", { class: "meaning" }, ...(words.length ? ["Typical: ", ...words] : ["Similar to all rows"])),
     );
   });
   const rest = detail.sizes.slice(nShown);
@@ -301,9 +301,9 @@ function showColumn(id) {
       : make(
           "p",
           {},
-          "Mutual information with ",
+          `Its entropy is ${detail.entropy.toFixed(3)} nats. Its mutual information with `,
           nodeLink(above),
-          `: ${edges.information[id].toFixed(3)} nats, of an entropy of ${detail.entropy.toFixed(3)} nats.`,
+          ` is ${edges.information[id].toFixed(3)} nats.`,
         );
   panel.replaceChildren(
     panelHead(id, detail.binned ? "Column, cut into bins" : "Column", groupLine(id), label, missing),
