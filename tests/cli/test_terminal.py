@@ -19,7 +19,7 @@ from latree.model.heldout import held_out
 from latree.model.states import choose
 from latree.paper.simulate import random_model, random_tree
 from latree.paper.theory import tree_facts
-from latree.report import report_facts
+from latree.report.facts import report_facts
 from latree.table import as_table
 
 rng = partial(np.random.default_rng, 0)

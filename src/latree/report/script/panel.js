@@ -1,19 +1,20 @@
-// What is told of a node.
+// The panel beside the drawing: details of the selected node.
 
-function link(id, longest = 28) {
+function nodeLink(id, maxLength = 28) {
   return make(
     "button",
     { type: "button", class: "link", onclick: () => select(id, { fly: true }) },
-    nameOf(id, longest),
+    nameElement(id, maxLength),
   );
 }
 
 function groupLink(group) {
-  const shown = group.named_by.flatMap((column, i) => [i ? " · " : "", nameOf(column, 20)]);
-  return make("button", { type: "button", class: "link", onclick: () => select(group.hub, { fly: true }) }, ...shown);
+  const shown = group.named_by.flatMap((column, i) => [i ? " · " : "", nameElement(column, 20)]);
+  const onclick = () => select(group.centre, { fly: true });
+  return make("button", { type: "button", class: "link", onclick }, ...shown);
 }
 
-function bar(share) {
+function shareBar(share) {
   const drawn = make("svg", {
     class: "share",
     viewBox: "0 0 100 10",
@@ -27,32 +28,33 @@ function bar(share) {
   return drawn;
 }
 
-// The colour of a category: from light to dark where categories have an order.
-function shade(scale, category) {
-  const { names: all, ordered } = facts.scales[scale];
+const categoriesOf = (column) => facts.category_lists[facts.columns[column].category_list];
+
+// The colour of a category. Ordered categories go from light to dark.
+function categoryColour({ names: categories, ordered }, category) {
   if (!ordered) return `var(--c${category % N_COLOURS})`;
-  const part = all.length < 2 ? 100 : Math.round((100 * category) / (all.length - 1));
+  const part = categories.length < 2 ? 100 : Math.round((100 * category) / (categories.length - 1));
   return `color-mix(in oklab, var(--ramp-high) ${part}%, var(--ramp-low))`;
 }
 
-function stacked(scale, shares) {
-  const { names: all } = facts.scales[scale];
+// One bar that is divided into the shares of the categories.
+function stackedBar(categoryList, shares) {
   const drawn = make("svg", { class: "stacked", viewBox: "0 0 1000 10", preserveAspectRatio: "none", role: "img" });
   let x = 0;
-  const told = [];
+  const parts = [];
   shares.forEach((share, category) => {
     if (share === 0) return;
-    const text = `${elided(all[category], 40)}: ${percent(share / 1000)}`;
-    told.push([share, text]);
+    const text = `${shorten(categoryList.names[category], 40)}: ${percent(share / 1000)}`;
+    parts.push([share, text]);
     const part = make("rect", { x, width: share, height: 10 }, make("title", {}, text));
-    part.style.fill = shade(scale, category);
+    part.style.fill = categoryColour(categoryList, category);
     drawn.append(part);
     x += share;
   });
-  told.sort((a, b) => b[0] - a[0]);
+  parts.sort((a, b) => b[0] - a[0]);
   drawn.setAttribute(
     "aria-label",
-    told
+    parts
       .slice(0, 3)
       .map(([, text]) => text)
       .join(", "),
@@ -60,43 +62,43 @@ function stacked(scale, shares) {
   return drawn;
 }
 
-function legendOf(scale) {
-  const { names: all, ordered } = facts.scales[scale];
+function categoryLegend(categoryList) {
+  const { names: categories, ordered } = categoryList;
   const mark = (category) => {
     const square = make("span", { class: "mark" });
-    square.style.background = shade(scale, category);
+    square.style.background = categoryColour(categoryList, category);
     return square;
   };
-  if (ordered && all.length > 4) {
+  if (ordered && categories.length > 4) {
     const ramp = make("span", { class: "ramp" });
     return make(
       "div",
       { class: "category-legend" },
-      make("bdi", {}, elided(all[0], 18)),
+      make("bdi", {}, shorten(categories[0], 18)),
       ramp,
-      make("bdi", {}, elided(all[all.length - 1], 18)),
+      make("bdi", {}, shorten(categories[categories.length - 1], 18)),
     );
   }
-  const few = all
+  const entries = categories
     .slice(0, 6)
-    .map((text, category) => make("span", { class: "entry" }, mark(category), make("bdi", {}, elided(text, 20))));
-  return make("div", { class: "category-legend" }, ...few, all.length > 6 ? "…" : null);
+    .map((text, category) => make("span", { class: "entry" }, mark(category), make("bdi", {}, shorten(text, 20))));
+  return make("div", { class: "category-legend" }, ...entries, categories.length > 6 ? "…" : null);
 }
 
 function section(title, hint, ...children) {
   return make("section", {}, make("h4", hint ? { title: hint } : {}, title), ...children);
 }
 
-function head(id, kind, ...lines) {
+function panelHead(id, kind, ...lines) {
   const colour = colourOf(id);
-  const fold = place[id].children
+  const fold = treeNode[id].children
     ? make(
         "button",
         { type: "button", class: "small-button", id: "fold", onclick: () => toggleFold(id) },
         state.folded.has(id) ? "Unfold branch" : "Fold branch",
       )
     : null;
-  const go = make("button", { type: "button", class: "small-button", onclick: () => flyTo(id) }, "Go there");
+  const go = make("button", { type: "button", class: "small-button", onclick: () => flyTo(id) }, "Show in tree");
   const close = make(
     "button",
     { type: "button", class: "small-button", "aria-label": "Close", onclick: () => select(null) },
@@ -106,24 +108,25 @@ function head(id, kind, ...lines) {
     "header",
     {},
     make("p", { class: "kind" }, make("span", { class: `swatch ${colour < 0 ? "trunk" : `c${colour}`}` }), kind),
-    make("h3", {}, nameOf(id, 80)),
+    make("h3", {}, nameElement(id, 80)),
     ...lines.filter(Boolean).map((line) => make("p", { class: "muted" }, line)),
     make("div", { class: "buttons" }, go, fold, close),
   );
 }
 
+// The line that names the group of a node.
 function groupLine(id) {
   if (groupOf[id] < 0 || groups.length < 2) return null;
   const group = groups[groupOf[id]];
   return make(
     "span",
     {},
-    "In the group of ",
-    ...group.named_by.flatMap((column, i) => (i ? [" · ", nameOf(column, 20)] : [nameOf(column, 20)])),
+    "Group: ",
+    ...group.named_by.flatMap((column, i) => (i ? [" · ", nameElement(column, 20)] : [nameElement(column, 20)])),
   );
 }
 
-function neighbours(id) {
+function neighbourTable(id) {
   const near = [
     ...(edges.parent[id] >= 0 ? [[edges.parent[id], id]] : []),
     ...nodes[id].children.map((child) => [child.id, child.id]),
@@ -133,8 +136,8 @@ function neighbours(id) {
     make(
       "tr",
       {},
-      make("th", { scope: "row" }, link(other, 22)),
-      make("td", { class: "bar-cell" }, bar(edges.strength[edge])),
+      make("th", { scope: "row" }, nodeLink(other, 22)),
+      make("td", { class: "bar-cell" }, shareBar(edges.strength[edge])),
       make("td", { class: "figure" }, edges.strength[edge].toFixed(2)),
       make("td", { class: "figure" }, edges.support[edge] === null ? "–" : percent(edges.support[edge])),
     ),
@@ -149,30 +152,30 @@ function neighbours(id) {
   return make("table", {}, make("thead", {}, top), make("tbody", {}, ...rows));
 }
 
-// Names some values that stand together, from the first to the last.
-function spanName({ names: all, bounds }, first, last) {
-  if (first === last) return all[first];
-  if (!bounds.length) return `${all[first]} to ${all[last]}`;
+// The name of neighbouring categories, from the first to the last.
+function rangeName({ names: categories, bounds }, first, last) {
+  if (first === last) return categories[first];
+  if (!bounds.length) return `${categories[first]} to ${categories[last]}`;
   if (first === 0) return `≤ ${bounds[last]}`;
-  return last === all.length - 1 ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
+  return last === categories.length - 1 ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
 }
 
-// What sets a state apart: the values that are much commoner in it than elsewhere.
-function meaning(detail, place) {
+// The values that are much more common in a state than in all rows, for at most three columns.
+function typicalValues(detail, stateNumber) {
   const found = [];
   for (const { column, shares } of detail.columns) {
-    const scale = facts.scales[facts.columns[column].scale];
+    const categoryList = categoriesOf(column);
     const { model } = facts.columns[column];
     let best = null;
-    // Where values have an order, neighbours may stand together: 5 to 6, or all above a bound.
+    // Ordered values may be joined to a range, such as 5 to 6, or all above a bound.
     for (let first = 0; first < model.length; first++) {
       let [share, usual] = [0, 0];
-      for (let last = first; last < (scale.ordered ? model.length : first + 1); last++) {
-        share += shares[place][last];
+      for (let last = first; last < (categoryList.ordered ? model.length : first + 1); last++) {
+        share += shares[stateNumber][last];
         usual += Math.max(model[last], 1);
         const score = share * Math.log(Math.max(share, 1) / usual);
         if (share > 1.2 * usual && (!best || score > best.score))
-          best = { score, share, text: spanName(scale, first, last) };
+          best = { score, share, text: rangeName(categoryList, first, last) };
       }
     }
     if (best) found.push({ ...best, column });
@@ -181,21 +184,21 @@ function meaning(detail, place) {
   return found.slice(0, 3);
 }
 
-function detailOf(id) {
+function hiddenDetails(id) {
   const detail = facts.hidden[id - nColumns];
-  return { ...detail, columns: detail.columns.map((column) => ({ ...column, shares: column.shares.map(unpacked) })) };
+  return { ...detail, columns: detail.columns.map((column) => ({ ...column, shares: column.shares.map(unpack) })) };
 }
 
-function aboutHidden(id) {
-  const detail = detailOf(id);
+function showHidden(id) {
+  const detail = hiddenDetails(id);
   const nShown = detail.columns.length ? detail.columns[0].shares.length : 0;
   const states = detail.sizes.slice(0, Math.max(nShown, 1)).map((size, i) => {
-    const typical = meaning(detail, i);
+    const typical = typicalValues(detail, i);
     const words = typical.flatMap(({ column, text, share }, j) => [
       ...(j ? [", "] : []),
-      nameOf(column, 18),
-      " ",
-      make("b", {}, make("bdi", {}, elided(text, 22))),
+      nameElement(column, 18),
+      " is ",
+      make("b", {}, make("bdi", {}, shorten(text, 22))),
       ` (${percent(share / 1000)})`,
     ]);
     return make(
@@ -205,17 +208,17 @@ function aboutHidden(id) {
         "div",
         { class: "line" },
         make("span", { class: "state" }, `state ${detail.states[i]}`),
-        bar(size / 1000),
+        shareBar(size / 1000),
         make("span", { class: "figure" }, percent(size / 1000)),
       ),
-      make("div", { class: "meaning" }, ...(words.length ? ["often ", ...words] : ["like all rows"])),
+      make("div", { class: "meaning" }, ...(words.length ? ["Typical: ", ...words] : ["Similar to all rows"])),
     );
   });
   const rest = detail.sizes.slice(nShown);
   if (nShown && rest.length) {
     const share = rest.reduce((sum, part) => sum + part, 0) / 1000;
     states.push(
-      make("li", { class: "muted" }, `${counted(rest.length, "smaller state")}: ${percent(share)} of the rows`),
+      make("li", { class: "muted" }, `${count(rest.length, "smaller state")}: ${percent(share)} of the rows`),
     );
   }
   const profiles = detail.columns.map(({ column, information, shares }) =>
@@ -225,7 +228,7 @@ function aboutHidden(id) {
       make(
         "div",
         { class: "line" },
-        link(column, 30),
+        nodeLink(column, 30),
         make(
           "span",
           { class: "figure muted", title: "Mutual information with the hidden variable, in nats" },
@@ -237,39 +240,39 @@ function aboutHidden(id) {
           "div",
           { class: "profile-row" },
           make("span", { class: "state" }, String(detail.states[i])),
-          stacked(facts.columns[column].scale, part),
+          stackedBar(categoriesOf(column), part),
         ),
       ),
-      legendOf(facts.columns[column].scale),
+      categoryLegend(categoriesOf(column)),
     ),
   );
   panel.replaceChildren(
-    head(id, "Hidden variable", groupLine(id)),
+    panelHead(id, "Hidden variable", groupLine(id)),
     section(
       "States",
-      "How many of the rows are in each state, and which values are commoner there than elsewhere",
+      "The share of rows in each state, and the values that are more common in this state than in all rows",
       make("ol", { class: "states-list" }, ...states),
     ),
     section(
-      "What it separates most",
-      "The columns with most mutual information with this variable; one bar a state, one colour a value",
+      "Most related columns",
+      "The columns with the most mutual information with this variable. Each bar is a state, each colour a value.",
       ...profiles,
     ),
-    section("Neighbours", "What it is tied to directly", neighbours(id)),
+    section("Neighbours", "Nodes that are connected to this one by an edge", neighbourTable(id)),
   );
 }
 
-function aboutColumn(id) {
+function showColumn(id) {
   const detail = facts.columns[id];
-  const { names: values } = facts.scales[detail.scale];
+  const { names: values } = categoriesOf(id);
   const shares = detail.data || detail.model;
   const most = Math.max(...shares, 1);
   const rows = values.map((text, category) =>
     make(
       "tr",
       {},
-      make("th", { scope: "row" }, make("bdi", text.length > 24 ? { title: plain(text) } : {}, elided(text, 24))),
-      make("td", { class: "bar-cell" }, bar(shares[category] / most)),
+      make("th", { scope: "row" }, make("bdi", text.length > 24 ? { title: text } : {}, shorten(text, 24))),
+      make("td", { class: "bar-cell" }, shareBar(shares[category] / most)),
       make(
         "td",
         { class: "figure", title: `${percent(detail.model[category] / 1000)} under the model` },
@@ -277,20 +280,20 @@ function aboutColumn(id) {
       ),
     ),
   );
-  const relatives = detail.relatives.map(([column, information]) =>
+  const related = detail.related.map(([column, information]) =>
     make(
       "tr",
       {},
-      make("th", { scope: "row" }, link(column, 24)),
-      make("td", { class: "bar-cell" }, bar(information / Math.max(detail.relatives[0][1], 1e-9))),
+      make("th", { scope: "row" }, nodeLink(column, 24)),
+      make("td", { class: "bar-cell" }, shareBar(information / Math.max(detail.related[0][1], 1e-9))),
       make("td", { class: "figure" }, information.toFixed(3)),
     ),
   );
   const above = edges.parent[id];
-  const missing = facts.missing && facts.missing[id] ? `${counted(facts.missing[id], "cell")} missing` : null;
+  const missing = facts.missing && facts.missing[id] ? `${count(facts.missing[id], "cell")} missing` : null;
   const label =
     labels && labels.of[id] >= 0
-      ? make("span", {}, "Label: ", make("bdi", {}, elided(labels.names[labels.of[id]], 60)))
+      ? make("span", {}, "Label: ", make("bdi", {}, shorten(labels.names[labels.of[id]], 60)))
       : null;
   const parent =
     above < 0
@@ -298,43 +301,47 @@ function aboutColumn(id) {
       : make(
           "p",
           {},
-          "With ",
-          link(above),
-          ` it shares ${edges.information[id].toFixed(3)} of its ${detail.entropy.toFixed(3)} nats.`,
+          `Its entropy is ${detail.entropy.toFixed(3)} nats. Its mutual information with `,
+          nodeLink(above),
+          ` is ${edges.information[id].toFixed(3)} nats.`,
         );
   panel.replaceChildren(
-    head(id, detail.binned ? "Column, cut into bins" : "Column", groupLine(id), label, missing),
+    panelHead(id, detail.binned ? "Column, cut into bins" : "Column", groupLine(id), label, missing),
     section(
       detail.data ? "Distribution" : "Distribution under the model",
-      detail.data ? "Shares of the cells that are present" : null,
+      detail.data ? "Share of each value among the cells that are not missing" : null,
       make("table", { class: "distribution" }, make("tbody", {}, ...rows)),
     ),
-    relatives.length
+    related.length
       ? section(
-          "Nearest relatives",
-          "The columns with most mutual information with this one under the model, in nats",
-          make("table", {}, make("tbody", {}, ...relatives)),
+          "Most related columns",
+          "The columns with the most mutual information with this column under the model, in nats",
+          make("table", {}, make("tbody", {}, ...related)),
         )
-      : section("Nearest relatives", null, make("p", { class: "muted" }, "None: it depends on no other column.")),
+      : section(
+          "Most related columns",
+          null,
+          make("p", { class: "muted" }, "None: this column is independent of all others."),
+        ),
     ...(nodes[id].children.length || above >= 0
-      ? [section("Neighbours", "What it is tied to directly", parent, neighbours(id))]
+      ? [section("Neighbours", "Nodes that are connected to this one by an edge", parent, neighbourTable(id))]
       : []),
   );
 }
 
-function tell(id) {
+function showPanel(id) {
   panel.classList.toggle("empty", id === null);
   if (id !== null) {
-    (isHidden(id) ? aboutHidden : aboutColumn)(id);
+    (isHidden(id) ? showHidden : showColumn)(id);
     panel.scrollTop = 0;
     return;
   }
   const tips = [
-    "Click a column for its values and nearest relatives.",
+    "Click a column to see its values and related columns.",
     ...(nColumns < names.length
-      ? ["Click a dot for what a hidden variable stands for.", "Double-click a dot to fold its branch."]
+      ? ["Click a dot to see what a hidden variable means.", "Double-click a dot to fold its branch."]
       : []),
-    "Pinch, or hold Ctrl and scroll, to zoom; drag to move.",
+    "To zoom, pinch, or hold Ctrl and scroll. Drag to move.",
   ];
   const listed = groups.map((group, number) =>
     make(
@@ -345,7 +352,7 @@ function tell(id) {
     ),
   );
   panel.replaceChildren(
-    make("h3", {}, "Look around"),
+    make("h3", {}, "Explore the tree"),
     make("ul", { class: "tips" }, ...tips.map((text) => make("li", {}, text))),
     ...(groups.length > 1
       ? [section("Groups", null, make("table", { class: "group-list" }, make("tbody", {}, ...listed)))]
