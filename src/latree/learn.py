@@ -14,22 +14,16 @@ from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_progress, no_stages
 from latree.errors import InputError
-from latree.inference.em import (
-    DEFAULT_MAX_ITERATIONS,
-    DEFAULT_RESTARTS,
-    DEFAULT_TOLERANCE,
-    ConvergenceMonitor,
-    Fit,
-    fit_model,
-    start_from,
-)
+from latree.inference.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
+from latree.inference.starts import start_from
 from latree.learners.auto import Chosen
 from latree.learners.methods import Options, Representatives, find_method
 from latree.learners.structure import Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
-from latree.model import LatentTreeModel, aic, bic
-from latree.model.diagnostics import doubts
+from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
+from latree.model.diagnostics import warnings_about
 from latree.model.heldout import held_out
+from latree.model.model import aic, bic
 from latree.model.record import Origin, Record
 from latree.model.states import CRITERIA, Choice, Criterion, choose
 from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
@@ -310,14 +304,13 @@ def learn_model(
         n_states,
         start=start,
         smoothing=smoothing,
-        restarts=settings.restarts,
         monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
         random_state=rng,
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
     seconds = time.perf_counter() - started
-    warnings = tuple(doubts(table, fit))
+    warnings = tuple(warnings_about(table, fit))
     return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())
 
 
@@ -327,7 +320,8 @@ def _capacity(
     """Give numbers of states, smoothing and a model to start from: as told, as the learner found them, or chosen."""
     start = None
     if structure.edge_tables is not None and settings.n_states is None:
-        start = start_from(table, structure.tree, structure.edge_tables)
+        tables = start_from(table, structure.tree, structure.edge_tables)
+        start = LatentTreeModel(structure.tree, table.columns, tables)
     told = settings.n_states or structure.n_states
     if told is not None and settings.smoothing is not None:
         return told, settings.smoothing, start, None

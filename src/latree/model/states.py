@@ -19,11 +19,13 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Attempts, Progress, no_progress
-from latree.inference.em import ConvergenceMonitor, fit_model, frequencies, random_start
+from latree.inference.em import ConvergenceMonitor
 from latree.inference.evidence import Evidence, fit_local, messages, random_local
 from latree.inference.messages import log_likelihoods
-from latree.model import LatentTreeModel, bic
+from latree.inference.starts import frequencies, random_start
+from latree.model.fitting import fit_model
 from latree.model.heldout import Part
+from latree.model.model import LatentTreeModel, bic
 from latree.model.record import Attempt
 from latree.table import Block, Table
 from latree.tree import Tree
@@ -70,7 +72,7 @@ class Choice:
     tried: tuple[Attempt, ...]
 
 
-def regular(tree: Tree, columns: Sequence[int], most: int) -> tuple[int, ...]:
+def cap_states(tree: Tree, columns: Sequence[int], most: int) -> tuple[int, ...]:
     """Give each hidden variable at most so many states, and no more than can matter.
 
     A hidden variable whose neighbours have k_1 .. k_r states says nothing more with more than ``Π k_i / max k_i`` of
@@ -136,7 +138,7 @@ def choose(
     return search.choice(fits)
 
 
-def contend(
+def evaluate_candidate(
     table: Table,
     tree: Tree,
     parts: Sequence[Part],
@@ -183,12 +185,12 @@ class _Search:
 
     def best(self) -> _Fits:
         """Double the number of states while that pays; or look at every hidden variable by itself."""
-        best = self.smoothed(self._regular(_FIRST))
+        best = self.smoothed(self._cap_states(_FIRST))
         if self.criterion == "held-out":
             most = 2 * _FIRST
-            while most <= self._most and self._regular(most) != best.n_states:
+            while most <= self._most and self._cap_states(most) != best.n_states:
                 for smoothing in self._no_more_than(best.smoothing):
-                    tried = self.fits(self._regular(most), smoothing, best.scores)
+                    tried = self.fits(self._cap_states(most), smoothing, best.scores)
                     if is_better(tried.scores, best.scores):
                         break
                 else:
@@ -198,7 +200,7 @@ class _Search:
                 if hopeless:
                     break
             if most == 2 * _FIRST:
-                fewer = self.fits(self._regular(_FIRST // 2), best.smoothing, best.scores)
+                fewer = self.fits(self._cap_states(_FIRST // 2), best.smoothing, best.scores)
                 best = best if is_better(best.scores, fewer.scores) else fewer
             return self._adjusted(best)
         for _ in range(_ROUNDS):
@@ -250,7 +252,10 @@ class _Search:
 
     def fits(self, n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None = None) -> _Fits:
         """Fit every part from a random start, or the first ones if a rival's scores are then clearly better."""
-        starts = (random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts)
+        starts = (
+            LatentTreeModel(self.tree, self.table.columns, random_start(part.fitted, self.tree, n_states, self.seed))
+            for part in self.parts
+        )
         return self._climbed(starts, n_states, smoothing, rival)
 
     def _climbed(
@@ -298,8 +303,8 @@ class _Search:
         most = MAX_STATES if self.tree.n_hidden > 1 else MAX_CLASSES
         return min(most, self.parts[0].fitted.n_rows / _ROWS_A_STATE)
 
-    def _regular(self, most: int) -> tuple[int, ...]:
-        return regular(self.tree, self.table.n_states.tolist(), most)
+    def _cap_states(self, most: int) -> tuple[int, ...]:
+        return cap_states(self.tree, self.table.n_states.tolist(), most)
 
     def _bic(self, fits: _Fits) -> float:
         return sum(model.bic(part.fitted) for part, model in zip(self.parts, fits.models, strict=True))
@@ -307,7 +312,7 @@ class _Search:
     def _refined(self, fits: _Fits) -> tuple[int, ...]:
         """Give every hidden variable the number of states that suits it best if all else stays."""
         codes, weights, _ = self.parts[0].fitted.some_rows(_LOCAL_ROWS, self.seed)
-        incoming = messages(fits.models[0], codes)
+        incoming = messages(fits.models[0].network, codes)
 
         def chosen(node: int, size: int) -> int:
             evidence = Evidence(tuple(incoming[u, node] for u, _ in self.tree.neighbors[node]), weights)
