@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from latree.inference.em import fit_model
 from latree.learn import Settings, learn_model
 from latree.learners.methods import METHODS, Options
+from latree.model import fit_model
 from latree.paper.experiments.stocks import read_changes
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Table, as_table

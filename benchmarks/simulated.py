@@ -12,10 +12,10 @@ import time
 import numpy as np
 
 from latree import random_model, random_tree
-from latree.inference.em import DEFAULT_SMOOTHING, fit_model
+from latree.inference.em import DEFAULT_SMOOTHING
 from latree.learn import Settings, learn_model
 from latree.learners.methods import METHODS
-from latree.model import LatentTreeModel
+from latree.model import LatentTreeModel, fit_model
 from latree.table import Table
 from page import Section, parser
 

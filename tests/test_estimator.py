@@ -15,14 +15,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from helpers.pictures import written
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree, plot
-from latree.inference.em import start_from
+from latree.inference.starts import start_from
 from latree.learn import learn_model
-from latree.model.diagnostics import idle_states
 from latree.model.states import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
-from latree.table import Column, as_table
-from latree.tree import Tree
+from latree.table import as_table
 
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
 REPEATED = "repeated rows may fall among the fitted rows and among those held out, a weighted one cannot"
@@ -387,7 +385,8 @@ def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
 def test_em_starts_from_what_the_learner_found_unless_the_number_of_states_is_told(told):
     table = as_table(uneven_codes()[:, 3:])
     learned = learn_model(table, Settings("hw", n_states=told, smoothing=0, random_state=0))
-    start = start_from(table, learned.model.tree, learned.structure.edge_tables)
+    tree = learned.model.tree
+    start = LatentTreeModel(tree, table.columns, start_from(table, tree, learned.structure.edge_tables))
     first = learned.fit.monitor.history[0]
     assert learned.structure.n_states == (2,)
     assert (first == pytest.approx(start.log_likelihood(table), rel=1e-12)) == (told is None)
@@ -486,26 +485,6 @@ def test_no_warning_if_em_converges_at_the_last_allowed_iteration():
         summary = LatentTree("nj", max_iterations=allowed, **settings).fit(easy_codes(1000)).summary_
         assert summary["converged"] is not warned
         assert any("EM stopped" in warning for warning in summary["warnings"]) is warned
-
-
-def test_states_that_are_empty_or_mean_the_same_are_told():
-    names = ["a", "b", "c"]
-    leaf = np.array([[0.9, 0.1, 0.1], [0.1, 0.9, 0.9]])
-    columns = tuple(Column(name, "text", ("x", "y")) for name in names)
-    tree = Tree(names, [[0, 3], [1, 3], [2, 3]])
-
-    def warnings(shares):
-        model = LatentTreeModel(tree, columns, (leaf, leaf, leaf, np.array(shares)[:, None]))
-        return idle_states(model, 100)
-
-    assert warnings([0.4, 0.3, 0.3]) == [
-        "some states mean the same as another one, so that fewer would do: 1 of the 3 of H1"
-    ]
-    assert warnings([0.5, 0.495, 0.005]) == [
-        "some states hold less than one row, so that fewer would do: 1 of the 3 of H1"
-    ]
-    leaf = np.array([[0.9, 0.1, 0.3], [0.1, 0.9, 0.7]])
-    assert warnings([0.4, 0.3, 0.3]) == []
 
 
 def test_a_fitted_estimator_shows_its_tree():

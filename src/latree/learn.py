@@ -14,13 +14,14 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
-from latree.inference.em import ConvergenceMonitor, Fit, fit_model, start_from
+from latree.inference.starts import start_from
 from latree.learners.methods import find_method
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
-from latree.model import LatentTreeModel, aic, bic
-from latree.model.diagnostics import doubts
+from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
+from latree.model.diagnostics import warnings_about
 from latree.model.heldout import held_out
+from latree.model.model import aic, bic
 from latree.model.record import Origin, Record
 from latree.model.states import Choice, choose
 from latree.settings import Criterion, Representatives, Settings
@@ -238,7 +239,7 @@ def learn_model(
         keep=keep,
     )
     seconds = time.perf_counter() - started
-    warnings = tuple(doubts(table, fit))
+    warnings = tuple(warnings_about(table, fit))
     return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())
 
 
@@ -248,7 +249,8 @@ def _capacity(
     """Return numbers of states, smoothing and a model to start from: as given, as the learner found them, or chosen."""
     start = None
     if structure.edge_tables is not None and settings.n_states is None:
-        start = start_from(table, structure.tree, structure.edge_tables)
+        tables = start_from(table, structure.tree, structure.edge_tables)
+        start = LatentTreeModel(structure.tree, table.columns, tables)
     known = settings.n_states or structure.n_states
     if known is not None and settings.smoothing is not None:
         return known, settings.smoothing, start, None

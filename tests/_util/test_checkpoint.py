@@ -83,7 +83,7 @@ TENSOR = Settings("tensor", n_states=2, smoothing=0.5, restarts=3, bootstrap=3, 
         (Settings("auto", criterion="bic", random_state=0), 170, False),
         (Settings("nj", bootstrap=7, random_state=0), 61, False),
         (TENSOR, 5, False),
-        (TENSOR, 7, True),
+        (TENSOR, 4, True),
         (Settings("hw", random_state=0), 29, False),
     ],
     ids=["auto", "bic", "nj", "tensor", "disk", "hw"],
@@ -128,7 +128,7 @@ def test_a_file_is_no_folder_to_keep_work_in(tmp_path):
 def test_finished_work_is_not_done_again(tmp_path, monkeypatch):
     table, settings = as_table(write(tmp_path / "data.csv")), Settings("nj", bootstrap=4, random_state=0)
     learn_model(table, settings, keep=Checkpoint(tmp_path / "kept", {}))
-    monkeypatch.setattr("latree.inference.em._Expectation.__call__", None)
+    monkeypatch.setattr("latree.inference.em.Expectation.__call__", None)
     monkeypatch.setattr("latree.table.memory.LocalRows.resampled", None)
     told = []
     keep = Checkpoint(tmp_path / "kept", {})

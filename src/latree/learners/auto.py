@@ -18,7 +18,6 @@ from latree._util.arrays import FloatArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import WHOLE, Attempts, Progress, no_progress, part_of
 from latree.counts.distances import chance, covariance, information, pairwise, pairwise_all
-from latree.inference.em import ConvergenceMonitor, fit_model
 from latree.learners.hidden_chow_liu import hidden_chow_liu
 from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
@@ -26,15 +25,15 @@ from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.rearrange import Verdict, Views, exchanged
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, with_support
-from latree.model import LatentTreeModel
+from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.heldout import held_out
 from latree.model.states import (
     MAX_ITERATIONS,
     Choice,
+    cap_states,
     choose,
-    contend,
+    evaluate_candidate,
     is_better,
-    regular,
     rough_tolerance,
 )
 from latree.settings import Settings
@@ -159,7 +158,7 @@ def _apart(found: Iterable[Verdict]) -> list[Verdict]:
 
 
 def _model(table: Table, tree: Tree, seed: int, progress: Progress, keep: Keeper) -> LatentTreeModel:
-    sizes = regular(tree, table.n_states.tolist(), _STATES)
+    sizes = cap_states(tree, table.n_states.tolist(), _STATES)
     monitor = ConvergenceMonitor(rough_tolerance(table), MAX_ITERATIONS)
     return fit_model(
         table,
@@ -215,8 +214,8 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
         if n_states is None and criterion == "bic":
             return tried(tree, rival.facts, stage, rival.choice.smoothing)
         most = max(rival.choice.n_states, default=1)
-        sizes = [n_states] * tree.n_hidden if n_states else regular(tree, table.n_states.tolist(), most)
-        choice = contend(
+        sizes = [n_states] * tree.n_hidden if n_states else cap_states(tree, table.n_states.tolist(), most)
+        choice = evaluate_candidate(
             table,
             tree,
             parts,

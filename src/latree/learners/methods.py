@@ -47,7 +47,8 @@ class Method:
     function : callable
         From a table, settings and a context to a structure.
     may_return : tuple of str
-        What its trees may have that a binary tree with all columns at the leaves has not (:meth:`Tree.non_binary_features`).
+        What its trees may have that a binary tree with all columns at the leaves has not
+        (:meth:`Tree.non_binary_features`).
     has_representatives : bool
         Whether leaves represent branches in its tests.
     most_states : int

@@ -6,7 +6,8 @@ from typing import Literal
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
-from latree.model import LatentTreeModel, identity_table
+from latree.inference.starts import identity_table
+from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
 

@@ -14,7 +14,8 @@ import numpy as np
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree.inference.em import DEFAULT_SMOOTHING
-from latree.model import LatentTreeModel, aic, bic
+from latree.model import LatentTreeModel
+from latree.model.model import aic, bic
 from latree.model.record import Record
 from latree.report.dependence import Dependence
 from latree.report.groups import Group, find_groups

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from latree._util.progress import WHOLE, Progress, no_progress, part_of
 from latree.counts.distances import information, pairwise
-from latree.inference.em import ConvergenceMonitor, fit_model
 from latree.learners.chow_liu import chow_liu
 from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
-from latree.model import LatentTreeModel
+from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import rough_tolerance
 from latree.table import Table
 from latree.tree import Tree
