@@ -19,7 +19,8 @@ from latree.inference.em import random_start
 from latree.inference.messages import expected_counts
 from latree.inference.patterns import Plans
 from latree.paper.simulate import random_tree
-from latree.table import Block, Sums, Table, as_table, chunks
+from latree.table import Block, Table, as_table, chunks
+from latree.table.chunks import Sums
 from size import write
 from timing import interleaved
 

@@ -79,7 +79,7 @@ def halves_of(table: Table, halves: int) -> list[tuple[Table, Table]]:
     for half in range(halves):
         order = np.random.default_rng([0, half]).permutation(table.n_rows)
         train, test = np.split(order, [table.n_rows // 2])
-        found.append((table.taken(np.sort(train)), table.taken(np.sort(test))))
+        found.append((table.take(np.sort(train)), table.take(np.sort(test))))
     return found
 
 

@@ -32,7 +32,9 @@ from latree.model.diagnostics import doubts
 from latree.model.heldout import held_out
 from latree.model.record import Origin, Record
 from latree.model.states import CRITERIA, Choice, Criterion, choose
-from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
+from latree.table import Table, as_table
+from latree.table.columns import DEFAULT_MISSING
+from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
 
 DEFAULT_METHOD = "auto"

@@ -25,8 +25,7 @@ from latree.figure.picture import Circle, Line, Polygon, Text, boxes_of
 from latree.figure.text import LONGEST, shown
 from latree.model import LatentTreeModel
 from latree.paper.simulate import random_tree
-from latree.table import Column
-from latree.table.labels import read_labels
+from latree.table import Column, read_labels
 from latree.tree import Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -400,9 +399,9 @@ def test_labels_are_read(tmp_path):
 
 BAD_LABELS = {
     "unknown": ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
-    "no headings": ("x0,a\nx1,b\n", "its first line labels 'x0'; it needs a line with headings before"),
+    "no headings": ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header line before it"),
     "twice": ("column,group\nx0,a\nx0,b\n", "line 3 labels 'x0' a second time"),
-    "one column": ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
+    "one column": ("column\nx0\n", "has only one column; it needs two, the names of columns and their labels"),
     "empty": ("", "the file is empty"),
     "short": ("column,group\nx0\n", "data row 1 has 1 cells"),
 }

@@ -13,7 +13,8 @@ from latree.inference.em import ConvergenceMonitor, fit_model, random_start
 from latree.inference.messages import expected_counts, upward
 from latree.inference.patterns import Plans, plan_of
 from latree.model import LatentTreeModel
-from latree.table import Block, MemoryRows, Table
+from latree.table import Block, Table
+from latree.table.memory import MemoryRows
 from latree.tree import Tree
 from naive_em import naive_expected_counts
 
@@ -170,7 +171,7 @@ def test_distinct_rows_have_the_sums_of_all(seed, collide, weighted):
     weights = rng.random(50) if weighted else None
     with pytest.MonkeyPatch.context() as patch:
         if collide:  # all rows get the same key
-            patch.setattr("latree.table.chunks._KEYS", 1)
+            patch.setattr("latree.table.chunks._HASH_RANGE", 1)
         rows = MemoryRows(codes, weights).distinct()
     assert len(np.unique(rows.codes, axis=0)) == rows.n_rows == len(np.unique(codes, axis=0)) < 30
     assert rows.total_weight == pytest.approx(50 if weights is None else weights.sum(), rel=1e-12)
@@ -228,7 +229,7 @@ def test_a_fit_does_not_depend_on_what_is_counted_once(monkeypatch):
     whole = fitted()
     monkeypatch.setattr("latree.inference.patterns._ROWS", (1, 50))
     monkeypatch.setattr("latree.inference.patterns._WORTH", 0.0)
-    monkeypatch.setattr("latree.table.chunks._WORTH", 0.0)
+    monkeypatch.setattr("latree.table.chunks._MAX_DISTINCT_SHARE", 0.0)
     plain = fitted()
     np.testing.assert_allclose(whole.monitor.history, plain.monitor.history, rtol=1e-9)
     for one, other in zip(whole.model.tables, plain.model.tables, strict=True):

@@ -28,8 +28,7 @@ from latree.report.labels import compare_labels
 from latree.report.references import references
 from latree.report.render import elided, percent, plain
 from latree.report.strange import row_facts
-from latree.table import Column
-from latree.table.labels import read_labels
+from latree.table import Column, read_labels
 from latree.tree import Tree
 
 MODELS = small_models()

@@ -198,7 +198,7 @@ def test_rows_that_are_the_same_are_counted_once_in_this_process(cluster, monkey
     assert isinstance(once, MemoryRows)
     np.testing.assert_array_equal(once.codes, here.distinct.rows.codes)
     np.testing.assert_array_equal(once.weights, here.distinct.rows.weights)
-    monkeypatch.setattr("latree.table.chunks._WORTH", 0.0)
+    monkeypatch.setattr("latree.table.chunks._MAX_DISTINCT_SHARE", 0.0)
     assert there.rows.distinct() is there.rows
 
 

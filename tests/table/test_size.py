@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from latree.table.factors import Factor
+from latree.table.learning import learn_columns
 
 from helpers.tables import assert_same, mixed, simulated, written
 from latree.__main__ import commands
@@ -27,8 +29,6 @@ from latree.paper.simulate import random_tree
 from latree.table import Column, MemoryRows, Table, as_table
 from latree.table.chunks import added_up
 from latree.table.disk import DiskRows
-from latree.table.factors import Factor
-from latree.table.learning import learn_columns
 from latree.table.sources import Weights, in_files
 
 
@@ -398,7 +398,7 @@ def test_columns_of_many_states_are_learned_or_refused_before_the_work_starts(mo
         with pytest.raises(InputError, match=r"'x0' has 200 .*more than 64 \(other methods take more\).*'x3' has 80"):
             LatentTree(method, n_states=2).fit(table)
     with pytest.raises(InputError, match=r"'x3' has 80 .*fewer than 20 rows each: drop it if it is an identifier"):
-        learn_tree(table.taken(np.arange(1500)))
+        learn_tree(table.take(np.arange(1500)))
     with pytest.raises(InputError, match="'x0' has 1001 different values, such as '0', more than 1000:"):
         learn_tree(wide_table([1001, 2, 2, 2], 30_000))
     monkeypatch.setattr("latree.counts.distances._MOST_WIDE_CELLS", 2**17)

@@ -393,7 +393,7 @@ def test_some_rows_can_be_taken(weighted):
     columns = [Column(name, "integer", ("0", "1", "2")) for name in "abcd"]
     table = Table.from_codes(columns, cells, weights)
     rows = np.array([4999, 3, 3, 2050, 0])
-    taken = table.taken(rows)
+    taken = table.take(rows)
     assert taken.columns == table.columns
     np.testing.assert_array_equal(taken.codes(), cells[rows])
     assert taken.total_weight == pytest.approx(5 if weights is None else weights[rows].sum(), rel=1e-12)
@@ -406,7 +406,7 @@ def test_some_rows_can_be_taken(weighted):
         np.testing.assert_array_equal(block.weights, weights[rows])
     block.codes[:] = 0
     np.testing.assert_array_equal(table.codes(), cells)  # what is fetched is a copy
-    assert table.taken(np.array([], dtype=int)).n_rows == 0
+    assert table.take(np.array([], dtype=int)).n_rows == 0
 
 
 def test_some_rows_are_all_or_some_at_random_in_their_order():
@@ -414,10 +414,15 @@ def test_some_rows_are_all_or_some_at_random_in_their_order():
     columns = [Column("a", "integer", tuple(map(str, range(250))))]
     table = Table.from_codes(columns, numbers[:, None], numbers / 10)
     for most in (250, 1000):
-        codes, weights, _ = table.some_rows(most, 0)
+        codes, weights, _ = table.subsample_block(most, 0)
         np.testing.assert_array_equal(codes[:, 0], numbers)
         np.testing.assert_array_equal(weights, numbers / 10)
-    drawn = [table.some_rows(249, 1), table.some_rows(100, 1), table.some_rows(100, 1), table.some_rows(100, 2)]
+    drawn = [
+        table.subsample_block(249, 1),
+        table.subsample_block(100, 1),
+        table.subsample_block(100, 1),
+        table.subsample_block(100, 2),
+    ]
     for block, count in zip(drawn, (249, 100, 100, 100), strict=True):
         assert len(np.unique(block.codes)) == count
         assert (np.diff(block.codes[:, 0].astype(int)) > 0).all()

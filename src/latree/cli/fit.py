@@ -109,7 +109,7 @@ def fit(
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table
-    from latree.table.finding import cluster
+    from latree.table.readers import dask_module
 
     find_method(options["method"])
     options["n_states"] = options.pop("states")
@@ -118,7 +118,7 @@ def fit(
         reading["missing"] = missing
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
     origin = Origin(name, common.command_line(name), reading["weights"])
-    connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
+    connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
         learned = _learn(table, str(data), origin, out, stages, keep_for, **options)
@@ -182,10 +182,9 @@ def _learn(
     """Learn a model and write it."""
     from dataclasses import asdict
 
-    from latree._util.checkpoint import fingerprint
     from latree.learn import Settings, learn_model
     from latree.learners.methods import find_method
-    from latree.table import check_learnable
+    from latree.table.table import check_learnable
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
@@ -193,7 +192,7 @@ def _learn(
     chosen = Settings(random_state=seed, **settings)
     check_learnable(table, source, find_method(chosen.method).most_states)
     keep = keep_for(
-        lambda: {"command": "fit", **_renamed(asdict(chosen)), "table, as it was read,": fingerprint(table)}
+        lambda: {"command": "fit", **_renamed(asdict(chosen)), "table, as it was read,": table.fingerprint()}
     )
     learned = learn_model(table, chosen, stages, origin, keep)
     _write_run(learned, out, stages("Writing the report", at_most=True))

@@ -192,7 +192,7 @@ def _unlike_rows(table: Table, n_seeds: int, rng: np.random.Generator) -> CodeAr
 
     Rows that are alike count as one of their whole weight, so that neither their order nor repeating them matters.
     """
-    some, weights, _ = table.some_rows(_SEED_ROWS, int(rng.integers(2**31)))
+    some, weights, _ = table.subsample_block(_SEED_ROWS, int(rng.integers(2**31)))
     codes, which = np.unique(some, axis=0, return_inverse=True)
     weight = np.bincount(which, weights)
     chosen: list[int] = []

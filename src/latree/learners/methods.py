@@ -29,7 +29,8 @@ from latree.learners.spectral_grouping import check_size, spectral_grouping
 from latree.learners.spectral_joining import spectral_joining
 from latree.learners.structure import Structure
 from latree.model.states import Criterion
-from latree.table import FEW_STATES, MANY_STATES, Table
+from latree.table import Table
+from latree.table.table import FEW_STATES, MANY_STATES
 from latree.tree import Oddity, Tree
 
 Representatives: TypeAlias = Literal["nearest", "random"]

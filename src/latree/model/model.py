@@ -17,7 +17,9 @@ from latree.inference.messages import Network, downward, log_likelihoods, total_
 from latree.inference.patterns import plan_of
 from latree.model.file import parts_from_dict, read_json, save_model
 from latree.model.record import Record
-from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
+from latree.table import Block, Column, Table, as_table
+from latree.table.encode import Unseen
+from latree.table.table import signed_codes
 from latree.tree import Tree
 
 _LENGTHS = (0.05, 3.0)  # between which the lengths of drawn edges are kept

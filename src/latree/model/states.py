@@ -306,7 +306,7 @@ class _Search:
 
     def _refined(self, fits: _Fits) -> tuple[int, ...]:
         """Give every hidden variable the number of states that suits it best if all else stays."""
-        codes, weights, _ = self.parts[0].fitted.some_rows(_LOCAL_ROWS, self.seed)
+        codes, weights, _ = self.parts[0].fitted.subsample_block(_LOCAL_ROWS, self.seed)
         incoming = messages(fits.models[0], codes)
 
         def chosen(node: int, size: int) -> int:

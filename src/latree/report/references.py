@@ -36,7 +36,7 @@ def references(table: Table, smoothing: float, progress: Progress = no_progress)
     Of many rows, some at random are fitted.
     """
     if table.n_rows > MOST_ROWS:
-        table = table.at_most(MOST_ROWS, _SEED)
+        table = table.subsample(MOST_ROWS, _SEED)
     work = list(accumulate([0, 1, 2, *_CLASSES]))  # a fit's is in proportion to its states, but for the first two
     told = [part_of(progress, *(WHOLE * end // work[-1] for end in span)) for span in spans(work)]
     tree = independent(table.names).tree

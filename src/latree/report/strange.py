@@ -32,7 +32,7 @@ def row_facts(model: LatentTreeModel, table: Table, hubs: list[int], count: int)
 def _rows(
     model: LatentTreeModel, table: Table, rows: IntArray, scores: FloatArray, hubs: list[int]
 ) -> list[dict[str, Any]]:
-    posteriors = model.posteriors(table.taken(rows))
+    posteriors = model.posteriors(table.take(rows))
     names = [model.tree.node_names[hub] for hub in hubs]
     facts = []
     for place, row in enumerate(rows.tolist()):
@@ -49,7 +49,7 @@ def _rows(
 
 def _least_expected(model: LatentTreeModel, table: Table, row: int) -> list[dict[str, Any]]:
     """Find the cells of a row that are least probable given its other cells: ``P(x_j | rest) = P(row) / P(rest)``."""
-    codes = table.taken(np.array([row])).codes()[0]
+    codes = table.take(np.array([row])).codes()[0]
     present = np.flatnonzero(codes >= 0)
     if not len(present):
         return []
