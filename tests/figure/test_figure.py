@@ -25,7 +25,7 @@ from latree.figure.picture import Circle, Line, Polygon, Text, boxes_of
 from latree.figure.text import LONGEST, shown
 from latree.model import LatentTreeModel
 from latree.paper.simulate import random_tree
-from latree.table import Column, read_labels
+from latree.table import Column
 from latree.tree import Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -390,20 +390,13 @@ def test_a_models_weak_edges_are_long(tmp_path):
 LABELS = "column,group,more\nx0,<b>one</b>,1\n\n x1 , two,2\nx2,,3\n"
 
 
-def test_labels_are_read(tmp_path):
-    path = tmp_path / "labels.csv"
-    path.write_text(LABELS)
-    assert read_labels(path, FOREST.names) == {"x0": "<b>one</b>", "x1": "two"}
-    assert read_labels(path, ["x1", "yy"]) == {"x1": "two"}
-
-
 BAD_LABELS = {
     "unknown": ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
     "no headings": ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header line before it"),
     "twice": ("column,group\nx0,a\nx0,b\n", "line 3 labels 'x0' a second time"),
     "one column": ("column\nx0\n", "has only one column; it needs two, the names of columns and their labels"),
     "empty": ("", "the file is empty"),
-    "short": ("column,group\nx0\n", "data row 1 has 1 cells"),
+    "short": ("column,group\nx0\n", "data row 1 (line 2) has 1 cells"),
 }
 
 

@@ -91,7 +91,7 @@ class Table:
         codes = np.asarray(codes)
         if codes.shape[1:] != (len(columns),):
             raise InputError(
-                f"codes of shape {codes.shape} for {len(columns)} columns: pass an array with one column of codes for each"
+                f"codes of shape {codes.shape} for {len(columns)} columns: pass an array with one column for each"
             )
         limits = np.array([column.n_states for column in columns])
         if len(codes) and np.any(bad := codes.max(axis=0) >= limits):
@@ -175,8 +175,8 @@ class Table:
         Examples
         --------
         >>> from latree import as_table
-        >>> as_table([[0, 1], [1, 1]]).map(lambda block: block.codes.sum(axis=1)).tolist()
-        [1, 2]
+        >>> as_table([[0, 0], [1, 1], [1, 0]]).map(lambda block: block.codes.sum(axis=1)).tolist()
+        [0, 2, 1]
         """
         return self.rows.map(function)
 
