@@ -20,7 +20,8 @@ from latree.inference.network import Network
 from latree.inference.patterns import PlanCache
 from latree.inference.starts import random_start
 from latree.paper.simulate import random_tree
-from latree.table import Block, Sums, Table, as_table, chunks
+from latree.table import Block, Table, as_table, chunks
+from latree.table.chunks import Sums
 from size import write
 from timing import interleaved
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from latree.learn import Settings, learn_model
+from latree.settings import Settings
+from latree.learn import learn_model
 from latree.learners.methods import METHODS, Options
 from latree.model import fit_model
 from latree.paper.experiments.stocks import read_changes
@@ -79,7 +80,7 @@ def halves_of(table: Table, halves: int) -> list[tuple[Table, Table]]:
     for half in range(halves):
         order = np.random.default_rng([0, half]).permutation(table.n_rows)
         train, test = np.split(order, [table.n_rows // 2])
-        found.append((table.taken(np.sort(train)), table.taken(np.sort(test))))
+        found.append((table.take(np.sort(train)), table.take(np.sort(test))))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from latree import learn_tree, random_model, random_tree
-from latree.learners.methods import Representatives
+from latree.settings import Representatives
 
 SETTINGS: tuple[tuple[Literal["independent", "identity"], float, float, int], ...] = (
     ("identity", 0.5, 0.2, 500),

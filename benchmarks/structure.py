@@ -92,13 +92,13 @@ def quartets() -> None:
 
 
 def _test_of(table: Table, number: int, rows: int) -> Callable[[], object]:
-    some = table.taken(np.arange(rows))
+    some = table.take(np.arange(rows))
     test = nuclear_test(partial(quartet_tables, some), int(table.n_states.max()))
     return partial(test, random_quartets(table.n_columns, number))
 
 
 def _count_of(table: Table, rows: int) -> Callable[[], object]:
-    return partial(quartet_tables, table.taken(np.arange(rows)), random_quartets(table.n_columns, 500))
+    return partial(quartet_tables, table.take(np.arange(rows)), random_quartets(table.n_columns, 500))
 
 
 def indicators(table: Table) -> NDArray[np.float32]:

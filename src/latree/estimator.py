@@ -19,9 +19,12 @@ from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
 from latree.learners.methods import find_method
 from latree.settings import Criterion, Representatives, Settings
-from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
-from latree.table.factors import label_of
-from latree.table.finding import is_on_cluster
+from latree.table import Column, Table, as_table
+from latree.table.columns import DEFAULT_MISSING
+from latree.table.encode import Unseen
+from latree.table.raw import label_of
+from latree.table.readers import is_dask_dataframe
+from latree.table.table import DEFAULT_BINS, check_learnable, decode_column
 from latree.tree import Tree
 
 
@@ -300,7 +303,7 @@ def _is_frame(X: Any) -> bool:
 
 def _is_elsewhere(X: Any) -> bool:
     """Return whether data are in files or on a cluster, not in memory."""
-    return isinstance(X, str | Path) or is_on_cluster(X)
+    return isinstance(X, str | Path) or is_dask_dataframe(X)
 
 
 def _fill(series: "nw.Series[Any]", column: Column, holes: NDArray[np.bool_], codes: NDArray[Any]) -> "nw.Series[Any]":

@@ -25,7 +25,9 @@ from latree.model.model import aic, bic
 from latree.model.record import Origin, Record
 from latree.model.states import Choice, choose
 from latree.settings import Criterion, Representatives, Settings
-from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
+from latree.table import Table, as_table
+from latree.table.columns import DEFAULT_MISSING
+from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
 
 

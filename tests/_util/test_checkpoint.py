@@ -17,13 +17,14 @@ import pytest
 from click.testing import CliRunner
 
 from latree.__main__ import commands
-from latree._util.checkpoint import NOTHING_KEPT, Checkpoint, Keeper, fingerprint
+from latree._util.checkpoint import NOTHING_KEPT, Checkpoint, Keeper
 from latree.errors import InputError
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.paper.experiments.cells import Cell, Run
 from latree.paper.experiments.power import recovery_power
 from latree.paper.simulate import random_model, random_tree
-from latree.table import Table, as_table
+from latree.settings import Settings
+from latree.table import as_table
 from latree.table.disk import DiskRows
 
 PROGRAM = (
@@ -98,7 +99,7 @@ def test_a_run_that_was_stopped_many_times_ends_the_same(tmp_path, monkeypatch, 
     expected = outcome(learn_model(table, settings), tmp_path)
     stops = 0
     while True:
-        keep = Stopping(tmp_path / "kept", {**asdict(settings), "data": fingerprint(table)}, saves)
+        keep = Stopping(tmp_path / "kept", {**asdict(settings), "data": table.fingerprint()}, saves)
         try:
             learned = learn_model(table, settings, keep=keep)
         except Stopped:
@@ -201,25 +202,6 @@ def test_experiments_go_on_in_a_checkpoint_that_vanishes_at_the_end(tmp_path):
     assert f"{kept} keeps 9 finished parts" in run.kept()
     run.finish()
     assert not kept.exists()
-
-
-def test_the_fingerprint_knows_columns_codes_and_weights_but_not_the_place(tmp_path, monkeypatch):
-    path = write(tmp_path / "data.csv", n_rows=500)
-    table = as_table(path)
-    codes = table.codes()
-    changed = codes.copy()
-    changed[300, 2] = (changed[300, 2] + 1) % 3
-    others = [
-        Table.from_codes(table.columns, changed),
-        Table.from_codes(table.columns, codes, np.ones(500)),
-        Table.from_codes(table.columns[::-1], codes),
-        Table.from_codes(table.columns, codes[:-1]),
-    ]
-    assert len({fingerprint(other) for other in (table, *others)}) == 5
-    monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
-    on_disk = as_table(path)
-    assert isinstance(on_disk.rows, DiskRows)
-    assert fingerprint(on_disk) == fingerprint(table) == fingerprint(Table.from_codes(table.columns, codes))
 
 
 def invoke(*arguments):

@@ -17,10 +17,11 @@ import pytest
 import latree
 from helpers.cli import run, succeed
 from latree.__main__ import commands
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
+from latree.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 HEADER = ["a", "b", "c", "colour", "size"]

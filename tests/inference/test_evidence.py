@@ -20,7 +20,7 @@ def around(model, node):
 
 
 def evidence_of(model, node, codes, weights=None):
-    block = table_of(model, codes).some_rows(10**9, 0)
+    block = table_of(model, codes).subsample_block(10**9, 0)
     incoming = messages(model.network, block.codes)
     return Evidence(tuple(incoming[u, node] for u in around(model, node)), weights)
 

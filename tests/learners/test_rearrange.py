@@ -27,7 +27,7 @@ def verdicts(model, block):
 
 
 def all_of(table):
-    return table.some_rows(10**9, 0)
+    return table.subsample_block(10**9, 0)
 
 
 @pytest.fixture(scope="module")

@@ -173,11 +173,11 @@ def test_scores_are_those_of_rows_that_were_not_fitted_times_their_weights():
     tree, table = star_table(4, 3, 2, 1200)
     weights = np.random.default_rng(0).integers(0, 4, 1200).astype(float)
     table = Table.from_codes(table.columns, table.codes(), weights)
-    table = table.taken(np.flatnonzero(weights * (np.arange(1200) < 900)))
+    table = table.take(np.flatnonzero(weights * (np.arange(1200) < 900)))
     parts = held_out(table, np.random.default_rng(0))
     choice = choose(table, tree, parts, criterion="held-out", n_states=2, smoothing=0.5)
     assert len(choice.scores) == table.n_rows
-    first = parts[0].judged.some_rows(10**9, 0)
+    first = parts[0].judged.subsample_block(10**9, 0)
     np.testing.assert_allclose(
         choice.scores[: len(first.codes)],
         log_likelihoods(choice.start.network, first.codes) * first.weights,

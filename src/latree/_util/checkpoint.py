@@ -11,7 +11,6 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from latree import __version__
 from latree._util.files import is_temporary, read_text, readable, to_json, write_bytes, write_text
 from latree.errors import InputError
-from latree.table import Block, Table
 
 try:
     import fcntl
@@ -211,18 +209,3 @@ def clear(folder: Path, *patterns: str) -> None:
             path.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def fingerprint(table: Table) -> str:
-    """Give a short text that differs for other columns, codes or weights, wherever the rows are."""
-    columns = sha256(json.dumps([asdict(column) for column in table.columns]).encode()).digest()
-    total = np.asarray(table.sum(_checksum)).tobytes()
-    return f"{table.n_rows} rows, {table.n_columns} columns, {sha256(columns + total).hexdigest()[:16]}"
-
-
-def _checksum(block: Block) -> NDArray[np.uint64]:
-    """Give a checksum of rows as numbers, whose sums wrap around."""
-    found = sha256(block.codes.tobytes(order="F"))
-    if block.weights is not None:
-        found.update(block.weights.tobytes())
-    return np.frombuffer(found.digest(), dtype="<u8").astype(np.uint64)

@@ -127,7 +127,7 @@ def fit(
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table
-    from latree.table.finding import cluster
+    from latree.table.readers import dask_module
 
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
@@ -136,7 +136,7 @@ def fit(
     find_method(settings.method)
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
     origin = Origin(name, common.command_line(name), reading["weights"])
-    connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
+    connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
         learned = _learn(table, str(data), settings, origin, out, stages, keep_for)
@@ -191,10 +191,9 @@ def _learn(
     keep_for: common.KeepFor,
 ) -> "Learned":
     """Learn a model and write it."""
-    from latree._util.checkpoint import fingerprint
     from latree.learn import learn_model
     from latree.learners.methods import find_method
-    from latree.table import check_learnable
+    from latree.table.table import check_learnable
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
@@ -202,7 +201,7 @@ def _learn(
             f"{source}: {plural(table.n_columns, 'column')} ({names}); a tree needs at least {MIN_COLUMNS}"
         )
     check_learnable(table, source, find_method(settings.method).most_states)
-    keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": fingerprint(table)})
+    keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": table.fingerprint()})
     learned = learn_model(table, settings, stages, origin, keep)
     _write_run(learned, out, stages("Writing the report", at_most=True))
     return learned

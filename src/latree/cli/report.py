@@ -43,7 +43,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """
     from latree.cli.terminal import progress_bars
     from latree.report import report_html, write_report
-    from latree.table.labels import read_labels
+    from latree.table import read_labels
 
     if data is None and (needy := [name for name in ("test", "rows", "weights") if options[name]]):
         raise InputError(f"--{needy[0]} needs the data that the model was fitted to, as the second argument")

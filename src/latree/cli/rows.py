@@ -33,7 +33,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
         table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
         if table.n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
-        total = loaded.log_likelihood(table.told(stages("Scoring the rows")))
+        total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
     mean = total / table.n_rows
     if as_json:
         # JSON has no infinity: null stands for rows that the model holds for impossible.
@@ -94,7 +94,7 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
         table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
         header, cells = read_cells(data)
         missing = table.codes() < 0
-        filled = loaded.complete(table.told(stages("Filling cells"))).codes()
+        filled = loaded.complete(table.with_progress(stages("Filling cells"))).codes()
         writing = stages("Writing rows")
         for j, column in enumerate(loaded.columns):
             writing(j, len(loaded.columns))
@@ -107,7 +107,7 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
 
 def _labels(column: "Column") -> list[str]:
     """Give what stands in a file for each state of a column."""
-    from latree.table.factors import label_of
+    from latree.table.raw import label_of
 
     return [label_of(column.decode(code)) for code in range(column.n_states)]
 

@@ -37,7 +37,8 @@ from latree.model.states import (
     rough_tolerance,
 )
 from latree.settings import Settings
-from latree.table import MemoryRows, Table
+from latree.table import Table
+from latree.table.memory import MemoryRows
 from latree.tree import Tree
 
 _STATES = 4  # of the model whose posteriors are looked at
@@ -109,8 +110,8 @@ def rearranged(
     table: Table, tree: Tree, seed: int, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT
 ) -> Rearranged:
     """Exchange subtrees across inner edges while that is worth it."""
-    block = table.some_rows(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
-    some = Table(table.columns, MemoryRows.of(block))
+    block = table.subsample_block(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
+    some = Table(table.columns, MemoryRows.from_block(block))
     exchanges = 0
     attempts = Attempts(progress)
     for sweep in range(_SWEEPS + 1):
@@ -138,7 +139,7 @@ def supported(
     Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
     """
     replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
-    some = table.at_most(_SUPPORT_ROWS, seed)
+    some = table.subsample(_SUPPORT_ROWS, seed)
     trees = bootstrap_trees(some, lambda drawn, _: joined(drawn).tree, replicates, seed, progress, keep, "trees")
     counted = with_support(tree, trees)
     old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)

@@ -26,7 +26,8 @@ from latree.learners.spectral_grouping import check_size, spectral_grouping
 from latree.learners.spectral_joining import spectral_joining
 from latree.learners.structure import Context, Structure
 from latree.settings import Settings
-from latree.table import FEW_STATES, MANY_STATES, Table
+from latree.table import Table
+from latree.table.table import FEW_STATES, MANY_STATES
 from latree.tree import Tree
 from latree.tree.tree import NonBinaryFeature
 

@@ -36,7 +36,7 @@ from latree.errors import InputError
 from latree.model.record import Record
 from latree.table import Column
 from latree.table.columns import is_number
-from latree.table.factors import check_names
+from latree.table.raw import check_names
 from latree.tree import Tree
 
 FORMAT = "latree-model"

@@ -44,9 +44,7 @@ def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
         together = np.concatenate(stretches[5::10])
         others = np.setdiff1d(rows, together)
         judged = [np.concatenate([together, rng.choice(others, len(together), replace=False)])]
-    return tuple(
-        Part(table.taken(np.setdiff1d(rows, part)), table.taken(np.sort(part))) for part in judged if len(part)
-    )
+    return tuple(Part(table.take(np.setdiff1d(rows, part)), table.take(np.sort(part))) for part in judged if len(part))
 
 
 def _some_with_weight(table: Table, rng: np.random.Generator) -> IntArray:

@@ -307,7 +307,7 @@ class _Search:
 
     def _refined(self, fits: _Fits) -> tuple[int, ...]:
         """Return for each hidden variable the number of states with the lowest BIC if all else stays."""
-        codes, weights, _ = self.parts[0].fitted.some_rows(_LOCAL_ROWS, self.seed)
+        codes, weights, _ = self.parts[0].fitted.subsample_block(_LOCAL_ROWS, self.seed)
         incoming = messages(fits.models[0].network, codes)
 
         def chosen(node: int, size: int) -> int:

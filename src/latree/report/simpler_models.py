@@ -38,7 +38,7 @@ def fit_simpler_models(table: Table, smoothing: float, progress: Progress = no_p
     If the table has more than ``MAX_ROWS`` rows, the models are fitted to a random sample of them.
     """
     if table.n_rows > MAX_ROWS:
-        table = table.at_most(MAX_ROWS, _SEED)
+        table = table.subsample(MAX_ROWS, _SEED)
     # The time of a fit is about proportional to its number of states; the first two models take 1 and 2 units.
     ends = list(accumulate([0, 1, 2, *_N_CLASSES]))
     parts = [

@@ -43,7 +43,7 @@ def _states_of(
     model: LatentTreeModel, table: Table, rows: IntArray, scores: FloatArray, hidden: list[int]
 ) -> list[dict[str, Any]]:
     """Return for each row its log-likelihood, and the most probable state of each hidden variable."""
-    posteriors = model.posteriors(table.taken(rows))
+    posteriors = model.posteriors(table.take(rows))
     names = [model.tree.node_names[node] for node in hidden]
     facts = []
     for position, row in enumerate(rows.tolist()):
@@ -60,7 +60,7 @@ def _states_of(
 
 def _least_expected_cells(model: LatentTreeModel, table: Table, row: int) -> list[dict[str, Any]]:
     """Find the cells of a row that are least probable given its other cells: ``P(x_j | rest) = P(row) / P(rest)``."""
-    codes = table.taken(np.array([row])).codes()[0]
+    codes = table.take(np.array([row])).codes()[0]
     present = np.flatnonzero(codes >= 0)
     if not len(present):
         return []
