@@ -23,12 +23,12 @@ from latree.counts.distances import as_pairs, nuclear, pairwise
 from latree.counts.quartets.spectral import spectral_products, spectral_test
 from latree.learn import learn_tree
 from latree.learners.divide_conquer import divide_and_conquer
-from latree.settings import Representatives
 from latree.learners.spectral_grouping import spectral_grouping
 from latree.model import fit_model
 from latree.paper.experiments.quartets import answered, sampled
 from latree.paper.experiments.stocks import PAPER_CELLS, read_changes
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Representatives
 from latree.table import Table
 from latree.tree import Tree
 

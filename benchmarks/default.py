@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from latree.settings import Settings
 from latree.learn import learn_model
-from latree.learners.methods import METHODS, Options
+from latree.learners.methods import METHODS
+from latree.learners.structure import Context
 from latree.model import fit_model
 from latree.paper.experiments.stocks import read_changes
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Table, as_table
 
 # Name, states of columns, of hidden variables, start, β, μ, rows.
@@ -54,9 +55,8 @@ def recovery(seeds: int) -> None:
             found = learned.model.tree
             distances["auto"].append(found.robinson_foulds(tree))
             for name in ("tensor", "snj"):
-                distances[name].append(
-                    METHODS[name].learn(train, Options(random_state=seed)).tree.robinson_foulds(tree)
-                )
+                learned = METHODS[name].learn(train, Settings(name), Context(np.random.default_rng(seed)))
+                distances[name].append(learned.tree.robinson_foulds(tree))
             for split, support in zip(found.edge_splits, found.support, strict=True):
                 if support >= 0.9:
                     sure.append(tree.implies(split))

@@ -13,10 +13,10 @@ import numpy as np
 
 from latree import random_model, random_tree
 from latree.inference.em import DEFAULT_SMOOTHING
-from latree.settings import Settings
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel, fit_model
+from latree.settings import Settings
 from latree.table import Table
 from page import Section, parser
 

@@ -23,9 +23,11 @@ from latree.counts.quartets.nuclear import nuclear_pairings, nuclear_test
 from latree.counts.tensor import unfoldings
 from latree.learners import divide_conquer
 from latree.learners.divide_conquer import divide_and_conquer
-from latree.learners.methods import METHODS, Options
+from latree.learners.methods import METHODS
 from latree.learners.neighbor_joining import join
+from latree.learners.structure import Context
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Table
 from timing import growth, interleaved, show_ratios
 
@@ -156,7 +158,7 @@ def divide(columns: int) -> None:
     for size in (250, 1000, columns):
         tree, table = random_tree(size, 0.5, 0), simulated(size, 2000, 4)
         wall, processor = time.perf_counter(), time.process_time()
-        built = METHODS["tensor"].learn(table, Options(random_state=0))
+        built = METHODS["tensor"].learn(table, Settings("tensor"), Context(np.random.default_rng(0)))
         taken = time.perf_counter() - wall, time.process_time() - processor
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         apart = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds

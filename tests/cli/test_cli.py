@@ -123,7 +123,7 @@ def test_fit_writes_five_files_and_prints_a_report_json_or_nothing(fitted):
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
         ("--bins 3", {"bins": 3}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
-        ("--restarts 5 --max-iterations 3", {}, {"restarts": 5, "max_iterations": 3}),
+        ("--max-iterations 3", {}, {"max_iterations": 3}),
         ("--method hw", {}, {"method": "hw"}),
         ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
         (
@@ -396,7 +396,7 @@ BAD = [
     bad("labels of nothing", "column,label\nz,1\n", "'z'", args="report model.json --labels bad.csv --out new.html"),
     bad("no labels", "a\nz\n", "two columns", args="report model.json --labels bad.csv --out new.html"),
     bad("no weights", ..., "'w'", args="report model.json data.csv --weights w --out new.html"),
-    bad("fit corrupted", lambda model: model.replace(b'"restarts": 1', b'"restarts": -1'), "restarts", args=USED),
+    bad("fit corrupted", lambda model: model.replace(b'"bootstrap": 0', b'"bootstrap": -1'), "bootstrap", args=USED),
     bad("bad Newick", "((a,b),(c,d);", "Newick", args="compare tree.nwk bad.nwk"),
     bad("other variables", "((a,b),(c,d));", "'colour'", args="compare tree.nwk bad.nwk"),
 ]

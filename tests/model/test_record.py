@@ -19,7 +19,7 @@ def test_a_model_remembers_its_fit_and_so_does_its_file(learned, tmp_path):
     learned.model.save(tmp_path / "model.json")
     record = LatentTreeModel.load(tmp_path / "model.json").record
     assert record == learned.model.record
-    assert (record.method, record.criterion, record.seed, record.bootstrap) == ("nj", "bic", 4, 3)
+    assert record.settings == learned.settings
     assert record.history == tuple(learned.fit.monitor.history)
     assert record.log_likelihood == learned.summary["log_likelihood"]
     assert record.tried
@@ -48,8 +48,7 @@ def test_a_record_of_no_rows_is_refused(learned):
 WRONG = {
     "latree": 1,
     "source": ["x"],
-    "method": None,
-    "seed": -1,
+    "settings": {"method": "nj"},
     "n_rows": 2.5,
     "total_weight": "many",
     "n_missing": [0, 1],

@@ -13,7 +13,6 @@ from latree.learners.latent_class import latent_class
 from latree.model import ConvergenceMonitor, fit_model
 from latree.model.heldout import held_out
 from latree.model.states import (
-    CRITERIA,
     SMOOTHINGS,
     cap_states,
     choose,
@@ -25,7 +24,7 @@ from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table, as_table
 from latree.tree import Tree
 
-every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
+every_criterion = pytest.mark.parametrize("criterion", get_args(Criterion))
 
 
 def bound(sizes):
