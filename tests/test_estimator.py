@@ -12,10 +12,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree
 from latree.inference.em import start_from
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.model.diagnostics import idle_states
 from latree.model.states import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Column, as_table
 from latree.tree import Tree
 
@@ -237,7 +238,6 @@ def test_weights():
         ({"method": "magic"}, "unknown method 'magic'; known: auto, tensor"),
         ({"n_states": 0}, "n_states"),
         ({"n_states": 2.5}, "n_states"),
-        ({"restarts": 0}, "restarts"),
         ({"bootstrap": -1}, "bootstrap must be a whole number of at least 0, not -1"),
         ({"bootstrap": 2.5}, "bootstrap"),
         ({"bootstrap": True}, "bootstrap"),
@@ -246,7 +246,7 @@ def test_weights():
         ({"smoothing": "auto"}, "smoothing"),
         ({"criterion": "aic"}, "criterion must be one of 'held-out', 'bic', not 'aic'"),
         ({"tolerance": float("nan")}, "tolerance"),
-        ({"method": "tensor", "representatives": "farthest"}, "must be 'nearest' or 'random', not 'farthest'"),
+        ({"method": "tensor", "representatives": "farthest"}, "must be one of 'nearest', 'random', not 'farthest'"),
         ({"representatives": "random"}, "'auto' has no representatives"),
         ({"bins": 1}, "bins"),
         ({"bins": 2.5}, "bins"),
@@ -301,7 +301,6 @@ def test_the_estimator_passes_every_setting_on():
         "representatives": "random",
         "n_states": 3,
         "smoothing": 2.0,
-        "restarts": 3,
         "tolerance": 1e-3,
         "random_state": 5,
     }
@@ -324,10 +323,10 @@ def test_what_is_not_told_is_chosen_by_the_criterion(criterion):
     summary = fitted.summary_
     assert all((a == b).all() for a, b in zip(fitted.model_.tables, learned.model.tables, strict=True))
     assert summary["settings"]["criterion"] == criterion
-    assert summary["n_states_given"] is False
+    assert summary["settings"]["n_states"] is None
     assert summary["smoothing"] == learned.smoothing in SMOOTHINGS
     told = LatentTree("nj", n_states=3, smoothing=0.7, random_state=5).fit(codes).summary_
-    assert (told["n_states_given"], told["n_states"], told["smoothing"]) == (True, 3, 0.7)
+    assert (told["settings"]["n_states"], told["n_states"], told["smoothing"]) == (3, 3, 0.7)
     other = LatentTree("nj", criterion={"bic": "held-out", "held-out": "bic"}[criterion], random_state=5).fit(codes)
     assert (other.model_.n_parameters > fitted.model_.n_parameters) == (criterion == "bic")
 
@@ -441,7 +440,7 @@ def test_the_summary_adds_up():
     assert summary["binned_columns"] == 1
     hidden = model.tree.n_hidden
     assert (summary["n_rows"], summary["n_columns"], summary["n_hidden"], summary["n_states"]) == (300, 6, hidden, 3)
-    assert (summary["converged"], summary["iterations"], summary["seed"]) == (False, 1, 0)
+    assert (summary["converged"], summary["iterations"], summary["settings"]["random_state"]) == (False, 1, 0)
     assert summary["n_parameters"] == model.n_parameters
     assert summary["aic"] == pytest.approx(model.aic(data), rel=1e-12)
     assert summary["bic"] == pytest.approx(model.bic(data), rel=1e-12)

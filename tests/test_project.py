@@ -1,9 +1,6 @@
 """The project's own rules: layers, public names, types, style, documents."""
 
 import ast
-import doctest
-import importlib
-import importlib.util
 import pkgutil
 import subprocess
 import sys
@@ -105,13 +102,6 @@ def test_style_and_types(command):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_docstring_examples():
-    for module in ("latree.learn", "latree.estimator"):
-        outcome = doctest.testmod(importlib.import_module(module))
-        assert outcome.attempted > 0
-        assert outcome.failed == 0
-
-
 @pytest.mark.parametrize("name", sorted(commands.commands))
 def test_every_command_and_option_has_help(name):
     command = commands.commands[name]
@@ -119,13 +109,6 @@ def test_every_command_and_option_has_help(name):
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
-
-
-def test_the_reference_page_is_the_help_of_the_commands():
-    specification = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    assert module.PAGE.read_text(encoding="utf-8") == module.reference(), "run `make docs`"
 
 
 def test_readme_tells_the_two_commands_that_ci_runs():

@@ -1,9 +1,10 @@
 """Models for tests of reports: hostile names, unusual shapes, and a model with the record of its fit."""
 
 import latree
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
+from latree.settings import Settings
 from latree.table import Column
 from latree.tree import Tree
 

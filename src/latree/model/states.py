@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import inf, isfinite, log2, sqrt
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -25,11 +24,9 @@ from latree.inference.messages import log_likelihoods
 from latree.model import LatentTreeModel, bic
 from latree.model.heldout import Part
 from latree.model.record import Attempt
+from latree.settings import Criterion
 from latree.table import Block, Table
 from latree.tree import Tree
-
-Criterion: TypeAlias = Literal["held-out", "bic"]
-CRITERIA: tuple[Criterion, ...] = ("held-out", "bic")
 
 SMOOTHINGS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 _FIRST_SMOOTHING = 1.0
