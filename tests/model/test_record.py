@@ -72,3 +72,10 @@ def test_a_record_is_read_as_hostile_input(learned, field):
         Record.from_dict(plain_record | {field: WRONG[field]}, 7)
     with pytest.raises(InputError, match="fit"):
         Record.from_dict([plain_record], 7)
+
+
+@pytest.mark.parametrize(("name", "value"), [("method", None), ("random_state", -1)])
+def test_the_settings_of_a_record_are_read_as_hostile_input(learned, name, value):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    with pytest.raises(InputError, match=name):
+        Record.from_dict(plain_record | {"settings": plain_record["settings"] | {name: value}}, 7)

@@ -1,5 +1,6 @@
 """Numbers of states and smoothing."""
 
+from typing import get_args
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from latree.model.states import (
     mean_entropy,
 )
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Criterion
 from latree.table import Column, Table, as_table
 from latree.tree import Tree
 
