@@ -394,7 +394,7 @@ BAD_LABELS = {
     "unknown": ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
     "no headings": ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header line before it"),
     "twice": ("column,group\nx0,a\nx0,b\n", "line 3 labels 'x0' a second time"),
-    "one column": ("column\nx0\n", "has only one column; it needs two, the names of columns and their labels"),
+    "one column": ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
     "empty": ("", "the file is empty"),
     "short": ("column,group\nx0\n", "data row 1 (line 2) has 1 cells"),
 }
