@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
-from latree.counts.quartets import QuartetTest
+from latree.counts.quartets.pairings import QuartetTest
 from latree.errors import InputError
 from latree.learners.latent_class import latent_class
 from latree.learners.structure import Structure
