@@ -57,12 +57,13 @@ def chow_liu_grouping(
 
     Examples
     --------
-    Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 2:
+    Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 3:
 
     >>> import numpy as np
     >>> from latree.learners import chow_liu_grouping
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
-    >>> print(chow_liu_grouping("abcd", distance).tree.to_newick())
+    >>> print(chow_liu_grouping("abcd", distance).tree.to_newick().strip())
+    (a:1.0,b:2.0,(c:1.0,d:2.0):3.0);
     """
     d = len(names)
     if d < 3:

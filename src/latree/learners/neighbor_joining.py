@@ -50,12 +50,13 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
 
     Examples
     --------
-    Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 2:
+    Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 3:
 
     >>> import numpy as np
     >>> from latree.learners import neighbor_joining
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
-    >>> print(neighbor_joining("abcd", distance).tree.to_newick())
+    >>> print(neighbor_joining("abcd", distance).tree.to_newick().strip())
+    (a:1.0,b:2.0,(d:2.0,c:1.0):3.0);
     """
     if len(names) < 3:
         return latent_class(names)

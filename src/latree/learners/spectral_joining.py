@@ -49,7 +49,8 @@ def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progr
     >>> import numpy as np
     >>> from latree.learners import spectral_joining
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
-    >>> print(spectral_joining("abcd", distance).tree.to_newick())
+    >>> print(spectral_joining("abcd", distance).tree.to_newick().strip())
+    (b,a,(c,d));
     """
     d = len(names)
     if d < 4:

@@ -103,12 +103,14 @@ def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:
 
     Examples
     --------
-    Two of three trees have the split {a, b | c, d}:
+    Three of four trees have the split {a, b | c, d}:
 
     >>> import latree
     >>> from latree.learners import with_support
-    >>> trees = [latree.Tree.from_newick(text) for text in ("((a,b),(c,d));", "((a,b),(c,d));", "((a,c),(b,d));")]
-    >>> print(with_support(trees[0], trees).to_newick())
+    >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
+    >>> trees = [latree.Tree.from_newick(text) for text in texts]
+    >>> print(with_support(trees[0], trees).to_newick().strip())
+    (a,b,(c,d)0.75);
     """
     ordered = [other.reordered(tree.names) for other in trees]
     support = np.full(len(tree.edges), np.nan)
@@ -144,8 +146,10 @@ def consensus(trees: Sequence[Tree]) -> Tree:
     --------
     >>> import latree
     >>> from latree.learners import consensus
-    >>> trees = [latree.Tree.from_newick(text) for text in ("((a,b),(c,d));", "((a,b),(c,d));", "((a,c),(b,d));")]
-    >>> print(consensus(trees).to_newick())
+    >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
+    >>> trees = [latree.Tree.from_newick(text) for text in texts]
+    >>> print(consensus(trees).to_newick().strip())
+    (c,d,(a,b)0.75);
     """
     if not trees:
         raise InputError("a consensus needs at least one tree")
@@ -158,9 +162,7 @@ def consensus(trees: Sequence[Tree]) -> Tree:
     for columns in _components(ordered):
         within = sum(1 << column for column in columns)
         shares = _majority_sides(ordered, within)
-        unattached = {
-            1 << column: column for column in columns
-        }  # nodes without a parent yet, by the columns below them
+        unattached = {1 << column: column for column in columns}  # nodes without a parent, by the columns below
         # The sides are nested, so that smaller ones come first. A last node joins what is unattached in the end.
         for side in [*sorted(shares, key=int.bit_count), *([within] if len(columns) > 1 else [])]:
             below = [other for other in unattached if other & side]
