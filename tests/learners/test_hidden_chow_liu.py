@@ -7,7 +7,7 @@ from latree.learners.chow_liu import chow_liu
 from latree.learners.hidden_chow_liu import hidden_chow_liu
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 12])
+@pytest.mark.parametrize("d", [2, 3, 12])
 def test_the_twins_form_the_chow_liu_tree_and_every_column_hangs_on_its_own(d):
     information = symmetric(np.random.default_rng(d).random((d, d)))
     edges = {frozenset(edge) for edge in hidden_chow_liu(names_of(d), information).tree.edges.tolist()}
