@@ -55,8 +55,8 @@ def recovery(seeds: int) -> None:
             found = learned.model.tree
             distances["auto"].append(found.robinson_foulds(tree))
             for name in ("tensor", "snj"):
-                learned = METHODS[name].learn(train, Settings(name), Context(np.random.default_rng(seed)))
-                distances[name].append(learned.tree.robinson_foulds(tree))
+                structure = METHODS[name].learn(train, Settings(name), Context(np.random.default_rng(seed)))
+                distances[name].append(structure.tree.robinson_foulds(tree))
             for split, support in zip(found.edge_splits, found.support, strict=True):
                 if support >= 0.9:
                     sure.append(tree.implies(split))

@@ -189,7 +189,7 @@ def batches() -> None:
     """Compare batches with one leaf after another, on the same tables; nothing was chosen by these seeds."""
     print("Robinson-Foulds distance of leaves inserted one by one and in batches (± of the difference)")
     print(f"{'columns':>8}{'β':>5}{'μ':>5}{'rows':>6}{'tables':>8}{'one by one':>12}{'batches':>9}{'±':>6}")
-    usual = divide_conquer._ONE_BY_ONE
+    usual = divide_conquer._MIN_LEAVES_FOR_BATCHES
     for columns, hidden, balance, mu, rows, tables in (
         (250, 4, 0.5, 0.2, 2000, 30),
         (250, 3, 0.2, 0.1, 2000, 30),
@@ -205,11 +205,11 @@ def batches() -> None:
             test, distance = nuclear_test(partial(quartet_tables, table), 4), pairwise(table, nuclear)
             apart = []
             for first in (columns, usual):
-                divide_conquer._ONE_BY_ONE = first
+                divide_conquer._MIN_LEAVES_FOR_BATCHES = first
                 built = divide_and_conquer(tree.names, test, distance=distance, random_state=seed)
                 apart.append(built.tree.robinson_foulds(tree))
             found.append(apart)
-        divide_conquer._ONE_BY_ONE = usual
+        divide_conquer._MIN_LEAVES_FOR_BATCHES = usual
         one, many = np.mean(found, axis=0)
         error = np.diff(found, axis=1).std() / len(found) ** 0.5
         settings = f"{columns:8}{balance:5}{mu:5}{rows:6}{tables:8}"

@@ -1,7 +1,7 @@
 """Numbers of states and smoothing."""
 
-from typing import get_args
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest

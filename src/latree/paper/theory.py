@@ -13,6 +13,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
+from latree.counts import limits
 from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
 from latree.model import LatentTreeModel
@@ -20,7 +21,6 @@ from latree.model import LatentTreeModel
 MAX_QUARTETS = 2000  # of a larger tree so many are drawn at random
 _RANK_TOLERANCE = 1e-10
 _ROUNDING = 1e-12  # of differences of nuclear norms
-_CELLS_AT_ONCE = 2**22
 _NO_EDGE = "nothing to check: there is no edge between hidden variables"
 
 
@@ -74,7 +74,7 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
     """
     medians = _Medians(model)
     found = []
-    step = max(1, _CELLS_AT_ONCE // int(model.n_states[: model.tree.n_observed].max()) ** 4)
+    step = max(1, limits.TENSOR_CELLS_AT_ONCE // int(model.n_states[: model.tree.n_observed].max()) ** 4)
     for start in range(0, len(quartets), step):
         some = quartets[start : start + step].tolist()
         placed = [place for leaves in some if (place := medians.placed(leaves)) is not None]
