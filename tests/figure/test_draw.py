@@ -10,7 +10,7 @@ from helpers.pictures import FOREST, check_picture, every_layout, lines, parse, 
 from helpers.strategies import mixed_tree, named_trees, names_of
 from latree.errors import InputError
 from latree.figure import plot
-from latree.figure.picture import Circle
+from latree.figure.primitives import Circle
 from latree.figure.text import shortened
 from latree.paper.simulate import random_tree
 from latree.tree import Tree

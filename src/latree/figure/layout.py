@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from latree.figure.picture import INK, MUTED, Line, Position, Text, name_text
+from latree.figure.primitives import INK, MUTED, Line, Position, Text, name_text
 from latree.tree import Rooted, Tree
 from latree.tree.drawing import branches_of
 

@@ -2,7 +2,7 @@
 
 from math import cos, pi, sin
 
-from latree.figure.picture import INK, PAPER, Circle, Polygon
+from latree.figure.primitives import INK, PAPER, Circle, Polygon
 
 # The palette of Okabe and Ito, without the yellow that is too pale on paper, and grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK, "#999999")

@@ -2,13 +2,11 @@
 
 import io
 import warnings
+from collections.abc import Sequence
 from math import cos, radians, sin
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from latree.figure.picture import BASELINE, PAPER, Circle, Line, Polygon, Primitive, Text
-
-if TYPE_CHECKING:
-    from latree.figure.picture import Picture
+from latree.figure.primitives import BASELINE, PAPER, Circle, Line, Polygon, Primitive, Text
 
 _PIXELS_PER_INCH = 96  # of a picture, as browsers have it
 _DOTS_PER_INCH = 300  # the resolution that journals ask for
@@ -18,7 +16,7 @@ _ALIGNED: dict[str, Literal["left", "center", "right"]] = {"start": "left", "mid
 _DOTTED = (0, (1, 3))
 
 
-def png(picture: "Picture") -> bytes:
+def png(width: float, height: float, primitives: Sequence[Primitive]) -> bytes:
     """Return a picture as PNG; the same picture gives the same bytes."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -26,17 +24,17 @@ def png(picture: "Picture") -> bytes:
     except ImportError:
         raise ImportError("a PNG needs matplotlib: pip install 'latree[plot]' (an SVG does not)") from None
 
-    width, height = picture.width / _PIXELS_PER_INCH, picture.height / _PIXELS_PER_INCH
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    inches_wide, inches_high = width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH
+    figure = Figure(figsize=(inches_wide, inches_high), facecolor=PAPER)
     FigureCanvasAgg(figure)
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, picture.width), ylim=(picture.height, 0))
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
-    for order, primitive in enumerate(picture.primitives):
+    for order, primitive in enumerate(primitives):
         artist = _artist(primitive)
         artist.set_zorder(order)
         axes.add_artist(artist)
     content = io.BytesIO()
-    dots = min(_DOTS_PER_INCH, _MAX_DOTS / max(width, height))
+    dots = min(_DOTS_PER_INCH, _MAX_DOTS / max(inches_wide, inches_high))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
         figure.savefig(content, format="png", dpi=dots, metadata={"Software": None})

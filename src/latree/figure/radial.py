@@ -18,7 +18,7 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree.figure.boxes import OccupiedBoxes
 from latree.figure.layout import LayoutPlan, PlacedComponent, distances_from_root, rows_of
-from latree.figure.picture import LINE_HEIGHT, Line, Position, Text, boxes_of
+from latree.figure.primitives import LINE_HEIGHT, Line, Position, Text, boxes_of
 
 _MAX_NAMES_NEAR_NODES = 100  # the radial layout puts more names than this into a circle around the tree
 _DISTANCES_TRIED = 12  # for a name, between its present distance and the one at which it surely overlaps nothing

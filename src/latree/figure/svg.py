@@ -1,29 +1,25 @@
 """Pictures as SVG: the same picture gives the same bytes, without scripts and links."""
 
+from collections.abc import Sequence
 from math import cos, radians, sin
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from latree._util.text import printable
-from latree.figure.picture import BASELINE, INK, PAPER, Circle, Line, Polygon, Primitive, Text
-
-if TYPE_CHECKING:
-    from latree.figure.picture import Picture
+from latree.figure.primitives import BASELINE, INK, PAPER, Circle, Line, Polygon, Primitive, Text
 
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
-def svg(picture: "Picture", page: bool) -> str:
+def svg(width: float, height: float, title: str, primitives: Sequence[Primitive], page: bool) -> str:
     """Return a picture as SVG, with a white background or in the colours of the page that it is put into."""
     colours = {} if page else {INK: "currentColor", PAPER: "none"}
-    size = f"{_number(picture.width)} {_number(picture.height)}"
-    width, height = size.split()
+    size = f'width="{_number(width)}" height="{_number(height)}"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {size}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {_number(width)} {_number(height)}" '
         f'role="img" font-family="{_FONT}"' + ("" if page else ' style="max-width:100%;height:auto"') + ">",
-        f"<title>{escape(printable(picture.title))}</title>",
-        *([f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'] if page else []),
-        *(_element(primitive, colours) for primitive in picture.primitives),
+        f"<title>{escape(printable(title))}</title>",
+        *([f'<rect {size} fill="{PAPER}"/>'] if page else []),
+        *(_element(primitive, colours) for primitive in primitives),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"

@@ -30,6 +30,15 @@ class Fit:
         Log-likelihood plus the log prior of the smoothing, ``smoothing * Σ log θ`` over all probabilities θ.
     monitor : ConvergenceMonitor
         With the objective's history, and whether EM converged.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.model import fit_model
+    >>> table = latree.random_model(latree.random_tree(4, random_state=0), random_state=0).sample(100, 0)
+    >>> fit = fit_model(table, latree.Tree.from_newick("(x0,x1,x2,x3);"), 2, random_state=0)
+    >>> fit.iterations == len(fit.monitor.history) - 1
+    True
     """
 
     model: LatentTreeModel
