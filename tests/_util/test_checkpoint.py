@@ -28,7 +28,7 @@ from latree.table.disk import DiskRows
 
 PROGRAM = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from latree.__main__ import main; "
-    "from latree._util import checkpoint; checkpoint._SECONDS = 0; main()"
+    "from latree._util import checkpoint; checkpoint._SAVE_INTERVAL = 0; main()"
 )
 
 
@@ -120,6 +120,30 @@ def test_two_runs_do_not_share_a_folder(stopped):
     assert not (stopped / "other").exists()
 
 
+def test_a_killed_process_leaves_no_lock_that_blocks(tmp_path):
+    program = (
+        "import sys, time; from pathlib import Path; from latree._util.checkpoint import Checkpoint\n"
+        "checkpoint = Checkpoint(Path(sys.argv[1]), {}); print('locked', flush=True); time.sleep(60)\n"
+    )
+    folder = tmp_path / "kept"
+    with subprocess.Popen([sys.executable, "-c", program, folder], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "locked\n"
+            with pytest.raises(InputError, match="kept: another run is using it"):
+                Checkpoint(folder, {})
+        finally:
+            process.kill()
+    assert (folder / ".lock").exists()
+    Checkpoint(folder, {}).remove()
+    assert not folder.exists()
+
+
+def test_a_forgotten_checkpoint_releases_its_folder(tmp_path):
+    forgotten = Checkpoint(tmp_path / "kept", {})
+    del forgotten
+    Checkpoint(tmp_path / "kept", {}).close()
+
+
 def test_a_file_is_no_folder_to_keep_work_in(tmp_path):
     with pytest.raises(InputError, match=r"data\.csv: is a file, not a folder"):
         Checkpoint(write(tmp_path / "data.csv"), {})
@@ -134,7 +158,7 @@ def test_finished_work_is_not_done_again(tmp_path, monkeypatch):
     keep = Checkpoint(tmp_path / "kept", {})
     learn_model(table, settings, lambda name, at_most=False: lambda *numbers: told.append((name, *numbers)), keep=keep)
     assert ("Resampling the rows", 4, 4) in told
-    assert re.fullmatch(r"\d+ fits and 4 of 4 replicates", keep.kept())
+    assert re.fullmatch(r"\d+ fits and 4 of 4 replicates", keep.describe())
 
 
 def test_power_goes_on_within_a_size(tmp_path):
@@ -150,7 +174,7 @@ def test_power_goes_on_within_a_size(tmp_path):
             found = recovery_power(model, **options, keep=keep)
     assert stops > 4
     assert found == expected
-    assert keep.kept() == f"{len(expected.points)} sizes"
+    assert keep.describe() == f"{len(expected.points)} sizes"
 
 
 def test_repeats_of_power_have_random_numbers_of_their_own():
@@ -370,11 +394,11 @@ def test_a_run_that_got_nowhere_leaves_no_folder(tmp_path, monkeypatch, error):
 def test_removing_leaves_what_others_put_there(tmp_path):
     keep = Checkpoint(tmp_path / "kept", {})
     keep.save("fits", 1, {"x": np.ones(2)}, finished=False)
-    assert keep.kept() == "a part of the first"
+    assert keep.describe() == "a part of the first"
     keep.save("fits", 1, {"x": np.ones(2)})
-    assert keep.kept() == "1 fit"
+    assert keep.describe() == "1 fit"
     keep.save("fits", 2, {"x": np.ones(2)}, finished=False)
-    assert keep.kept() == "1 fit and a part of the next"
+    assert keep.describe() == "1 fit and a part of the next"
     (tmp_path / "kept" / ".fits-000003.done.abcd1234").write_text("what a process left that was killed")
     (tmp_path / "kept" / "notes.txt").write_text("mine")
     keep.remove()

@@ -87,14 +87,14 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
         done = True
     except KeyboardInterrupt:
         said = "nothing was written"
-        if kept := "".join(checkpoint.kept() for checkpoint in opened):
+        if kept := "".join(checkpoint.describe() for checkpoint in opened):
             said = f"no result was written, but {folder} keeps {kept}; the same command goes on there"
         elif folder is None:
             said += " (--checkpoint DIR would have kept what was done)"
         raise Interrupted(f"interrupted; {said}") from None
     finally:
         for checkpoint in opened:
-            if done or not checkpoint.kept():  # an empty one would only stand in the way of other settings
+            if done or not checkpoint.describe():  # an empty one would only stand in the way of other settings
                 checkpoint.remove()
             checkpoint.close()
 
