@@ -26,7 +26,7 @@ from latree.learn import learn_tree
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.methods import Representatives
 from latree.learners.spectral_grouping import spectral_grouping
-from latree.paper.experiments.quartets import answered, sampled
+from latree.paper.experiments.quartets import answer, draw_counts
 from latree.paper.experiments.stocks import PAPER_CELLS, read_changes
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Table
@@ -118,8 +118,8 @@ def shuffled() -> None:
         right: dict[str, list[bool]] = defaultdict(list)
         for _ in range(15):
             truth = rng.integers(3, size=100)
-            counts = np.stack([_shuffled(sampled(2, 8, 1.0, rows, int(pairing), rng), rng) for pairing in truth])
-            for method, answers in answered(counts).items():
+            counts = np.stack([_shuffled(draw_counts(2, 8, 1.0, rows, int(pairing), rng), rng) for pairing in truth])
+            for method, answers in answer(counts).items():
                 right[method] += (answers == truth).tolist()
         found = ", ".join(f"{method} {100 * np.mean(hits):.1f}" for method, hits in right.items())
         print(f"quartets k=2,8 mu=1, shuffled, {rows} rows, right (%): {found}")
@@ -187,7 +187,7 @@ def parts() -> None:
 
 
 def stocks(folder: Path) -> None:
-    for value, spread, digits in (("paper_unit", "paper_sd", 3), ("nats_a_cell", "sd", 4)):
+    for value, spread, digits in (("paper_unit", "paper_sd", 3), ("nats_per_cell", "sd", 4)):
         means = read(folder / "stocks.csv", ("k",), value)
         spreads = read(folder / "stocks.csv", ("k",), spread)
         print(f"stocks, {value}:")
@@ -225,7 +225,7 @@ def _halves(folder: Path, k: str) -> dict[str, dict[int, float]]:
     halves: dict[str, dict[int, float]] = defaultdict(dict)
     for path in (folder / "stocks-cells").glob(f"*-k{k}-half*.json"):
         for row in json.loads(path.read_text(encoding="utf-8")):
-            halves[row["method"]][row["half"]] = row["nats_a_cell"]
+            halves[row["method"]][row["half"]] = row["nats_per_cell"]
     return halves
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.counts.quartets.covariance import covariance_pairings
-from latree.paper.experiments.quartets import METHODS, answered, cells, sampled, sampled_unequal
+from latree.paper.experiments.quartets import METHODS, answer, cells, draw_counts, draw_unequal_counts
 
 # States of H and G, states of the columns, rows.
 UNEQUAL = (
@@ -40,10 +40,10 @@ def draws() -> dict[str, Draw]:
     """Give for every cell how the counts of a quartet with a given pairing are drawn."""
 
     def paper(hidden: tuple[int, int], mu: float, size: int) -> Draw:
-        return lambda pairing, rng: sampled(*hidden, mu, size, pairing, rng)
+        return lambda pairing, rng: draw_counts(*hidden, mu, size, pairing, rng)
 
     def unequal(k_h: int, k_g: int, n: int, size: int) -> Draw:
-        return lambda pairing, rng: sampled_unequal(k_h, k_g, n, size, pairing, rng)
+        return lambda pairing, rng: draw_unequal_counts(k_h, k_g, n, size, pairing, rng)
 
     made: dict[str, Draw] = {}
     for cell in cells(quick=False):
@@ -60,7 +60,7 @@ def right_answers(name: str, draw: Draw, repeats: int) -> dict[str, list[bool]]:
     for start in range(0, repeats, 100):
         truth = rng.integers(3, size=min(100, repeats - start))
         counts = np.stack([draw(int(pairing), rng) for pairing in truth])
-        for method, answers in (answered(counts) | {"covariance": covariance_pairings(counts).pairing}).items():
+        for method, answers in (answer(counts) | {"covariance": covariance_pairings(counts).pairing}).items():
             right.setdefault(method, []).extend((answers == truth).tolist())
     return right
 

@@ -222,7 +222,7 @@ def test_experiments_go_on_in_a_checkpoint_that_vanishes_at_the_end(tmp_path):
     (kept / "x-cells" / "cell2.json").unlink()
     run, found = rows("out", kept)
     assert found == expected
-    assert f"{kept} keeps 9 finished parts" in run.kept()
+    assert f"{kept} keeps 9 finished parts" in run.describe()
     run.finish()
     assert not kept.exists()
 

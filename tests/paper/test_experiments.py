@@ -22,7 +22,7 @@ from latree.errors import InputError
 from latree.learners.methods import METHODS
 from latree.paper.experiments import figures, quartets, stocks, trees
 from latree.paper.experiments.cells import Cell, Run, mean_and_error, to_csv
-from latree.paper.experiments.power import Point, recovery_power
+from latree.paper.experiments.power import RecoveryRate, recovery_power
 from latree.paper.simulate import random_model, random_tree
 from latree.paper.theory import most_tests, rows_needed, tree_facts
 from latree.tree import Tree
@@ -106,9 +106,9 @@ def test_quartets_hide_the_true_pairing_anywhere():
     """With little noise every method finds it, wherever it is; the counts add up to the rows."""
     rng = np.random.default_rng(0)
     for pairing in range(3):
-        counts = np.stack([quartets.sampled(2, 2, 0.05, 4000, pairing, rng) for _ in range(8)])
+        counts = np.stack([quartets.draw_counts(2, 2, 0.05, 4000, pairing, rng) for _ in range(8)])
         assert (counts.sum(axis=(1, 2, 3, 4)) == 4000).all()
-        answers = quartets.answered(counts)
+        answers = quartets.answer(counts)
         assert set(answers) == set(quartets.METHODS)
         for method in ("tensor", "spectral@2"):
             assert (answers[method] == pairing).mean() > 0.8, method
@@ -241,7 +241,7 @@ def test_a_quick_run_of_everything(tmp_path):
         rows = list(csv.DictReader(stream))
     assert {row["method"] for row in rows} == {"tensor", "nj", "chow-liu"}
     for row in rows:
-        assert float(row["paper_unit"]) == pytest.approx(float(row["nats_a_cell"]) * 59 * 3400 / 1e5, rel=1e-4)
+        assert float(row["paper_unit"]) == pytest.approx(float(row["nats_per_cell"]) * 59 * 3400 / 1e5, rel=1e-4)
     again = subprocess.run(command, capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
     assert {file: file.read_bytes() for file in listed} == before
@@ -415,10 +415,10 @@ def test_ctrl_c_while_workers_start_is_quiet(tmp_path):
 
 
 def test_wilson_intervals():
-    low, high = Point(100, 40, 40).interval
+    low, high = RecoveryRate(100, 40, 40).interval
     assert 0.9 < low < 1
     assert high == pytest.approx(1)
-    low, high = Point(100, 40, 20).interval
+    low, high = RecoveryRate(100, 40, 20).interval
     assert low == pytest.approx(1 - high)
     assert (low, high) == pytest.approx((0.352, 0.648), abs=0.001)
 
