@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     type=click.IntRange(0, 1000),
     default=0,
     show_default=True,
-    help="Number of the least probable rows of DATA to show.",
+    help="Number of rows of DATA to show: the least probable ones, and as many others.",
 )
 @click.option("--weights", metavar="COLUMN", help="Column of row weights; by default that of the fit.")
 @common.unseen
