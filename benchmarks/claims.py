@@ -1,10 +1,10 @@
-"""Figures behind docs/reproduced.md, from a folder that `latree reproduce all --out FOLDER` filled.
+"""The numbers in docs/reproduced.md, from the folder of a run of `latree reproduce all --out FOLDER`.
 
 python benchmarks/claims.py FOLDER [--prices FILE]
 
-With the prices, some things are looked into that the folder does not tell, which takes two minutes: the stocks' trees
-of ten seeds and both kinds of representatives, Spectral@4 with its confidence intervals, the parts that `hw` leaves
-unjoined, and quartet tests on columns that are shuffled.
+With the prices, four more experiments run, which take two minutes: trees of stocks for ten seeds and both kinds of
+representatives, Spectral@4 with its confidence intervals, the components of the forests that `hw` returns, and quartet
+tests on shuffled columns.
 """
 
 import argparse
@@ -26,15 +26,15 @@ from latree.learn import learn_tree
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.methods import Representatives
 from latree.learners.spectral_grouping import spectral_grouping
+from latree.paper import random_model, random_tree
 from latree.paper.experiments.quartets import answer, draw_counts
 from latree.paper.experiments.stocks import PAPER_CELLS, read_changes
-from latree.paper.simulate import random_model, random_tree
 from latree.table import Table
 from latree.tree import Tree
 
 Cells = dict[tuple[str, ...], dict[str, float]]
 
-# What the paper's text names; its ECX is Exelon, whose ticker is EXC.
+# Groups that the paper's text names. Its ECX is Exelon, whose ticker is EXC.
 GROUPS = {
     "petroleum": "CVX XOM APA COP SLB SUN",
     "pharmaceutical": "MRK PFE BMY LLY ABT JNJ BAX",
@@ -57,7 +57,7 @@ PAPER = {  # Table 1
 
 
 def read(path: Path, keys: tuple[str, ...], value: str) -> Cells:
-    """Give the value of every method in every cell."""
+    """Return the value of every method in every cell."""
     cells: Cells = defaultdict(dict)
     with path.open(encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
@@ -112,7 +112,7 @@ def quartets(folder: Path) -> None:
 
 
 def shuffled() -> None:
-    """Tell how often tests are right about quartets whose columns are shuffled, so that marginals alone are left."""
+    """Print how often tests are right about quartets with shuffled columns, which keep only their marginals."""
     for rows in (100, 300, 2000):
         rng = np.random.default_rng(0)
         right: dict[str, list[bool]] = defaultdict(list)
@@ -173,7 +173,7 @@ def trees(folder: Path) -> None:
 
 
 def parts() -> None:
-    """Tell into how many parts `hw` leaves 16 columns of the paper's models, and how far that is from the tree."""
+    """Print the number of components that `hw` finds for 16 columns of the paper's models, and its distance."""
     starts: tuple[Literal["independent", "identity"], ...] = ("independent", "identity")
     for start in starts:
         for rows in (50, 200, 1000):
@@ -221,7 +221,7 @@ def stocks(folder: Path) -> None:
 
 
 def _halves(folder: Path, k: str) -> dict[str, dict[int, float]]:
-    """Give the score of every method in every half."""
+    """Return the score of every method in every half."""
     halves: dict[str, dict[int, float]] = defaultdict(dict)
     for path in (folder / "stocks-cells").glob(f"*-k{k}-half*.json"):
         for row in json.loads(path.read_text(encoding="utf-8")):
@@ -230,7 +230,7 @@ def _halves(folder: Path, k: str) -> dict[str, dict[int, float]]:
 
 
 def _others(tree: Tree, tickers: str) -> list[str]:
-    """Give what else is in the smallest side of an edge that holds all these leaves."""
+    """Return the other leaves on the smallest side of an edge that contains all these leaves."""
     wanted = sum(1 << tree.names.index(ticker) for ticker in tickers.split())
     sides = [side for split in tree.splits for side in (split.side, split.within & ~split.side)]
     smallest = min((side for side in sides if side & wanted == wanted), key=int.bit_count, default=-1)
@@ -238,7 +238,7 @@ def _others(tree: Tree, tickers: str) -> list[str]:
 
 
 def seeds(prices: Path) -> None:
-    """Tell how many others share the smallest subtree with each group, in trees of ten insertion orders."""
+    """Print how many other leaves the smallest subtree around each group has, for ten insertion orders."""
     kinds: tuple[Representatives, ...] = ("nearest", "random")
     for kind in kinds:
         changes = read_changes(prices, quick=False)
@@ -251,7 +251,7 @@ def seeds(prices: Path) -> None:
 
 
 def spectral_forms(prices: Path) -> None:
-    """Score Spectral@4 on the first half with and without confidence intervals, and in Algorithm 2."""
+    """Score Spectral@4 on the first half with and without confidence intervals, and within Algorithm 2."""
     table = read_changes(prices, quick=False)
     order = np.random.default_rng([0, 0]).permutation(table.n_rows)
     train, test = (

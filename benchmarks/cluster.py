@@ -1,8 +1,8 @@
-"""What a cluster costs: python benchmarks/cluster.py.
+"""The overhead of a Dask cluster: python benchmarks/cluster.py.
 
-Two Dask workers on this machine keep simulated rows, 30 columns of 4 states. Printed are the seconds for a sum over all
-rows here and there: of nothing (the cost of Dask itself, also a task), of all pair tables, of EM's expected counts; and
-how many bytes each chunk's result has.
+Two Dask workers on this machine hold simulated rows, 30 columns of 4 states. Prints the seconds for three sums over all
+rows, in this process and on the workers: of nothing (the overhead of Dask itself), of all pair counts, and of EM's
+expected counts. Also prints the bytes of the result of each chunk.
 """
 
 import argparse
@@ -18,14 +18,14 @@ from latree.counts.contingency import pair_tables
 from latree.inference.em import random_start
 from latree.inference.messages import expected_counts
 from latree.inference.patterns import Plans
-from latree.paper.simulate import random_tree
+from latree.paper import random_tree
 from latree.table import Block, Sums, Table, as_table, chunks
 from size import write
 from timing import interleaved
 
 
 def nothing(block: Block) -> Sums:
-    """Give next to nothing."""
+    """Return almost nothing."""
     return np.zeros(1)
 
 

@@ -1,7 +1,6 @@
-"""How long whole fits take, from a table in memory to a model: parts of benchmarks/speed.py.
+"""The time of whole fits, from a table in memory to a model: parts of benchmarks/speed.py.
 
-The reference is one fit by StepMix of one hidden variable with four classes, which knows no tree and was told how many
-classes there are.
+The reference is one fit of StepMix with four latent classes, which learns no tree and is given the number of classes.
 """
 
 import time
@@ -51,7 +50,7 @@ def _grown(size: int, name: str, method: str) -> Callable[[], object]:
 
 
 def wide(columns: int = 1000, rows: int = 5000) -> None:
-    """Time `auto` on many columns, and what of it goes to the tree."""
+    """Measure the time of `auto` on many columns, and how much of it the tree takes."""
     table, true = simulated(columns, rows, 4, 4)
     print(f"auto on {columns} columns x {rows} rows x 4 states")
     started = time.perf_counter()

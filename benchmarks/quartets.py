@@ -1,9 +1,9 @@
 """How often each quartet test is right: python benchmarks/quartets.py [--repeats 1000] [--cells k28-mu1.0 unequal].
 
-The paper's 60 cells, on the counts that `latree reproduce` draws with seed 0, and cells with unequal leaves. Per cent
-right of every test; `gap` is how far the covariance test is above (or below) the best of the others in that cell,
-`error` the standard error of that difference, both on the same counts. The best is chosen after the fact: where all
-guess, the luckiest of six seems better than it is.
+The cells are the paper's 60, with the counts that `latree reproduce` draws with seed 0, and cells with unequal leaves.
+Prints the percentage of right answers of every test. `gap` is the covariance test minus the best of the others in that
+cell, `error` the standard error of that difference, both on the same counts. The best is chosen after the fact: in
+cells where all tests guess, the luckiest of six looks better than it is.
 """
 
 import argparse
@@ -37,7 +37,7 @@ Draw = Callable[[int, np.random.Generator], FloatArray]
 
 
 def draws() -> dict[str, Draw]:
-    """Give for every cell how the counts of a quartet with a given pairing are drawn."""
+    """Return for every cell the function that draws the counts of a quartet with a given pairing."""
 
     def paper(hidden: tuple[int, int], mu: float, size: int) -> Draw:
         return lambda pairing, rng: draw_counts(*hidden, mu, size, pairing, rng)
@@ -54,7 +54,7 @@ def draws() -> dict[str, Draw]:
 
 
 def right_answers(name: str, draw: Draw, repeats: int) -> dict[str, list[bool]]:
-    """Say for every test which quartets of a cell it gets right."""
+    """Return for every test which quartets of a cell it gets right."""
     rng = np.random.default_rng([0, zlib.crc32(f"quartets/{name}".encode())])  # as the experiment does
     right: dict[str, list[bool]] = {}
     for start in range(0, repeats, 100):
