@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAM = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from latree.__main__ import main; "
-    "print('ready', flush=True); main()"
+    "import latree.learn, latree.report, latree.table; print('ready', flush=True); main()"
 )
 
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 def start(*args, **streams):
-    """Start the command line in a process of its own, and wait until it is about to run."""
+    """Start the command line in a process of its own, and wait until it has loaded its modules and is about to run."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, *args], text=True, **streams)
     assert process.stdout.readline() == "ready\n"
@@ -198,7 +198,7 @@ def test_ctrl_c_leaves_nothing_behind():
     np.savetxt("long.csv", rows_of_codes(40_000, 40, 8), "%d", ",", header=header, comments="")
     before = contents()
     process = start("fit", "long.csv", "--out", "run", "--states", "8")
-    time.sleep(6)  # on a busy machine, modules take seconds to load, and loading them may swallow the signal
+    time.sleep(4)  # until it is at work, also on a busy machine
     process.send_signal(signal.SIGINT)
     try:
         out, err = process.communicate(timeout=60)
