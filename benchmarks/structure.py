@@ -92,8 +92,8 @@ def quartets() -> None:
 
 
 def _test_of(table: Table, number: int, rows: int) -> Callable[[], object]:
-    some = table.taken(np.arange(rows))
-    test = nuclear_test(partial(quartet_tables, some), int(table.n_states.max()))
+    first_rows = table.taken(np.arange(rows))
+    test = nuclear_test(partial(quartet_tables, first_rows), int(table.n_states.max()))
     return partial(test, random_quartets(table.n_columns, number))
 
 
@@ -159,9 +159,9 @@ def divide(columns: int) -> None:
         built = METHODS["tensor"].learn(table, Options(random_state=0))
         taken = time.perf_counter() - wall, time.process_time() - processor
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        apart = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds
+        distance = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds
         counts = f"{built.facts['quartet_tests']:9}{built.facts['quartet_rounds']:8}"
-        print(f"{size:8}{taken[0]:9.1f}{taken[1]:8.1f}{counts}{apart:10.3f}{memory:6.2f}", flush=True)
+        print(f"{size:8}{taken[0]:9.1f}{taken[1]:8.1f}{counts}{distance:10.3f}{memory:6.2f}", flush=True)
     rounds()
     batches()
 
@@ -201,12 +201,12 @@ def batches() -> None:
             )
             table = model.sample(rows, seed)
             test, distance = nuclear_test(partial(quartet_tables, table), 4), pairwise(table, nuclear)
-            apart = []
+            distances = []
             for first in (columns, usual):
                 divide_conquer._ONE_BY_ONE = first
                 built = divide_and_conquer(tree.names, test, distance=distance, random_state=seed)
-                apart.append(built.tree.robinson_foulds(tree))
-            found.append(apart)
+                distances.append(built.tree.robinson_foulds(tree))
+            found.append(distances)
         divide_conquer._ONE_BY_ONE = usual
         one, many = np.mean(found, axis=0)
         error = np.diff(found, axis=1).std() / len(found) ** 0.5
