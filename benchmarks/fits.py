@@ -60,4 +60,6 @@ def wide(columns: int = 1000, rows: int = 5000) -> None:
     learned = learn_model(table, Settings(random_state=0))
     print(f"{'the whole fit':32}{learned.seconds:9.1f} s")
     distances = [found.robinson_foulds(true) for found in (tree, learned.model.tree)]
-    print(f"Robinson-Foulds distances to the true tree: {distances[0]} and {distances[1]} of {true.max_robinson_foulds}")
+    print(
+        f"Robinson-Foulds distances to the true tree: {distances[0]} and {distances[1]} of {true.max_robinson_foulds}"
+    )
