@@ -2,14 +2,23 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := demo-run
 
-.PHONY: demo test docs clean chromium
+.PHONY: demo test check lint docs clean chromium
 
 demo: .venv/installed
 	rm -rf $(RUN)
 	$(BIN)/latree demo --out $(RUN)
 
-test: .venv/tested chromium
+test: lint chromium
 	$(BIN)/python -m pytest -n 2
+
+# For people at work: format, lint, types and the fast tests, in less than a minute.
+check: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lint: .venv/tested
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+	$(BIN)/python -m mypy
 
 # The report is tested in a real browser: Debian's Chromium, installed where that needs no asking.
 chromium:

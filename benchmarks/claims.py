@@ -17,18 +17,17 @@ from typing import Literal
 
 import numpy as np
 
+from latree import learn_tree
 from latree._util.arrays import FloatArray
 from latree.counts.contingency import pair_tables
 from latree.counts.distances import as_pairs, nuclear, pairwise
 from latree.counts.quartets.spectral import spectral_products, spectral_test
-from latree.inference.em import fit_model
-from latree.learn import learn_tree
-from latree.learners.divide_conquer import divide_and_conquer
-from latree.learners.methods import Representatives
-from latree.learners.spectral_grouping import spectral_grouping
+from latree.learners import divide_and_conquer, spectral_grouping
+from latree.model import fit_model
 from latree.paper import random_model, random_tree
 from latree.paper.experiments.quartets import answer, draw_counts
 from latree.paper.experiments.stocks import PAPER_CELLS, read_changes
+from latree.settings import Representatives
 from latree.table import Table
 from latree.tree import Tree
 
@@ -232,7 +231,7 @@ def _halves(folder: Path, k: str) -> dict[str, dict[int, float]]:
 def _others(tree: Tree, tickers: str) -> list[str]:
     """Return the other leaves on the smallest side of an edge that contains all these leaves."""
     wanted = sum(1 << tree.names.index(ticker) for ticker in tickers.split())
-    sides = [side for split in tree.splits for side in (split.side, split.within & ~split.side)]
+    sides = [side for split in tree.splits for side in (split.side, split.other_side)]
     smallest = min((side for side in sides if side & wanted == wanted), key=int.bit_count, default=-1)
     return [name for leaf, name in enumerate(tree.names) if (smallest & ~wanted) >> leaf & 1]
 

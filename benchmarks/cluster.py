@@ -15,11 +15,13 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from latree.counts.contingency import pair_tables
-from latree.inference.em import random_start
 from latree.inference.messages import expected_counts
-from latree.inference.patterns import Plans
+from latree.inference.network import Network
+from latree.inference.patterns import PlanCache
+from latree.inference.starts import random_start
 from latree.paper import random_tree
-from latree.table import Block, Sums, Table, as_table, chunks
+from latree.table import Block, Table, as_table, chunks
+from latree.table.chunks import Sums
 from size import write
 from timing import interleaved
 
@@ -44,16 +46,17 @@ def main() -> None:
             Client(cluster) as client,
         ):
             there = as_table(path, client=client)
-            network = random_start(here, random_tree(30, 0.5, 0), 4, 0).network
-            plans = Plans(network)
+            tree = random_tree(30, 0.5, 0)
+            network = Network.on_tree(tree, random_start(here, tree, 4, 0))
+            plans = PlanCache(network)
 
             def counts(block: Block) -> Sums:
-                return expected_counts(network, plans.of(block), block.weights)
+                return expected_counts(network, plans.plan_for(block), block.weights)
 
             tasks: dict[str, Callable[[Table], Sums]] = {
                 "nothing": lambda table: table.sum(nothing),
                 "pair tables": pair_tables,
-                "expected counts": lambda table: table.sum(counts, plans.most_rows),
+                "expected counts": lambda table: table.sum(counts, plans.max_rows),
             }
             n_chunks = len(there.rows.chunks)  # type: ignore[attr-defined]
             print(f"{int(arguments.rows)} rows in {n_chunks} chunks")

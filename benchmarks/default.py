@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from latree.inference.em import fit_model
-from latree.learn import Settings, learn_model
-from latree.learners.methods import METHODS, Options
+from latree import learn_tree
+from latree.learn import learn_model
+from latree.model import fit_model
 from latree.paper import random_model, random_tree
 from latree.paper.experiments.stocks import read_changes
+from latree.settings import Settings
 from latree.table import Table, as_table
 
 # States of columns, states of hidden variables, start, β, μ, rows.
@@ -53,9 +54,7 @@ def recovery(seeds: int) -> None:
             found = learned.model.tree
             distances["auto"].append(found.robinson_foulds(tree))
             for name in ("tensor", "snj"):
-                distances[name].append(
-                    METHODS[name].learn(train, Options(random_state=seed)).tree.robinson_foulds(tree)
-                )
+                distances[name].append(learn_tree(train, method=name, random_state=seed).robinson_foulds(tree))
             for split, support in zip(found.edge_splits, found.support, strict=True):
                 if support >= 0.9:
                     sure.append(tree.implies(split))
@@ -79,7 +78,7 @@ def halves_of(table: Table, halves: int) -> list[tuple[Table, Table]]:
     for half in range(halves):
         order = np.random.default_rng([0, half]).permutation(table.n_rows)
         train, test = np.split(order, [table.n_rows // 2])
-        found.append((table.taken(np.sort(train)), table.taken(np.sort(test))))
+        found.append((table.take(np.sort(train)), table.take(np.sort(test))))
     return found
 
 

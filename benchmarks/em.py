@@ -13,9 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from latree.inference.em import ConvergenceMonitor, fit_model, random_start
+from latree.inference.network import Network
+from latree.inference.starts import random_start
+from latree.learners import latent_class
 from latree.learners.auto import joined
-from latree.learners.latent_class import latent_class
+from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.paper import random_model, random_tree
 from latree.table import Table, as_table
 from latree.tree import Tree
@@ -35,13 +37,13 @@ GROWN = {
 
 
 def ours(table: Table, tree: Tree, k: int, iterations: int = ITERATIONS) -> Callable[[], object]:
-    start = random_start(table, tree, k, 0)
+    start = LatentTreeModel(tree, table.columns, random_start(table, tree, k, 0))
     monitor = ConvergenceMonitor(-np.inf, iterations)
     return lambda: fit_model(table, tree, k, smoothing=SMOOTHING, start=start, monitor=monitor)
 
 
 def naive(table: Table, tree: Tree, k: int, iterations: int) -> Callable[[], object]:
-    first, codes = random_start(table, tree, k, 0).network, table.codes()
+    first, codes = Network.on_tree(tree, random_start(table, tree, k, 0)), table.codes()
 
     def run() -> None:
         network = first

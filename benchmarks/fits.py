@@ -8,8 +8,9 @@ from collections.abc import Callable
 from functools import partial
 
 from em import simulated, stepmix
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.learners.auto import joined, rearranged, supported
+from latree.settings import Settings
 from latree.table import Table
 from timing import growth, interleaved, show_ratios
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from latree.learn import Learned, Settings, learn_model
+from latree.learn import Learned, learn_model
+from latree.settings import Settings
 from latree.table import Column, Table
 from page import Section, parser
 

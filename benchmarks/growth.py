@@ -7,7 +7,7 @@ ratio to d log2 d must stay below one.
 import numpy as np
 
 from latree.counts.quartets.four_point import four_point_test
-from latree.learners.divide_conquer import divide_and_conquer
+from latree.learners import divide_and_conquer
 from latree.paper import random_tree
 from latree.tree import Tree
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
-from latree.inference.messages import Network
+from latree.inference.network import Network
 
 
 def naive_expected_counts(

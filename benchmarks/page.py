@@ -1,18 +1,18 @@
-"""Tables of docs/peers.md: each benchmark prints its own table and, with --write, puts it into the page."""
+"""Tables of docs/lab/peers.md: each benchmark prints its own table and, with --write, puts it into the page."""
 
 import argparse
 from pathlib import Path
 
-from latree.learners.methods import METHODS
+from latree.learners import METHODS
 
-PAGE = Path(__file__).parent.parent / "docs" / "peers.md"
+PAGE = Path(__file__).parent.parent / "docs" / "lab" / "peers.md"
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
     """Return a parser with the options that these benchmarks share."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
-    made.add_argument("--write", action="store_true", help="put the table into docs/peers.md")
+    made.add_argument("--write", action="store_true", help="put the table into docs/lab/peers.md")
     return made
 
 

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from latree import learn_tree
-from latree.learners.methods import Representatives
 from latree.paper import random_model, random_tree
+from latree.settings import Representatives
 
 SETTINGS: tuple[tuple[Literal["independent", "identity"], float, float, int], ...] = (
     ("identity", 0.5, 0.2, 500),

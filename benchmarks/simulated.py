@@ -11,11 +11,12 @@ import time
 
 import numpy as np
 
-from latree.inference.em import DEFAULT_SMOOTHING, fit_model
-from latree.learn import Settings, learn_model
-from latree.learners.methods import METHODS
-from latree.model import LatentTreeModel
+from latree.inference.em import DEFAULT_SMOOTHING
+from latree.learn import learn_model
+from latree.learners import METHODS
+from latree.model import LatentTreeModel, fit_model
 from latree.paper import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Table
 from page import Section, parser
 

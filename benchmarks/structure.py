@@ -21,11 +21,11 @@ from latree.counts.distances import covariance, nuclear, pairwise
 from latree.counts.quartets.four_point import four_point_test
 from latree.counts.quartets.nuclear import nuclear_pairings, nuclear_test
 from latree.counts.tensor import unfoldings
-from latree.learners import divide_conquer
-from latree.learners.divide_conquer import divide_and_conquer
-from latree.learners.methods import METHODS, Options
+from latree.learners import METHODS, divide_and_conquer, divide_conquer
 from latree.learners.neighbor_joining import join
+from latree.learners.structure import Context
 from latree.paper import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Table
 from timing import growth, interleaved, show_ratios
 
@@ -92,13 +92,13 @@ def quartets() -> None:
 
 
 def _test_of(table: Table, number: int, rows: int) -> Callable[[], object]:
-    first_rows = table.taken(np.arange(rows))
+    first_rows = table.take(np.arange(rows))
     test = nuclear_test(partial(quartet_tables, first_rows), int(table.n_states.max()))
     return partial(test, random_quartets(table.n_columns, number))
 
 
 def _count_of(table: Table, rows: int) -> Callable[[], object]:
-    return partial(quartet_tables, table.taken(np.arange(rows)), random_quartets(table.n_columns, 500))
+    return partial(quartet_tables, table.take(np.arange(rows)), random_quartets(table.n_columns, 500))
 
 
 def indicators(table: Table) -> NDArray[np.float32]:
@@ -156,7 +156,8 @@ def divide(columns: int) -> None:
     for size in (250, 1000, columns):
         tree, table = random_tree(size, 0.5, 0), simulated(size, 2000, 4)
         wall, processor = time.perf_counter(), time.process_time()
-        built = METHODS["tensor"].learn(table, Options(random_state=0))
+        settings = Settings("tensor", random_state=0)
+        built = METHODS["tensor"].learn(table, settings, Context.of(settings))
         taken = time.perf_counter() - wall, time.process_time() - processor
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         distance = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds

@@ -1,8 +1,11 @@
+from xml.etree import ElementTree
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
@@ -10,14 +13,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latree import InputError, LatentTree, LatentTreeModel, learn_tree
-from latree.inference.em import start_from
-from latree.learn import Settings, learn_model
-from latree.model.diagnostics import idle_states
+from helpers.pictures import written
+from latree import InputError, LatentTree, LatentTreeModel, learn_tree, plot
+from latree.inference.starts import start_from
+from latree.learn import learn_model
 from latree.model.states import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree
-from latree.table import Column, as_table
-from latree.tree import Tree
+from latree.settings import Settings
+from latree.table import as_table
 
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
 REPEATED = "repeated rows may fall among the fitted rows and among those held out, a weighted one cannot"
@@ -237,7 +240,6 @@ def test_weights():
         ({"method": "magic"}, "unknown method 'magic'; known: auto, tensor"),
         ({"n_states": 0}, "n_states"),
         ({"n_states": 2.5}, "n_states"),
-        ({"restarts": 0}, "restarts"),
         ({"bootstrap": -1}, "bootstrap must be a whole number of at least 0, not -1"),
         ({"bootstrap": 2.5}, "bootstrap"),
         ({"bootstrap": True}, "bootstrap"),
@@ -246,7 +248,7 @@ def test_weights():
         ({"smoothing": "auto"}, "smoothing"),
         ({"criterion": "aic"}, "criterion must be one of 'held-out', 'bic', not 'aic'"),
         ({"tolerance": float("nan")}, "tolerance"),
-        ({"method": "tensor", "representatives": "farthest"}, "must be 'nearest' or 'random', not 'farthest'"),
+        ({"method": "tensor", "representatives": "farthest"}, "must be one of 'nearest', 'random', not 'farthest'"),
         ({"representatives": "random"}, "'auto' has no representatives"),
         ({"bins": 1}, "bins"),
         ({"bins": 2.5}, "bins"),
@@ -301,7 +303,6 @@ def test_the_estimator_passes_every_setting_on():
         "representatives": "random",
         "n_states": 3,
         "smoothing": 2.0,
-        "restarts": 3,
         "tolerance": 1e-3,
         "random_state": 5,
     }
@@ -324,10 +325,10 @@ def test_what_is_not_told_is_chosen_by_the_criterion(criterion):
     summary = fitted.summary_
     assert all((a == b).all() for a, b in zip(fitted.model_.tables, learned.model.tables, strict=True))
     assert summary["settings"]["criterion"] == criterion
-    assert summary["n_states_given"] is False
+    assert summary["settings"]["n_states"] is None
     assert summary["smoothing"] == learned.smoothing in SMOOTHINGS
     told = LatentTree("nj", n_states=3, smoothing=0.7, random_state=5).fit(codes).summary_
-    assert (told["n_states_given"], told["n_states"], told["smoothing"]) == (True, 3, 0.7)
+    assert (told["settings"]["n_states"], told["n_states"], told["smoothing"]) == (3, 3, 0.7)
     other = LatentTree("nj", criterion={"bic": "held-out", "held-out": "bic"}[criterion], random_state=5).fit(codes)
     assert (other.model_.n_parameters > fitted.model_.n_parameters) == (criterion == "bic")
 
@@ -384,7 +385,8 @@ def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
 def test_em_starts_from_what_the_learner_found_unless_the_number_of_states_is_told(told):
     table = as_table(uneven_codes()[:, 3:])
     learned = learn_model(table, Settings("hw", n_states=told, smoothing=0, random_state=0))
-    start = start_from(table, learned.model.tree, learned.structure.edge_tables)
+    tree = learned.model.tree
+    start = LatentTreeModel(tree, table.columns, start_from(table, tree, learned.structure.edge_tables))
     first = learned.fit.monitor.history[0]
     assert learned.structure.n_states == (2,)
     assert (first == pytest.approx(start.log_likelihood(table), rel=1e-12)) == (told is None)
@@ -441,7 +443,7 @@ def test_the_summary_adds_up():
     assert summary["binned_columns"] == 1
     hidden = model.tree.n_hidden
     assert (summary["n_rows"], summary["n_columns"], summary["n_hidden"], summary["n_states"]) == (300, 6, hidden, 3)
-    assert (summary["converged"], summary["iterations"], summary["seed"]) == (False, 1, 0)
+    assert (summary["converged"], summary["iterations"], summary["settings"]["random_state"]) == (False, 1, 0)
     assert summary["n_parameters"] == model.n_parameters
     assert summary["aic"] == pytest.approx(model.aic(data), rel=1e-12)
     assert summary["bic"] == pytest.approx(model.bic(data), rel=1e-12)
@@ -485,21 +487,26 @@ def test_no_warning_if_em_converges_at_the_last_allowed_iteration():
         assert any("EM stopped" in warning for warning in summary["warnings"]) is warned
 
 
-def test_states_that_are_empty_or_mean_the_same_are_told():
-    names = ["a", "b", "c"]
-    leaf = np.array([[0.9, 0.1, 0.1], [0.1, 0.9, 0.9]])
-    columns = tuple(Column(name, "text", ("x", "y")) for name in names)
-    tree = Tree(names, [[0, 3], [1, 3], [2, 3]])
-
-    def warnings(shares):
-        model = LatentTreeModel(tree, columns, (leaf, leaf, leaf, np.array(shares)[:, None]))
-        return idle_states(model, 100)
-
-    assert warnings([0.4, 0.3, 0.3]) == [
-        "some states mean the same as another one, so that fewer would do: 1 of the 3 of H1"
-    ]
-    assert warnings([0.5, 0.495, 0.005]) == [
-        "some states hold less than one row, so that fewer would do: 1 of the 3 of H1"
-    ]
-    leaf = np.array([[0.9, 0.1, 0.3], [0.1, 0.9, 0.7]])
-    assert warnings([0.4, 0.3, 0.3]) == []
+def test_a_fitted_estimator_shows_its_tree():
+    new = LatentTree(method="lcm", n_states=2, smoothing=0.1, random_state=0)
+    with pytest.raises(NotFittedError):
+        new.plot()
+    assert "sk-" in new._repr_html_()
+    assert "sk-" in new._repr_mimebundle_()["text/html"]
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random((80, 5)) < 0.8, rng.integers(0, 2, (80, 1)), rng.integers(0, 2, (80, 5)))
+    table = as_table(codes, names=["<script>x</script>", "b", "c", "d", "e"])
+    fitted = new.fit(table)
+    bundle = fitted._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/plain"] == repr(fitted)
+    html = bundle["text/html"]
+    assert html == fitted._repr_html_()
+    root = ElementTree.fromstring(html)
+    assert "script" not in {element.tag for element in root.iter()}
+    assert "sk-" not in html
+    assert "5 columns, 80 rows, 0 of 400 cells missing" in [element.text for element in root.iter("div")]
+    assert fitted.plot().to_svg() == plot(fitted.model_).to_svg()
+    assert "<script>x</script>" in written(root)
+    with sklearn.config_context(display="text"):
+        assert not hasattr(fitted, "_repr_html_")
+        assert "text/html" not in fitted._repr_mimebundle_()

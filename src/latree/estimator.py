@@ -1,6 +1,7 @@
-"""The scikit-learn face of latree."""
+"""The scikit-learn estimator."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import fields
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,33 +14,39 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState
 from latree.errors import InputError
-from latree.figure import Layout, Picture, plot
-from latree.inference.em import DEFAULT_MAX_ITERATIONS, DEFAULT_RESTARTS, DEFAULT_TOLERANCE
-from latree.learn import DEFAULT_CRITERION, DEFAULT_METHOD, Settings, learn_model, summary_lines
-from latree.learners.methods import Representatives, find_method
-from latree.model.states import Criterion
-from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Column, Table, Unseen, as_table, check_learnable, decode_column
-from latree.table.factors import label_of
-from latree.table.finding import is_on_cluster
+from latree.figure import Picture, plot
+from latree.figure.draw import Layout
+from latree.learn import learn_model, summary_lines
+from latree.learners.methods import find_method
+from latree.settings import Criterion, Representatives, Settings
+from latree.table import Column, Table, as_table
+from latree.table.columns import DEFAULT_MISSING
+from latree.table.encode import Unseen
+from latree.table.raw import label_of
+from latree.table.readers import is_dask_dataframe
+from latree.table.table import DEFAULT_BINS, check_learnable, decode_column
 from latree.tree import Tree
 
 
 class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Find the hidden tree behind a table and fit a probability model on it.
+    """Find the hidden variables behind a table and fit a probability model on them.
+
+    Columns may be categories, whole numbers, booleans or numbers with fractions, which are cut into bins; cells may be
+    missing. The fitted model scores, samples and fills in rows. :func:`latree.learn_tree` learns the tree alone.
 
     Parameters
     ----------
     method : str
         How the tree is learned; ``latree methods`` lists the names.
     n_states : int, optional
-        Number of states of every hidden variable; found by default. ``spectral`` must be told.
+        Number of states of every hidden variable; by default it is found. ``spectral`` needs it.
     criterion : {"held-out", "bic"}
-        What numbers of states are chosen for: to predict (as many as rows that were not fitted pay for), or to explain
-        (few).
+        How the number of states is chosen: the number that maximises held-out likelihood, to predict, or by BIC, to
+        explain with few states.
     representatives : {"nearest", "random"}
-        For ``tensor``: which leaf of a branch stands for it in a quartet test.
+        For ``tensor``: which leaf of a branch represents it in a quartet test.
     bins : int
-        Number of quantile bins for numeric columns with many values; 0 never cuts.
+        Number of quantile bins for numeric columns with many values; 0 for no bins.
     missing : collection of str
         Cells that mean missing, beside empty ones and NaN.
     unseen : {"error", "missing"}
@@ -47,14 +54,12 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table; chosen on held-out rows by default.
     bootstrap : int
-        Number of times that rows are drawn anew to see how often every edge of the tree comes back; 0 for the support
-        that the learner gives, if any.
-    restarts : int
-        Random starts of EM, of which the best is kept.
+        Number of bootstrap replicates of the rows for the support of the edges; 0 for the support that the learner
+        itself gives, if any.
     max_iterations : int
-        Iterations of EM a start.
+        Most iterations of EM.
     tolerance : float
-        EM stops when an iteration gains less than this, in nats a cell.
+        EM stops when an iteration gains less than this, in nats per cell.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
 
@@ -85,19 +90,18 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str = DEFAULT_METHOD,
+        method: str = Settings.method,
         *,
         n_states: int | None = None,
-        criterion: Criterion = DEFAULT_CRITERION,
-        representatives: Representatives = "nearest",
+        criterion: Criterion = Settings.criterion,
+        representatives: Representatives = Settings.representatives,
         bins: int = DEFAULT_BINS,
         missing: Collection[str] = DEFAULT_MISSING,
         unseen: Unseen = "error",
         smoothing: float | None = None,
         bootstrap: int = 0,
-        restarts: int = DEFAULT_RESTARTS,
-        max_iterations: int = DEFAULT_MAX_ITERATIONS,
-        tolerance: float = DEFAULT_TOLERANCE,
+        max_iterations: int = Settings.max_iterations,
+        tolerance: float = Settings.tolerance,
         random_state: RandomState = None,
     ) -> None:
         self.method = method
@@ -109,7 +113,6 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unseen = unseen
         self.smoothing = smoothing
         self.bootstrap = bootstrap
-        self.restarts = restarts
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.random_state = random_state
@@ -133,23 +136,12 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of float, or str, optional
             A weight for each row, or the name of the column that holds it.
         """
+        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
         X = self._validated(X, reset=True)
         table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing)
         if _is_elsewhere(X):
             self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
-        check_learnable(table, most_states=find_method(self.method).most_states)
-        settings = Settings(
-            method=self.method,
-            n_states=self.n_states,
-            criterion=self.criterion,
-            representatives=self.representatives,
-            smoothing=self.smoothing,
-            bootstrap=self.bootstrap,
-            restarts=self.restarts,
-            max_iterations=self.max_iterations,
-            tolerance=self.tolerance,
-            random_state=self.random_state,
-        )
+        check_learnable(table, most_states=find_method(settings.method).most_states)
         learned = learn_model(table, settings)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
@@ -159,28 +151,28 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Give the log-likelihood of each row, in nats."""
+        """Return the log-likelihood of each row, in nats."""
         table = self._encoded(X)
         return self.model_.log_likelihood_rows(table)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Give the mean log-likelihood of a row, in nats."""
+        """Return the mean log-likelihood per row, in nats."""
         return float(self.score_samples(X).mean())
 
     def transform(self, X: Any) -> FloatArray:
-        """Give the probability of every state of every hidden variable in each row."""
+        """Return the posterior probability of every state of every hidden variable in each row."""
         table = self._encoded(X)
         return np.concatenate([np.empty((table.n_rows, 0)), *self.model_.posteriors(table).values()], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Name what :meth:`transform` gives: the hidden variable and its state."""
+        """Return the names of the columns of :meth:`transform`: a hidden variable and its state."""
         check_is_fitted(self)
         hidden = range(self.tree_.n_observed, self.tree_.n_nodes)
         states = self.model_.n_states
         return np.array([f"{self.tree_.node_names[h]}={x}" for h in hidden for x in range(states[h])], dtype=object)
 
     def sample(self, n_samples: int = 1) -> Any:
-        """Draw rows from the model, in the form of the data it was fitted on; seeded by ``random_state``.
+        """Draw rows from the model, in the form of the data it was fitted to; ``random_state`` is the seed.
 
         A column that was cut into bins gets the median of the bin.
         """
@@ -188,9 +180,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._as_fitted(self.model_.sample(n_samples, self.random_state).decode())
 
     def impute(self, X: Any) -> Any:
-        """Fill every missing cell with its most probable value given the row; everything else stays as it is.
+        """Fill every missing cell with its most probable value given the rest of the row; other cells do not change.
 
-        A column that was cut into bins gets the median of the bin. Of a Table or a file a Table comes back.
+        A column that was cut into bins gets the median of the bin. For a Table or a file, a Table is returned.
         """
         table = self._encoded(X)
         if isinstance(X, Table) or _is_elsewhere(X):
@@ -236,7 +228,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return bundle
 
     def _fitted_html(self) -> str:
-        """Give the main facts and the tree, for a notebook."""
+        """Return the main facts and the tree, for a notebook."""
         facts = "".join(f"<div>{escape(line)}</div>" for line in summary_lines(self.summary_))
         return f"<div><div><code>{escape(repr(self))}</code></div>{facts}{self.plot().to_svg(page=False)}</div>"
 
@@ -255,9 +247,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : str or Path
-            The file, which must not be there yet.
+            The file to write; it must not exist yet.
         X : data frame, array or Table, optional
-            The rows that the model was fitted to; without them, the report has neither the columns' own distributions
+            The rows that the model was fitted to. Without them the report has neither the columns' own distributions
             nor a comparison with simpler models.
         sample_weight : array of float, optional
             The weights of these rows.
@@ -310,12 +302,12 @@ def _is_frame(X: Any) -> bool:
 
 
 def _is_elsewhere(X: Any) -> bool:
-    """Tell whether data are not in memory, but in files or on a cluster."""
-    return isinstance(X, str | Path) or is_on_cluster(X)
+    """Return whether data are in files or on a cluster, not in memory."""
+    return isinstance(X, str | Path) or is_dask_dataframe(X)
 
 
 def _fill(series: "nw.Series[Any]", column: Column, holes: NDArray[np.bool_], codes: NDArray[Any]) -> "nw.Series[Any]":
-    """Fill holes of a column and keep its type: a value that stands elsewhere in the column is taken from there."""
+    """Fill missing cells of a column and keep its type: values that occur in the column are taken from there."""
     cells = series.to_list()
     known = {label_of(cell): cell for cell, hole in zip(cells, holes, strict=True) if not hole}
     for position in np.flatnonzero(holes).tolist():

@@ -10,82 +10,25 @@ from typing import Any
 import numpy as np
 
 from latree import __version__
-from latree._util.arrays import RandomState, generator
+from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import Stages, no_progress, no_stages
-from latree.errors import InputError
-from latree.inference.em import (
-    DEFAULT_MAX_ITERATIONS,
-    DEFAULT_RESTARTS,
-    DEFAULT_TOLERANCE,
-    ConvergenceMonitor,
-    Fit,
-    fit_model,
-    start_from,
-)
-from latree.learners.auto import Chosen
-from latree.learners.methods import Options, Representatives, find_method
-from latree.learners.structure import Structure
+from latree._util.progress import Stages, no_stages
+from latree._util.text import plural
+from latree.inference.starts import start_from
+from latree.learners.methods import find_method
+from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
-from latree.model import LatentTreeModel, aic, bic
-from latree.model.diagnostics import doubts
+from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
+from latree.model.diagnostics import warnings_about
 from latree.model.heldout import held_out
+from latree.model.model import aic, bic
 from latree.model.record import Origin, Record
-from latree.model.states import CRITERIA, Choice, Criterion, choose
-from latree.table import DEFAULT_BINS, DEFAULT_MISSING, Table, as_table, check_learnable
+from latree.model.states import Choice, choose
+from latree.settings import Criterion, Representatives, Settings
+from latree.table import Table, as_table
+from latree.table.columns import DEFAULT_MISSING
+from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
-
-DEFAULT_METHOD = "auto"
-DEFAULT_CRITERION: Criterion = "held-out"
-
-REPORTED_SETTINGS = ("criterion", "representatives", "bootstrap", "restarts", "max_iterations", "tolerance")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to learn; the fields mean what they mean in :class:`latree.LatentTree`."""
-
-    method: str = DEFAULT_METHOD
-    n_states: int | None = None
-    criterion: Criterion = DEFAULT_CRITERION
-    representatives: Representatives = "nearest"
-    smoothing: float | None = None
-    bootstrap: int = 0
-    restarts: int = DEFAULT_RESTARTS
-    max_iterations: int = DEFAULT_MAX_ITERATIONS
-    tolerance: float = DEFAULT_TOLERANCE
-    random_state: RandomState = None
-
-    def check(self) -> None:
-        """Raise if a setting makes no sense."""
-        find_method(self.method)
-        check_states(self.n_states)
-        for name, least in (("restarts", 1), ("max_iterations", 1), ("bootstrap", 0)):
-            _check_whole(name, getattr(self, name), least)
-        check_criterion(self.criterion)
-        for name in ("smoothing", "tolerance"):
-            value = getattr(self, name)
-            if name == "smoothing" and value is None:
-                continue
-            if not isinstance(value, int | float | np.number) or not 0 <= value < float("inf"):
-                raise InputError(f"{name} must be a number and not negative, and is {value!r}")
-
-
-def check_criterion(criterion: str) -> None:
-    """Raise if there is no such criterion."""
-    if criterion not in CRITERIA:
-        raise InputError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, not {criterion!r:.60}")
-
-
-def check_states(n_states: int | None) -> None:
-    """Raise if a number of states makes no sense; None means that it is to be found."""
-    if n_states is not None:
-        _check_whole("n_states", n_states, 1)
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -114,32 +57,16 @@ class Learned:
         return self.fit.model.log_likelihood(self.table)
 
     @property
-    def seed(self) -> int | None:
-        """The seed of everything random, if it was a number."""
-        seed = self.settings.random_state
-        return int(seed) if isinstance(seed, int | np.integer) else None
-
-    @property
     def _record(self) -> Record:
-        settings = self.settings
         return Record(
             latree=__version__,
             **self.origin._asdict(),
-            method=settings.method,
-            criterion=settings.criterion,
-            representatives=settings.representatives,
-            seed=self.seed,
+            settings=self.settings,
             n_rows=self.table.n_rows,
             total_weight=self.table.total_weight,
             n_missing=tuple(self.table.n_missing.tolist()),
             log_likelihood=self.log_likelihood if isfinite(self.log_likelihood) else None,
-            n_states_given=settings.n_states is not None,
-            smoothing_given=settings.smoothing is not None,
             smoothing=float(self.smoothing),
-            bootstrap=int(settings.bootstrap),
-            restarts=int(settings.restarts),
-            max_iterations=int(settings.max_iterations),
-            tolerance=float(settings.tolerance),
             history=tuple(self.fit.monitor.history),
             converged=self.fit.monitor.converged,
             tried=self.choice.tried if self.choice else (),
@@ -158,7 +85,6 @@ class Learned:
             "n_columns": table.n_columns,
             "n_hidden": model.tree.n_hidden,
             "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
-            "n_states_given": self.settings.n_states is not None,
             "smoothing": self.smoothing,
             "n_parameters": model.n_parameters,
             "log_likelihood": log_likelihood,
@@ -170,8 +96,7 @@ class Learned:
             **self.structure.facts,
             "missing_cells": int(table.n_missing.sum()),
             "binned_columns": sum(column.cuts is not None for column in table.columns),
-            "seed": self.seed,
-            "settings": {name: getattr(self.settings, name) for name in REPORTED_SETTINGS},
+            "settings": self.settings.to_dict(),
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
         }
@@ -186,18 +111,14 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
     cells = facts["n_rows"] * facts["n_columns"]
     return [
         f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
-        _count(facts["n_hidden"], "hidden variable")
+        plural(facts["n_hidden"], "hidden variable")
         + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
         + f", found by {facts['method']}"
-        + (f" with {_count(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
-        f"{facts['n_parameters']} parameters, fitted in {_count(facts['iterations'], 'iteration')} of EM",
+        + (f" with {plural(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
+        f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM",
         f"log-likelihood {facts['log_likelihood']:.2f}, BIC {facts['bic']:.2f}, {facts['seconds']:.1f} seconds",
         *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _support(tree: Tree) -> dict[str, float]:
@@ -216,16 +137,16 @@ def _one_or_all(numbers: list[int]) -> int | list[int]:
 
 
 def _states(numbers: int | list[int]) -> str:
-    return f"{min(numbers)} to {max(numbers)} states" if isinstance(numbers, list) else _count(numbers, "state")
+    return f"{min(numbers)} to {max(numbers)} states" if isinstance(numbers, list) else plural(numbers, "state")
 
 
 def learn_tree(
     data: Any,
     *,
-    method: str = DEFAULT_METHOD,
-    n_states: int | None = None,
-    criterion: Criterion = DEFAULT_CRITERION,
-    representatives: Representatives = "nearest",
+    method: str = Settings.method,
+    n_states: int | None = Settings.n_states,
+    criterion: Criterion = Settings.criterion,
+    representatives: Representatives = Settings.representatives,
     weights: Any = None,
     bins: int = DEFAULT_BINS,
     missing: Collection[str] = DEFAULT_MISSING,
@@ -233,21 +154,24 @@ def learn_tree(
 ) -> Tree:
     """Learn the tree behind a table, without fitting a model.
 
+    Use it when only the structure matters, or to compare learners: it saves the time of the fit. Use
+    :class:`latree.LatentTree` for a model that scores, samples and fills in rows.
+
     Parameters
     ----------
     data : Table, data frame, 2-D array, or path of a CSV or TSV file
         See :func:`latree.as_table`, which also explains ``weights``, ``bins`` and ``missing``.
     method : str
-        The learner's name; ``latree methods`` lists them.
+        Name of the learner; ``latree methods`` lists them.
     n_states : int, optional
-        For ``spectral``, which needs it, and ``auto``: the number of states of the hidden variables.
+        The number of states of the hidden variables. ``spectral`` needs it, ``auto`` uses it.
     criterion : {"held-out", "bic"}
         For ``auto``: whether the tree is to predict or to explain.
     representatives : {"nearest", "random"}
-        For ``tensor``: which leaf of a branch stands for it in a quartet test, the one nearest to the new leaf or, as
-        the paper has it, any.
+        For ``tensor``: which leaf of a branch represents it in a quartet test: the one nearest to the new leaf or, as
+        in the paper, a random one.
     random_state : int, Generator, RandomState or None
-        Order of insertion and random choices.
+        Seed of the order of insertion and of random choices.
 
     Returns
     -------
@@ -261,12 +185,11 @@ def learn_tree(
     >>> latree.learn_tree(model.sample(5000, random_state=0), random_state=0).robinson_foulds(true)
     0
     """
+    settings = Settings(method, n_states, criterion, representatives, random_state=random_state)
     table = as_table(data, weights=weights, bins=bins, missing=missing)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
-    check_states(n_states)
-    check_criterion(criterion)
-    return learner.learn(table, Options(n_states, representatives, random_state, criterion)).tree
+    return learner.learn(table, settings, Context.of(settings)).tree
 
 
 def learn_model(
@@ -276,27 +199,29 @@ def learn_model(
     origin: Origin | None = None,
     keep: Keeper = NOTHING_KEPT,
 ) -> Learned:
-    """Learn a tree and fit a model on it, which remembers where its rows come from; keep what is done on the way."""
-    settings.check()
+    """Learn a tree and fit a model on it.
+
+    Parameters
+    ----------
+    table : Table
+    settings : Settings
+    stages : callable
+        Called with the name of each stage of the work; returns what the stage reports its progress to.
+    origin : Origin, optional
+        Where the rows come from: the model remembers it.
+    keep : Keeper
+        Keeps finished pieces of the work, so that a stopped run can go on.
+    """
     started = time.perf_counter()
-    rng = generator(settings.random_state)
-    options = Options(
-        settings.n_states,
-        settings.representatives,
-        rng,
-        settings.criterion,
-        settings.smoothing,
-        stages("Building the tree"),
-        keep,
-    )
     learner = find_method(settings.method)
-    structure = learner.learn(table, options)
+    context = Context.of(settings, stages("Building the tree"), keep)
+    rng = context.rng
+    structure = learner.learn(table, settings, context)
     agreed = None
     if settings.bootstrap:
-        told = replace(options, progress=no_progress, keep=NOTHING_KEPT)  # replicates are counted, not followed
         trees = bootstrap_trees(
             table,
-            lambda resampled, chance: learner.replicate(resampled, replace(told, random_state=chance)).tree,
+            lambda resampled, own_rng: learner.replicate(resampled, settings, Context(own_rng)).tree,
             settings.bootstrap,
             int(rng.integers(2**31)),
             stages("Resampling the rows"),
@@ -310,41 +235,38 @@ def learn_model(
         n_states,
         start=start,
         smoothing=smoothing,
-        restarts=settings.restarts,
         monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
         random_state=rng,
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
     seconds = time.perf_counter() - started
-    warnings = tuple(doubts(table, fit))
+    warnings = tuple(warnings_about(table, fit))
     return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())
 
 
 def _capacity(
     table: Table, structure: Structure, settings: Settings, rng: np.random.Generator, stages: Stages, keep: Keeper
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
-    """Give numbers of states, smoothing and a model to start from: as told, as the learner found them, or chosen."""
+    """Return numbers of states, smoothing and a model to start from: as given, as the learner found them, or chosen."""
     start = None
     if structure.edge_tables is not None and settings.n_states is None:
-        start = start_from(table, structure.tree, structure.edge_tables)
-    told = settings.n_states or structure.n_states
-    if told is not None and settings.smoothing is not None:
-        return told, settings.smoothing, start, None
-    if isinstance(structure, Chosen):
-        choice = structure.choice
-    else:
-        choice = choose(
-            table,
-            structure.tree,
-            held_out(table, rng),
-            criterion=settings.criterion,
-            n_states=told,
-            smoothing=settings.smoothing,
-            random_state=int(rng.integers(2**31)),
-            progress=stages("Choosing the states", at_most=True),
-            keep=keep,
-        )
-    if start is None and choice.smoothing > 0:  # without smoothing, what the fitted rows did not have is impossible
+        tables = start_from(table, structure.tree, structure.edge_tables)
+        start = LatentTreeModel(structure.tree, table.columns, tables)
+    known = settings.n_states or structure.n_states
+    if known is not None and settings.smoothing is not None:
+        return known, settings.smoothing, start, None
+    choice = structure.choice or choose(
+        table,
+        structure.tree,
+        held_out(table, rng),
+        criterion=settings.criterion,
+        n_states=known,
+        smoothing=settings.smoothing,
+        random_state=int(rng.integers(2**31)),
+        progress=stages("Choosing the states", at_most=True),
+        keep=keep,
+    )
+    if start is None and choice.smoothing > 0:  # without smoothing, what the fitted rows lack has probability zero
         start = choice.start
     return choice.n_states, choice.smoothing, start, choice

@@ -12,7 +12,7 @@ from latree.model.heldout import held_out
 from latree.model.states import choose
 from latree.paper.simulate import random_model, random_tree
 from latree.paper.theory import tree_facts
-from latree.report import report_facts
+from latree.report.facts import report_facts
 from latree.table import as_table
 
 rng = partial(np.random.default_rng, 0)
@@ -64,8 +64,7 @@ def test_work_tells_how_far_it_is(monkeypatch, work):
 def test_reading_tells_how_much_of_the_files_is_read(tmp_path, suffix, monkeypatch):
     import pandas as pd
 
-    monkeypatch.setattr("latree.table.textfile.CELLS_AT_ONCE", 400)
-    monkeypatch.setattr("latree.table.parquet.CELLS_AT_ONCE", 400)
+    monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 400)
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 3, (20_000, 2)), columns=["a", "b"])
     for name in ("one", "two"):
         path = tmp_path / f"{name}{suffix}"
@@ -79,6 +78,6 @@ def test_reading_tells_how_much_of_the_files_is_read(tmp_path, suffix, monkeypat
     assert done[-1] == totals[0]
     assert len(set(done)) > 5
     seen.clear()
-    table.told(lambda *numbers: seen.append(numbers)).sum(lambda block: np.array([len(block.codes)]))
+    table.with_progress(lambda *numbers: seen.append(numbers)).sum(lambda block: np.array([len(block.codes)]))
     assert seen[-1] == (40_000, 40_000)
     assert len(seen) > 10

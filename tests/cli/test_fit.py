@@ -11,10 +11,11 @@ import latree
 from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
+from latree.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("folder")
 

@@ -1,36 +1,54 @@
-"""The command report."""
+"""The command ``latree report``."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from helpers.cli import succeed
-from helpers.csv import table, with_cell
 
-pytestmark = pytest.mark.usefixtures("folder")
+COLOURS = ("red", "green", "blue")
+
+
+def rows(n_rows=60):
+    """Return rows of five columns that depend on one hidden variable; the last column is numeric."""
+    rng = np.random.default_rng(0)
+    hidden, noise = (rng.integers(0, 3, (n_rows, n)) for n in (1, 5))
+    codes = np.where(rng.random((n_rows, 5)) < 0.7, hidden, noise).tolist()
+    return [[a, b, c, COLOURS[colour], size + i / 100] for i, (a, b, c, colour, size) in enumerate(codes)]
+
+
+def csv_text(header, rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in [header, *rows])
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("options", ["", "--weights w --method nj --drop c --bins 3 --states 2"])
 def test_a_report_can_be_made_again(options):
-    holes = with_cell("colour", "", range(5)).splitlines()
-    Path("more.csv").write_text("\n".join(f"{line},{'w' if i == 0 else i % 3}" for i, line in enumerate(holes)))
+    # The first five cells of the fourth column are missing.
+    cells = [[*row[:3], "" if i < 5 else row[3], row[4], (i + 1) % 3] for i, row in enumerate(rows())]
+    Path("more.csv").write_text(csv_text(["a", "b", "c", "colour", "size", "w"], cells))
     succeed("fit", "more.csv", "--out", "run", *options.split())
     assert succeed("report", "run/model.json", "more.csv", "--out", "again.html") == ""
     assert Path("again.html").read_bytes() == Path("run/report.html").read_bytes()
     succeed("report", "run/model.json", "--out", "bare.html")
     page = Path("bare.html").read_text()
-    assert "Without the data" in page
+    assert "The comparison needs the data" in page
     assert ("From column" in page) == bool(options)
     Path("labels.csv").write_text("column,label\na,letters\nb,letters\nsize,others\n")
     more = ("--labels", "labels.csv", "--test", "more.csv", "--rows", 3)
     succeed("report", "run/model.json", "more.csv", "--out", "more.html", *more)
     page = Path("more.html").read_text()
-    assert all(text in page for text in ("letters", "60 other rows", "The strangest"))
+    assert all(text in page for text in ("letters", "60 new rows", "Most unusual rows"))
 
 
-def test_a_report_tells_neither_folders_nor_times(tmp_path):
+def test_a_report_contains_neither_folders_nor_times(tmp_path):
     Path("deep").mkdir()
-    Path("deep/data.csv").write_text(table())
+    Path("deep/data.csv").write_text(csv_text(["a", "b", "c", "colour", "size"], rows()))
     for folder in ("one", "two"):
         succeed("fit", Path("deep/data.csv").absolute(), "--out", folder, "--states", 2)
     assert Path("one/report.html").read_bytes() == Path("two/report.html").read_bytes()

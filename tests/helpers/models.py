@@ -13,7 +13,7 @@ MISSING_SHARE = 0.3
 
 
 def model_on(tree, sizes, seed):
-    """A model with random tables; sizes has one number of states a node."""
+    """A model with random tables; sizes has one number of states per node."""
     rng = np.random.default_rng(seed)
     tables = []
     for node, parent in enumerate(tree.rooted().parent.tolist()):
@@ -41,7 +41,7 @@ def small_models():
 
 
 def naive_joint(model):
-    """The distribution of all nodes by multiplying the tables, one axis a node."""
+    """The distribution of all nodes by multiplying the tables, one axis per node."""
     sizes = model.n_states.tolist()
     parent = model.tree.rooted().parent.tolist()
     joint = np.zeros(sizes)
@@ -62,10 +62,41 @@ def table_of(model, codes, weights=None):
 
 
 def exact_pairs(model):
-    """The pair tables of all columns, as infinitely many rows would show them."""
+    """The joint distributions of all pairs of columns, as infinitely many rows would show them."""
     d, n = len(model.columns), max(column.n_states for column in model.columns)
     joint = np.zeros((d, d, n, n))
     for i, j in np.ndindex(d, d):
         exact = model.joint([i, j]) if i != j else np.diag(model.joint([i]))
         joint[i, j, : exact.shape[0], : exact.shape[1]] = exact
     return Pairs(joint, np.full((d, d), np.inf))
+
+
+def chain_model(*tables):
+    """A model of a chain of columns with two states, from the tables of each given the one before."""
+    names = "abcdef"[: len(tables)]
+    tree = Tree(names, [(i, i + 1) for i in range(len(names) - 1)])
+    root = tree.rooted()
+    assert root.order[0] == 1
+    columns = tuple(Column(name, "integer", ("0", "1")) for name in names)
+    return LatentTreeModel(tree, columns, tuple(np.array(table) for table in tables))
+
+
+def star(d):
+    """A tree of one hidden variable with d columns."""
+    return Tree([f"x{i}" for i in range(d)], [(i, d) for i in range(d)])
+
+
+def holes(rows, seed, share=MISSING_SHARE):
+    """The same rows with a share of the cells missing."""
+    rows = np.array(rows)
+    rows[np.random.default_rng(seed).random(rows.shape) < share] = -1
+    return rows
+
+
+def given_row(joint, row):
+    """The entries of a joint distribution that agree with a row; missing cells agree with all."""
+    kept = joint
+    for axis, state in enumerate(row):
+        if state >= 0:
+            kept = np.take(kept, [state], axis=axis)
+    return kept

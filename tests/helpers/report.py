@@ -1,7 +1,10 @@
-"""Models that are hard to show: hostile names, odd shapes."""
+"""Models for tests of reports: hostile names, unusual shapes, and a model with the record of its fit."""
 
 import latree
+from latree.learn import learn_model
 from latree.model import LatentTreeModel
+from latree.model.record import Origin
+from latree.settings import Settings
 from latree.table import Column
 from latree.tree import Tree
 
@@ -31,9 +34,19 @@ HOSTILE = [
 
 
 def hostile_model(seed=0):
-    """A model whose names and categories are what an attacker would choose."""
+    """Return a model with names and categories that an attacker would choose."""
     tree = latree.random_tree(len(HOSTILE), random_state=seed)
     model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.3, random_state=seed)
     tree = Tree(HOSTILE, tree.edges)
     columns = tuple(Column(name, "text", (f"a{name}", f"b{name[::-1]}", "<i>c</i>")) for name in HOSTILE)
     return LatentTreeModel(tree, columns, model.tables)
+
+
+def learned_run():
+    """Learn a small model, with bootstrap support and a record of the fit."""
+    model = latree.random_model(
+        latree.random_tree(7, random_state=2), n_states=3, start="identity", perturbation=0.2, random_state=2
+    )
+    settings = Settings(method="nj", criterion="bic", bootstrap=3, random_state=4)
+    origin = Origin("answers.csv", "latree fit answers.csv", None)
+    return learn_model(model.sample(300, random_state=2), settings, origin=origin)

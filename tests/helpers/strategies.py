@@ -1,5 +1,6 @@
 """Random trees, and networkx as a judge of them."""
 
+import dendropy
 import networkx
 import numpy as np
 from hypothesis import strategies as st
@@ -154,3 +155,40 @@ def check_valid(tree, names):
 
 def names_of(d):
     return [f"x{i}" for i in range(d)]
+
+
+def observed(tree, nodes):
+    return frozenset(tree.names[node] for node in nodes if node < tree.n_observed)
+
+
+def naive_edge_splits(tree):
+    """The pair of sides that each edge's removal leaves."""
+    graph = graph_of(tree)
+    for u, v in tree.edges.tolist():
+        graph.remove_edge(u, v)
+        yield frozenset(observed(tree, networkx.node_connected_component(graph, end)) for end in (u, v))
+        graph.add_edge(u, v)
+
+
+def naive_splits(tree):
+    return {sides for sides in naive_edge_splits(tree) if len(sides) == 2 and all(len(side) > 1 for side in sides)}
+
+
+def in_dendropy(text, taxa=None):
+    return dendropy.Tree.get(
+        data=text,
+        schema="newick",
+        rooting="force-unrooted",
+        taxon_namespace=taxa or dendropy.TaxonNamespace(is_case_sensitive=True),
+        case_sensitive_taxon_labels=True,
+    )
+
+
+def hidden_edges(tree):
+    return [edge for edge, ends in enumerate(tree.edges.tolist()) if min(ends) >= tree.n_observed]
+
+
+def numbered(tree, seed):
+    """The same tree with random lengths and, on some edges, random support."""
+    lengths, support = np.random.default_rng(seed).random((2, len(tree.edges)))
+    return Tree(tree.names, tree.edges, lengths, np.where(support < 0.3, np.nan, support))

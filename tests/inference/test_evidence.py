@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers.models import all_rows, model_on, naive_joint, small_models, table_of
+from helpers.models import all_rows, naive_joint, small_models, table_of
 from latree.inference.evidence import Evidence, Local, fit_local, messages, random_local
-from latree.inference.messages import _product
-from latree.model import LatentTreeModel
-from latree.tree import Tree
 
 MODELS = small_models()
 HIDDEN = [
@@ -23,8 +20,8 @@ def around(model, node):
 
 
 def evidence_of(model, node, codes, weights=None):
-    block = table_of(model, codes).some_rows(10**9, 0)
-    incoming = messages(model, block.codes)
+    block = table_of(model, codes).subsample_block(10**9, 0)
+    incoming = messages(model.network, block.codes)
     return Evidence(tuple(incoming[u, node] for u in around(model, node)), weights)
 
 
@@ -167,44 +164,3 @@ def test_a_start_is_a_distribution_near_what_the_rows_say():
     assert np.ptp(start.tables[1], axis=1).min() > 0.05
     for table in (start.prior, *start.tables):
         np.testing.assert_allclose(table.sum(axis=0), 1, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n_factors", [0, 1, 2, 7, 8, 16, 31, 32, 33, 80])
-def test_messages_are_multiplied_exactly_however_many_they_are(n_factors):
-    """Some products are too small for a number although no factor is zero; and real zeros."""
-    rng = np.random.default_rng(n_factors)
-    factors = [rng.uniform(0.1, 1, (7, 3)) for _ in range(n_factors)]
-    for number, factor in enumerate(factors[:8]):
-        factor[1] *= 1e-30
-        factor[2, 1] *= 1e-30
-        factor[3] *= 1e-100  # all states underflow
-        factor[4, 1] *= 1e-100  # one does
-        factor[5, number % 3] *= 1e-250  # all do in turn, and none is less probable in the end
-    if n_factors:
-        factors[-1][0, 2] = 0
-        factors[0][6] = 0
-    own = [factor.copy() for factor in factors]
-    indices = [rng.permutation(7).astype(np.int32) if place % 2 else None for place in range(n_factors)]
-    moved = [f if i is None else f[np.argsort(i)] for f, i in zip(factors, indices, strict=True)]
-    with np.errstate(divide="ignore"):
-        exact = sum((np.log(factor) for factor in factors), np.zeros((7, 3)))
-        message, scale = _product(list(zip(moved, indices, strict=True)), (7, 3))
-        found = np.log(message) + (0 if scale is None else scale[:, None])
-    seen = exact > np.maximum(exact.max(axis=1, keepdims=True), -1e300) + np.log(1e-290)
-    np.testing.assert_allclose(found[seen], exact[seen], rtol=1e-12, atol=1e-12)
-    assert (message[exact == -np.inf] == 0).all()
-    assert np.isfinite(message).all()
-    assert all((a == b).all() for a, b in zip(own, factors, strict=True))
-
-
-@pytest.mark.parametrize("n_columns", [9, 16, 30])
-def test_columns_too_improbable_for_a_number_are_scored(n_columns):
-    tree = Tree([f"x{i}" for i in range(n_columns)], [(i, n_columns) for i in range(n_columns)])
-    plain = model_on(tree, [2] * (n_columns + 1), 0)
-    rare = np.array([[1 - 1e-60, 1 - 1e-55], [1e-60, 1e-55]])
-    root = int(np.flatnonzero(tree.rooted().parent < 0)[0])
-    assert root == n_columns
-    model = LatentTreeModel(tree, plain.columns, (*[rare] * n_columns, np.array([[0.25], [0.75]])))
-    ones = table_of(model, np.ones((1, n_columns), dtype=int))
-    expected = np.log(0.75) + n_columns * np.log(1e-55)  # the other state is too improbable to count
-    assert model.log_likelihood(ones) == pytest.approx(expected, rel=1e-9)

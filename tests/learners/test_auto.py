@@ -6,18 +6,19 @@ import pytest
 from helpers.strategies import bare, same_graph
 from latree import LatentTree, learn_tree
 from latree._util.progress import WHOLE, no_progress
-from latree.learn import Settings, learn_model
-from latree.learners.auto import Chosen, auto, joined, supported
+from latree.learn import learn_model
+from latree.learners.auto import auto, joined, supported
 from latree.learners.latent_class import latent_class
+from latree.learners.structure import Context
 from latree.learners.support import bootstrap_trees
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Table, as_table
 
 
 def learned(table, criterion="held-out", n_states=None, smoothing=None, seed=0, progress=no_progress):
-    return auto(
-        table, criterion=criterion, n_states=n_states, smoothing=smoothing, random_state=seed, progress=progress
-    )
+    settings = Settings(criterion=criterion, n_states=n_states, smoothing=smoothing, random_state=seed)
+    return auto(table, settings, Context.of(settings, progress))
 
 
 def simulated(n_leaves=6, n_rows=1500, seed=0):
@@ -37,7 +38,6 @@ def classes(n_rows=1000):
 def test_the_true_tree_is_found_with_support(criterion):
     tree, table = simulated()
     found = learned(table, criterion)
-    assert isinstance(found, Chosen)
     assert found.tree.robinson_foulds(tree) == 0
     inner = np.array([min(edge) >= 6 for edge in found.tree.edges.tolist()])
     assert found.tree.support[inner].min() > 0.9
@@ -191,7 +191,7 @@ def halves(seed, n_rows=1500):
 
 def groups(tree):
     """The columns of each component."""
-    return {frozenset(i for i in range(tree.n_observed) if part >> i & 1) for part in tree.parts}
+    return {frozenset(i for i in range(tree.n_observed) if part >> i & 1) for part in tree.components}
 
 
 @pytest.mark.parametrize("seed", [2, 4])

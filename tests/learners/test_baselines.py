@@ -4,9 +4,10 @@ import pytest
 
 from latree import LatentTree, learn_tree
 from latree.counts.distances import information, pairwise
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.learners.chow_liu import chow_liu
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 
 
 def sampled(n_rows=400, seed=0):

@@ -79,7 +79,7 @@ def test_whatever_the_test_says_a_binary_tree_comes_out(answer):
 
     for n_leaves in (4, 9, 40, 200):
         built = divide_and_conquer([f"x{i}" for i in range(n_leaves)], stubborn, random_state=n_leaves)
-        assert built.tree.oddities() == {}
+        assert built.tree.non_binary_features() == {}
         assert built.tree.n_hidden == n_leaves - 2
 
 

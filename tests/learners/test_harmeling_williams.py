@@ -7,8 +7,9 @@ from scipy.spatial.distance import squareform
 
 import latree.learners.harmeling_williams as hw
 from latree.counts.distances import information, pairwise
-from latree.inference.em import random_start, start_from
+from latree.inference.starts import random_start, start_from
 from latree.learners.harmeling_williams import harmeling_williams
+from latree.model import LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table
 from latree.tree import Tree
@@ -458,9 +459,15 @@ def test_edge_tables_fit_the_rows():
     """What a start makes of them is far better than a random start: no table is turned round, or on a wrong edge."""
     _, table = simulated(2, 1000)
     learned = learn(table)
-    start = start_from(table, learned.tree, learned.edge_tables)
+    start, drawn = (
+        LatentTreeModel(learned.tree, table.columns, tables)
+        for tables in (
+            start_from(table, learned.tree, learned.edge_tables),
+            random_start(table, learned.tree, learned.n_states, 0),
+        )
+    )
     per_cell = start.log_likelihood(table) / (1000 * 16)
-    at_random = random_start(table, learned.tree, learned.n_states, 0).log_likelihood(table) / (1000 * 16)
+    at_random = drawn.log_likelihood(table) / (1000 * 16)
     assert per_cell > at_random + 0.1
     counted = pairwise(table, information)
     for i, j in itertools.combinations(range(16), 2):

@@ -6,10 +6,12 @@ import pytest
 
 from helpers.strategies import bare, same_graph
 from latree import InputError, LatentTree, LatentTreeModel, learn_tree
-from latree.learn import Settings, learn_model
-from latree.learners.methods import METHODS, Options, find_method
-from latree.model.states import regular
+from latree.learn import learn_model
+from latree.learners.methods import METHODS, find_method
+from latree.learners.structure import Context
+from latree.model.states import cap_states
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Column, Table
 from latree.tree import Tree
 
@@ -100,7 +102,9 @@ def test_the_model_can_be_saved_and_loaded(method, fitted, tmp_path):
 
 @every_method
 def test_the_same_seed_gives_the_same_model(method, fitted):
-    once, twice = (find_method(method).learn(mixed(), Options(2, random_state=0)) for _ in range(2))
+    once, twice = (
+        find_method(method).learn(mixed(), Settings(method, 2), Context(np.random.default_rng(0))) for _ in range(2)
+    )
     assert once.n_states == twice.n_states
     assert all((a == b).all() for a, b in zip(once.edge_tables or (), twice.edge_tables or (), strict=True))
     again = fit(method, mixed())
@@ -182,7 +186,8 @@ def test_a_few_columns_are_enough(method, n_columns):
 @every_method
 def test_progress_only_rises(method):
     told = []
-    find_method(method).learn(mixed(), Options(2, random_state=0, progress=lambda *numbers: told.append(numbers)))
+    context = Context(np.random.default_rng(0), lambda *numbers: told.append(numbers))
+    find_method(method).learn(mixed(), Settings(method, 2), context)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert all(0 <= done <= total for done, total in told)
     assert len({total for _, total in told}) <= 1
@@ -208,16 +213,16 @@ def test_without_a_number_of_states_it_takes_its_own_or_asks(method):
     settings = Settings(method, max_iterations=1, random_state=0)
     if METHODS[method].needs_states:
         for learn in (lambda: learn_model(mixed(), settings), lambda: learn_tree(mixed(), method=method)):
-            with pytest.raises(InputError, match=f"'{method}' must be told the number of states.*n_states.*--states"):
+            with pytest.raises(InputError, match=f"'{method}' needs the number of states.*n_states.*--states"):
                 learn()
         return
     learned = learn_model(mixed(), settings)
     states = tuple(learned.model.n_states[7:].tolist())
-    assert not learned.summary["n_states_given"]
+    assert learned.summary["settings"]["n_states"] is None
     if learned.structure.n_states is not None:
         assert states == learned.structure.n_states
     else:
-        assert states in {regular(learned.model.tree, SIZES, most) for most in (2, 4, 8, 16, 32, 64)}
+        assert states in {cap_states(learned.model.tree, SIZES, most) for most in (2, 4, 8, 16, 32, 64)}
 
 
 def test_spectral_says_which_column_cannot_tell_so_many_states_apart():

@@ -8,10 +8,9 @@ import pytest
 from helpers.models import model_on, naive_joint, table_of
 from helpers.strategies import bare, check_valid
 from latree.counts.quartets import PAIRINGS
-from latree.inference.em import fit_model
 from latree.learners.auto import joined, rearranged
 from latree.learners.rearrange import Verdict, Views, exchanged
-from latree.model import LatentTreeModel
+from latree.model import LatentTreeModel, fit_model
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Block, Table, as_table
 from latree.tree import Tree
@@ -28,7 +27,7 @@ def verdicts(model, block):
 
 
 def all_of(table):
-    return table.some_rows(10**9, 0)
+    return table.subsample_block(10**9, 0)
 
 
 @pytest.fixture(scope="module")

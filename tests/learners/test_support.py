@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from helpers.strategies import bare, contracted, graph_of, same_graph, several_trees
 from latree.errors import InputError
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 from latree.table import Column, Table, as_table
 from latree.tree import Split, Tree
 

@@ -153,23 +153,23 @@ def test_search_finds_a_column_and_shows_the_path(visit):
     assert "x2" in selected_label(page)
     assert page.locator(".link.on-path").count() >= 1
     page.fill("#search", "nothing like this")
-    assert page.locator("#results").inner_text() == "Nothing has this name"
+    assert page.locator("#results").inner_text() == "No column has this name"
     page.press("#search", "Escape")
     assert page.locator("#results").is_hidden()
 
 
-def test_a_column_is_told_about(visit):
+def test_a_click_on_a_column_shows_its_details(visit):
     opened = visit("nine")
     opened.find("x3")
     headings = opened.page.locator("#panel h4").all_inner_texts()
-    assert [heading.lower() for heading in headings] == ["distribution", "nearest relatives", "neighbours"]
+    assert [heading.lower() for heading in headings] == ["distribution", "most related columns", "neighbours"]
     shares = opened.page.locator("#panel section:nth-of-type(1) td.figure").all_inner_texts()
     assert sum(int(share.split()[0]) for share in shares) == pytest.approx(100, abs=2)
     opened.page.locator("#panel section:nth-of-type(2) button.link").first.click()
     assert opened.stage("selected") not in ("3", "")
 
 
-def test_a_hidden_variable_is_told_about_and_folds(visit):
+def test_a_hidden_variable_shows_its_details_and_folds(visit):
     opened = visit("nine")
     page = opened.page
     opened.find("H3")

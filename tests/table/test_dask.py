@@ -17,19 +17,20 @@ import pytest
 from click.testing import CliRunner
 from distributed import Client
 
-from helpers.tables import assert_same, mixed, simulated, written
+from helpers.tables import assert_same, mixed_frame, simulated_table, write_frame
 from latree.__main__ import commands
-from latree._util.checkpoint import fingerprint
 from latree._util.parallel import n_threads
 from latree.errors import InputError
 from latree.estimator import LatentTree
-from latree.learn import Settings, learn_model
+from latree.learn import learn_model
 from latree.learners.auto import joined
 from latree.learners.support import bootstrap_trees
 from latree.model import LatentTreeModel
 from latree.paper.experiments.cells import Cell, Run
-from latree.table import MemoryRows, Table, as_table
+from latree.settings import Settings
+from latree.table import Table, as_table
 from latree.table.dask import DaskRows, connect
+from latree.table.memory import MemoryRows
 
 
 class Cluster:
@@ -111,11 +112,11 @@ def on_cluster(cluster, tmp_path):
 @pytest.mark.parametrize("weights", [None, "w"])
 @pytest.mark.parametrize("form", ["parquet", "frame"])
 def test_columns_codes_and_counts_are_those_in_memory(cluster, tmp_path, form, weights, chunks_of_128_rows):
-    frame = mixed(1000)
+    frame = mixed_frame(1000)
     expected = as_table(frame, weights=weights)
     if form == "parquet":
-        written(frame.iloc[:400], tmp_path / "1.parquet", row_group_size=150)
-        written(frame.iloc[400:], tmp_path / "2.parquet")
+        write_frame(frame.iloc[:400], tmp_path / "1.parquet", row_group_size=150)
+        write_frame(frame.iloc[400:], tmp_path / "2.parquet")
         table = as_table(tmp_path / "*.parquet", weights=weights, client=cluster.client)
     else:
         table = as_table(dd.from_pandas(frame, npartitions=7), weights=weights, client=cluster.client)
@@ -129,7 +130,7 @@ def test_columns_codes_and_counts_are_those_in_memory(cluster, tmp_path, form, w
 
 
 def test_no_rows_are_no_rows_on_a_cluster_either(cluster, tmp_path):
-    path = written(mixed(10).iloc[:0], tmp_path / "empty.parquet")
+    path = write_frame(mixed_frame(10).iloc[:0], tmp_path / "empty.parquet")
     assert as_table(path, client=cluster.client).n_rows == 0
 
 
@@ -143,7 +144,7 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
     """To the last bit: the same sums are added in the same order; lost chunks are read and coded again."""
     monkeypatch.setattr("latree.learners.auto._REPLICATES", 3)
     monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 100)
-    table = simulated(1000)
+    table = simulated_table(1000)
     chosen = Settings("auto", 2, smoothing=0.1, random_state=0, bootstrap=4, max_iterations=8, tolerance=0)
     killers = {}
 
@@ -169,9 +170,9 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
 
 
 def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path):
-    table = simulated(600)
+    table = simulated_table(600)
     frame = pd.DataFrame(table.decode())
-    path = written(frame, tmp_path / "a.parquet", row_group_size=200)
+    path = write_frame(frame, tmp_path / "a.parquet", row_group_size=200)
     options = ["--method", "nj", "--states", "2", "--smoothing", "0.1", "--max-iterations", "3", "--quiet"]
     for out, more in (("here", []), ("there", ["--scheduler", cluster.address])):
         result = CliRunner().invoke(commands, ["fit", str(path), "--out", str(tmp_path / out), *options, *more])
@@ -198,12 +199,12 @@ def test_rows_that_are_the_same_are_counted_once_in_this_process(cluster, monkey
     assert isinstance(once, MemoryRows)
     np.testing.assert_array_equal(once.codes, here.distinct.rows.codes)
     np.testing.assert_array_equal(once.weights, here.distinct.rows.weights)
-    monkeypatch.setattr("latree.table.chunks._WORTH", 0.0)
+    monkeypatch.setattr("latree.table.chunks._MAX_DISTINCT_SHARE", 0.0)
     assert there.rows.distinct() is there.rows
 
 
 def test_bootstraps_of_rows_in_memory_go_through_joblib_to_a_cluster(cluster):
-    table = simulated(300)
+    table = simulated_table(300)
 
     def trees():
         return [tree.to_newick() for tree in bootstrap_trees(table, lambda some, _: joined(some).tree, 3, 0)]
@@ -230,17 +231,17 @@ def test_experiments_go_through_joblib_to_a_cluster(cluster, tmp_path):
     assert {row["threads"] for row in found} == {1}
 
 
-def test_a_checkpoint_knows_rows_wherever_they_are(on_cluster, chunks_of_128_rows):
-    table = simulated(1000)
-    assert fingerprint(on_cluster(table)) == fingerprint(table)
+def test_the_fingerprint_is_the_same_wherever_the_rows_are(on_cluster, chunks_of_128_rows):
+    table = simulated_table(1000)
+    assert on_cluster(table).fingerprint() == table.fingerprint()
 
 
 def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeypatch):
-    frame = mixed(20)
+    frame = mixed_frame(20)
     for data, options, message in (
-        (written(frame, tmp_path / "a.csv"), {}, "a cluster reads Parquet files"),
+        (write_frame(frame, tmp_path / "a.csv"), {}, "a cluster reads Parquet files"),
         (frame, {}, "a client is for Parquet files and Dask dataframes"),
-        (dd.from_pandas(frame, npartitions=1), {"weights": np.ones(20)}, "must be a column of them"),
+        (dd.from_pandas(frame, npartitions=1), {"weights": np.ones(20)}, "must be a column of the data"),
         (dd.from_pandas(frame, npartitions=1), {"weights": "grades"}, "there is no column 'grades'"),
         (dd.from_pandas(frame.assign(w=-1.0), npartitions=2), {"weights": "w"}, "'w': a row has weight -1"),
     ):
@@ -249,7 +250,7 @@ def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeyp
     with pytest.raises(InputError, match=r"needs a cluster .*dask\.distributed\.Client"):
         as_table(dd.from_pandas(frame, npartitions=1))
     for address in ("foo", "http://127.0.0.1:8786", "127.0.0.1:8786x", ""):
-        with pytest.raises(InputError, match=r"not the address of a Dask scheduler, such as tcp://"):
+        with pytest.raises(InputError, match=r"not the address of a Dask scheduler; an address is like tcp://"):
             connect(address)
     monkeypatch.setattr("latree.table.dask.CONNECT_SECONDS", 0.2)
     with pytest.raises(InputError, match="no Dask scheduler answers"):

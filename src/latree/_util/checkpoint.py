@@ -11,7 +11,6 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +23,6 @@ from latree import __version__
 from latree._util.files import is_temporary, read_text, readable, to_json, write_bytes, write_text
 from latree._util.text import plural
 from latree.errors import InputError
-from latree.table import Block, Table
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
@@ -214,18 +212,3 @@ def _remove_lock(folder: Path) -> None:
     (folder / _LOCK).unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
-
-
-def fingerprint(table: Table) -> str:
-    """Give a short text that differs for other columns, codes or weights, wherever the rows are."""
-    columns = sha256(json.dumps([asdict(column) for column in table.columns]).encode()).digest()
-    total = np.asarray(table.sum(_checksum)).tobytes()
-    return f"{table.n_rows} rows, {table.n_columns} columns, {sha256(columns + total).hexdigest()[:16]}"
-
-
-def _checksum(block: Block) -> NDArray[np.uint64]:
-    """Give a checksum of rows as numbers, whose sums wrap around."""
-    found = sha256(block.codes.tobytes(order="F"))
-    if block.weights is not None:
-        found.update(block.weights.tobytes())
-    return np.frombuffer(found.digest(), dtype="<u8").astype(np.uint64)

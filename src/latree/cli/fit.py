@@ -4,12 +4,14 @@ from contextlib import nullcontext
 from glob import has_magic
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from latree._util.text import plural
 from latree.cli import common
 from latree.errors import InputError
+from latree.settings import Criterion, Representatives, Settings
 
 if TYPE_CHECKING:
     from latree._util.progress import Progress, Stages
@@ -29,64 +31,77 @@ MIN_COLUMNS = 4  # three leaves have only one tree
     required=True,
     help="New folder for report.html, report.txt, tree.nwk, model.json, summary.json.",
 )
-@click.option("--method", default="auto", show_default=True, help="Learner of the tree; see `latree methods`.")
+@click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
     "--states",
+    "n_states",
     type=common.OrAuto(click.IntRange(1, 1000), "integer"),
     default="auto",
     show_default=True,
-    help="States of every hidden variable; method spectral must be told.",
+    help="Number of states of every hidden variable; the method spectral needs it.",
 )
 @click.option(
     "--criterion",
-    type=click.Choice(["held-out", "bic"]),
-    default="held-out",
+    type=click.Choice(get_args(Criterion)),
+    default=Settings.criterion,
     show_default=True,
-    help="What states are chosen for: held-out to predict, bic to explain with few.",
+    help="How the number of states is chosen: held-out to predict, bic to explain with few states.",
 )
 @click.option(
     "--representatives",
-    type=click.Choice(["nearest", "random"]),
-    default="nearest",
+    type=click.Choice(get_args(Representatives)),
+    default=Settings.representatives,
     show_default=True,
-    help="Which leaf stands for a branch in a quartet test (tensor).",
+    help="Which leaf represents a branch in a quartet test (tensor).",
 )
 @click.option(
-    "--bins", type=click.IntRange(0, 64), default=10, show_default=True, help="Bins of numeric columns; 0: none."
+    "--bins",
+    type=click.IntRange(0, 64),
+    default=10,
+    show_default=True,
+    help="Quantile bins of numeric columns with many values; 0 for none.",
 )
 @click.option(
-    "--missing", multiple=True, metavar="TEXT", help="A cell that means missing; replaces NA, NaN, null. Repeatable."
+    "--missing",
+    multiple=True,
+    metavar="TEXT",
+    help="A text that marks a missing cell; replaces NA, NaN, null. Repeatable.",
 )
 @click.option(
     "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as an identifier. Repeatable."
 )
-@click.option("--weights", metavar="COLUMN", help="The column that holds the rows' weights.")
+@click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows.")
 @click.option(
     "--smoothing",
     type=common.OrAuto(click.FloatRange(min=0), "number"),
     default="auto",
     show_default=True,
-    help="Pseudo-rows per table cell.",
+    help="Pseudo-rows per cell of a conditional probability table.",
 )
 @click.option(
     "--bootstrap",
     type=click.IntRange(min=0),
-    default=0,
+    default=Settings.bootstrap,
     show_default=True,
-    help="Times that rows are drawn anew for the edges' support and consensus.nwk.",
+    help="Bootstrap replicates of the rows, for the support of the edges and consensus.nwk.",
 )
-@click.option("--restarts", type=click.IntRange(min=1), default=1, show_default=True, help="Random starts of EM.")
 @click.option(
-    "--max-iterations", type=click.IntRange(min=1), default=200, show_default=True, help="Most iterations of EM."
+    "--max-iterations",
+    type=click.IntRange(min=1),
+    default=Settings.max_iterations,
+    show_default=True,
+    help="Most iterations of EM.",
 )
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
-    default=1e-5,
+    default=Settings.tolerance,
     show_default=True,
-    help="EM stops when an iteration gains less, in nats per cell.",
+    help="EM stops when an iteration gains less than this, in nats per cell.",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read and keep Parquet: tcp://...")
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read and keep the Parquet files: tcp://..."
+)
 @common.checkpoint
 @common.seed
 @common.quiet
@@ -98,30 +113,33 @@ def fit(
     quiet: bool,
     scheduler: str | None,
     checkpoint: Path | None,
+    seed: int,
     **options: Any,
 ) -> None:
-    """Learn a tree and fit a model on it.
+    """Learn a tree, fit a model on it and write a report.
 
-    DATA is a .csv, .tsv or .txt file, also with .gz, whose first line names the columns, or a .parquet file. It is only
-    read. A pattern in quotes stands for several files, such as 'folder/*.parquet'. Files may be larger than memory.
+    DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file. It is only read.
+    A pattern in quotes means several files, such as 'folder/*.parquet'. Files may be larger than memory.
+
+    Example: latree fit data.csv --drop id --out run
     """
     from latree.cli.terminal import progress_bars
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table
-    from latree.table.finding import cluster
+    from latree.table.readers import dask_module
 
-    find_method(options["method"])
-    options["n_states"] = options.pop("states")
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
+    settings = Settings(random_state=seed, **options)
+    find_method(settings.method)
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
     origin = Origin(name, common.command_line(name), reading["weights"])
-    connected = nullcontext() if scheduler is None else cluster().connect(scheduler)
+    connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
-        learned = _learn(table, str(data), origin, out, stages, keep_for, **options)
+        learned = _learn(table, str(data), settings, origin, out, stages, keep_for)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -136,9 +154,9 @@ def fit(
 @common.quiet
 @common.as_json
 def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
-    """Learn a tree from data that come along, and write a report.
+    """Learn a tree from example data and write a report.
 
-    30 measurements of 569 tumours, from scikit-learn. Needs no network.
+    The data are 30 measurements of 569 tumours, from scikit-learn. Needs no network.
     """
     from sklearn.datasets import load_breast_cancer
 
@@ -152,18 +170,13 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     origin = Origin("tumour measurements", common.command_line())
     out = out or _free_name("latree-demo")
     with progress_bars(not quiet) as stages:
-        learned = _learn(table, "breast cancer data", origin, out, stages, lambda settings: NOTHING_KEPT, seed=seed)
+        settings = Settings(random_state=seed)
+        learned = _learn(table, "breast cancer data", settings, origin, out, stages, lambda _: NOTHING_KEPT)
     _print_run(learned, out, as_json, quiet)
 
 
-def _renamed(settings: dict[str, Any]) -> dict[str, Any]:
-    """Give settings the names of their options."""
-    names = {"random_state": "seed", "n_states": "states"}
-    return {names.get(name, name): value for name, value in settings.items()}
-
-
 def _free_name(name: str) -> Path:
-    """Give the name, or with the first number behind it that makes a new one."""
+    """Return the name, with a number behind it if it is taken."""
     names = (Path(name if number == 1 else f"{name}-{number}") for number in count(1))
     return next(path for path in names if not path.exists() and not path.is_symlink())
 
@@ -171,31 +184,25 @@ def _free_name(name: str) -> Path:
 def _learn(
     table: "Table",
     source: str,
+    settings: Settings,
     origin: "Origin",
     out: Path,
     stages: "Stages",
     keep_for: common.KeepFor,
-    *,
-    seed: int,
-    **settings: Any,
 ) -> "Learned":
     """Learn a model and write it."""
-    from dataclasses import asdict
-
-    from latree._util.checkpoint import fingerprint
-    from latree.learn import Settings, learn_model
+    from latree.learn import learn_model
     from latree.learners.methods import find_method
-    from latree.table import check_learnable
+    from latree.table.table import check_learnable
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
-        raise InputError(f"{source}: {table.n_columns} column(s) ({names}); a tree needs at least {MIN_COLUMNS}")
-    chosen = Settings(random_state=seed, **settings)
-    check_learnable(table, source, find_method(chosen.method).most_states)
-    keep = keep_for(
-        lambda: {"command": "fit", **_renamed(asdict(chosen)), "table, as it was read,": fingerprint(table)}
-    )
-    learned = learn_model(table, chosen, stages, origin, keep)
+        raise InputError(
+            f"{source}: {plural(table.n_columns, 'column')} ({names}); a tree needs at least {MIN_COLUMNS}"
+        )
+    check_learnable(table, source, find_method(settings.method).most_states)
+    keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": table.fingerprint()})
+    learned = learn_model(table, settings, stages, origin, keep)
     _write_run(learned, out, stages("Writing the report", at_most=True))
     return learned
 

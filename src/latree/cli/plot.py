@@ -42,7 +42,7 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
     """
     from latree.figure import plot as draw
     from latree.figure.picture import check_ending
-    from latree.table.labels import read_labels
+    from latree.table import read_labels
 
     check_ending(out)
     model = common.load_model(tree) if common.is_model(tree) else None

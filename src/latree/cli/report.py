@@ -45,7 +45,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """
     from latree.cli.terminal import progress_bars
     from latree.report import report_html, write_report
-    from latree.table.labels import read_labels
+    from latree.table import read_labels
 
     if data is None and (given := [name for name in ("test", "rows", "weights") if options[name]]):
         raise InputError(f"--{given[0]} needs the data of the fit as the second argument")

@@ -36,7 +36,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
         table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
         if table.n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
-        total = loaded.log_likelihood(table.told(stages("Scoring the rows")))
+        total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
     mean = total / table.n_rows
     if as_json:
         # JSON has no infinity: null means that some row is impossible under the model.
@@ -102,7 +102,7 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
         table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
         header, cells = read_cells(data)
         missing = table.codes() < 0
-        filled = loaded.complete(table.told(stages("Filling cells"))).codes()
+        filled = loaded.complete(table.with_progress(stages("Filling cells"))).codes()
         writing = stages("Writing rows")
         for j, column in enumerate(loaded.columns):
             writing(j, len(loaded.columns))
@@ -115,7 +115,7 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
 
 def _labels(column: "Column") -> list[str]:
     """Return the text of each state of a column in a file."""
-    from latree.table.factors import label_of
+    from latree.table.raw import label_of
 
     return [label_of(column.decode(code)) for code in range(column.n_states)]
 

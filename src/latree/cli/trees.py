@@ -27,7 +27,7 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
 
     one, other = common.load_tree(first), common.load_tree(second)
     try:
-        unshared = one.unshared(other)
+        unshared = one.unshared_splits(other)
     except InputError as error:
         raise InputError(f"{first} and {second}: {error}") from None
     if as_json:

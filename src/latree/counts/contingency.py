@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.parallel import map_ordered
 from latree.errors import InputError
-from latree.table import Block, Table, missing_code
+from latree.table import Block, Table
+from latree.table.chunks import missing_code
 
 # One quartet of 200-state columns would take 1.6e9 cells: refuse before the memory goes.
 MAX_CELLS = 2**27

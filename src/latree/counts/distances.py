@@ -19,7 +19,8 @@ from latree._util.progress import Progress, no_progress
 from latree.counts.contingency import pair_tables, tables_between, tiles
 from latree.counts.tensor import nuclear_norms, singular_values
 from latree.errors import InputError
-from latree.table import FEW_STATES, Table
+from latree.table import Table
+from latree.table.table import FEW_STATES
 
 _WIDE_CELLS_AT_ONCE = 2**22  # of pair tables of columns with many states
 _MOST_WIDE_CELLS = 2**34  # of all pair tables together where columns have many states: beyond it, hours

@@ -1,6 +1,6 @@
 """Trees as pictures for papers, pages and notebooks."""
 
-from latree.figure.draw import Layout, plot
+from latree.figure.draw import plot
 from latree.figure.picture import Picture
 
-__all__ = ["Layout", "Picture", "plot"]
+__all__ = ["Picture", "plot"]

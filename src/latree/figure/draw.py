@@ -1,4 +1,4 @@
-"""A tree as a picture: nodes and names in their places, support, colours of groups, a legend."""
+"""Drawing a tree as a picture: its layout, the support of edges, colours of groups, and a legend."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +10,9 @@ import numpy as np
 
 from latree._util.text import plural
 from latree.errors import InputError
-from latree.figure.boxes import Crowd
-from latree.figure.layout import Placed, Plan, horizontal
-from latree.figure.marks import colour_of, mark
+from latree.figure.boxes import OccupiedBoxes
+from latree.figure.layout import LayoutPlan, PlacedComponent, horizontal
+from latree.figure.markers import colour_of, marker
 from latree.figure.picture import (
     LINE_HEIGHT,
     MUTED,
@@ -23,30 +23,30 @@ from latree.figure.picture import (
     Text,
     boxes_of,
     extent_of,
-    named_text,
+    name_text,
 )
 from latree.figure.radial import radial, unrooted
-from latree.figure.text import width
+from latree.figure.text import text_width
 from latree.model import LatentTreeModel
 from latree.tree import Tree
 
 Layout: TypeAlias = Literal["radial", "unrooted", "horizontal"]
-_LAYOUTS: dict[Layout, Callable[[Plan], list[Placed]]] = {
+_LAYOUTS: dict[Layout, Callable[[LayoutPlan], list[PlacedComponent]]] = {
     "radial": radial,
-    "unrooted": unrooted,
+    "unrooted": unrooted,  # what phylogeneticists expect of a tree without a root
     "horizontal": horizontal,
 }
 
-_MARGIN = 12
-_APART = 28  # between parts of a forest
-_SUPPORT_SIZE = 0.75  # of the names' letters
-_MARK = 0.34  # radius of a group's mark, in units of the names' letters
-_DOT = 0.17  # of a node without one
-_WIDE = 1.4  # how much wider than high a forest is
+_MARGIN = 12  # pixels around the picture
+_COMPONENT_GAP = 28  # pixels between the components of a forest, and between the tree and the legend
+_SUPPORT_SIZE = 0.75  # size of the numbers beside edges, in units of the names' letters
+_MARKER_RADIUS = 0.34  # radius of a group's marker, in units of the names' letters
+_NODE_RADIUS = 0.17  # radius of an observed node without a group, in units of the names' letters
+_PAGE_RATIO = 1.4  # width of the picture of a forest, in units of its height
 
 
 def plot(
-    drawn: Tree | LatentTreeModel,
+    tree: Tree | LatentTreeModel,
     path: str | Path | None = None,
     *,
     layout: Layout = "radial",
@@ -57,18 +57,20 @@ def plot(
 
     Longer edges of a model mean weaker dependence (:meth:`latree.LatentTreeModel.edge_lengths`). A tree's edges have
     their own ``lengths``, or are all equally long if there are none. The numbers beside edges are their support in per
-    cent, where there is room. A forest is drawn part by part, on the same scale.
+    cent, where there is room. The components of a forest are drawn one by one, on the same scale.
 
     Parameters
     ----------
-    drawn : Tree or LatentTreeModel
+    tree : Tree or LatentTreeModel
     path : str or Path, optional
         File to write. Its name ends in ``.svg`` or ``.png``; a PNG needs matplotlib.
     layout : {"radial", "unrooted", "horizontal"}
-        Around the middle of the tree; without a root, which suits up to about thirty columns; or from left to right.
+        "radial" draws the tree around its centre, and suits any number of columns. "unrooted" is the layout that
+        phylogeneticists expect of a tree without a root; it suits up to about thirty columns. "horizontal" draws from
+        left to right, with one row per column.
     labels : mapping, optional
-        From names of columns to the groups they belong to. Each group has a colour, a mark and a line in the legend. A
-        branch whose columns all belong to one group has its colour.
+        From names of columns to the groups they belong to. Each group has a colour, a marker and a line in the legend.
+        A branch whose columns all belong to one group has its colour.
     hidden : bool
         Whether hidden variables are named, too.
 
@@ -81,27 +83,37 @@ def plot(
     --------
     >>> import latree
     >>> tree = latree.Tree.from_newick("((a,b),c,d);")
-    >>> latree.plot(tree, labels={"a": "letters", "b": "letters"}).to_svg()[:4]
+    >>> picture = latree.plot(tree, labels={"a": "letters", "b": "letters"})
+    >>> picture.title
+    'Tree of 4 columns with 2 hidden variables'
+    >>> picture.to_svg()[:4]
     '<svg'
     """
-    picture = _picture(drawn, layout, labels, hidden)
+    picture = _picture(tree, layout, labels, hidden)
     if path is not None:
         picture.save(path)
     return picture
 
 
-def _picture(drawn: Tree | LatentTreeModel, layout: Layout, labels: Mapping[str, str] | None, hidden: bool) -> Picture:
-    tree = drawn if isinstance(drawn, Tree) else drawn.tree.with_numbers(lengths=drawn.edge_lengths())
+def _picture(
+    tree_or_model: Tree | LatentTreeModel, layout: Layout, labels: Mapping[str, str] | None, hidden: bool
+) -> Picture:
+    tree = (
+        tree_or_model
+        if isinstance(tree_or_model, Tree)
+        else tree_or_model.tree.with_numbers(lengths=tree_or_model.edge_lengths())
+    )
     if layout not in _LAYOUTS:
         raise InputError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, not {layout!r:.60}")
     groups = _groups(tree, labels or {})
-    plan = Plan.of(tree, hidden, gap=2 * _MARK if groups else 3 * _DOT)
-    parts = [_drawn(plan, part, groups) for part in _LAYOUTS[layout](plan)]
-    shapes = _below_each_other(parts) if layout == "horizontal" else _side_by_side(parts)
+    plan = LayoutPlan.of(tree, hidden, gap=2 * _MARKER_RADIUS if groups else 3 * _NODE_RADIUS)
+    edge_groups = _edges_of_one_group(plan, groups)
+    components = [_drawn(plan, placed, groups, edge_groups) for placed in _LAYOUTS[layout](plan)]
+    primitives = _below_each_other(components) if layout == "horizontal" else _side_by_side(components)
     if groups:
-        shapes += _legend(list(_numbers(labels or {})), plan.size, shapes)
-    left, top, right, bottom = extent_of(shapes)
-    moved = tuple(primitive.moved(_MARGIN - left, _MARGIN - top) for primitive in shapes)
+        primitives += _legend(list(_group_numbers(labels or {})), plan.size, primitives)
+    left, top, right, bottom = extent_of(primitives)
+    moved = tuple(primitive.moved(_MARGIN - left, _MARGIN - top) for primitive in primitives)
     return Picture(right - left + 2 * _MARGIN, bottom - top + 2 * _MARGIN, _title(tree), moved)
 
 
@@ -109,65 +121,65 @@ def _title(tree: Tree) -> str:
     return f"Tree of {plural(tree.n_observed, 'column')} with {plural(tree.n_hidden, 'hidden variable')}"
 
 
-def _numbers(labels: Mapping[str, str]) -> dict[str, int]:
-    """Give groups numbers, the largest first."""
+def _group_numbers(labels: Mapping[str, str]) -> dict[str, int]:
+    """Return the number of each group; the largest group comes first."""
     sizes = Counter(label for label in labels.values() if label)
     return {label: number for number, label in enumerate(sorted(sizes, key=lambda label: (-sizes[label], label)))}
 
 
 def _groups(tree: Tree, labels: Mapping[str, str]) -> dict[int, int]:
-    """Give the number of each labelled node's group."""
-    place = {name: node for node, name in enumerate(tree.names)}
+    """Return the number of the group of each labelled node."""
+    node_of = {name: node for node, name in enumerate(tree.names)}
     for name in labels:
-        if name not in place:
+        if name not in node_of:
             raise InputError(f"there is a label for {name!r:.60}, which is none of the tree's columns")
-    number = _numbers(labels)
-    return {place[name]: number[label] for name, label in labels.items() if label}
+    number = _group_numbers(labels)
+    return {node_of[name]: number[label] for name, label in labels.items() if label}
 
 
-def _drawn(plan: Plan, placed: Placed, groups: Mapping[int, int]) -> list[Primitive]:
-    """Draw one part: edges, then marks and names, and the edges' support where there is room."""
-    alone = _edges_of_one_group(plan, placed, groups)
+def _drawn(
+    plan: LayoutPlan, placed: PlacedComponent, groups: Mapping[int, int], edge_groups: Mapping[int, int]
+) -> list[Primitive]:
+    """Draw one component: edges, then nodes and names, and the support of edges where there is room."""
     drawn: list[Primitive] = [
-        Line(route, colour_of(alone[edge]), 1.8) if edge in alone else Line(route)
+        Line(route, colour_of(edge_groups[edge]), 1.8) if edge in edge_groups else Line(route)
         for edge, route in placed.routes.items()
     ]
     drawn += placed.leaders
     for node, (x, y) in placed.position.items():
         if node in groups:
-            drawn.append(mark(groups[node], x, y, _MARK * plan.size))
+            drawn.append(marker(groups[node], x, y, _MARKER_RADIUS * plan.size))
         else:
-            radius = plan.size * (_DOT if node < plan.tree.n_observed else 0.75 * _DOT)
+            radius = plan.size * (_NODE_RADIUS if node < plan.tree.n_observed else 0.75 * _NODE_RADIUS)
             drawn.append(Circle(x, y, radius, MUTED, MUTED))
     drawn += placed.names.values()
     return [*drawn, *_support(plan, placed, drawn)]
 
 
-def _edges_of_one_group(plan: Plan, placed: Placed, groups: Mapping[int, int]) -> dict[int, int]:
-    """Give the edges below which all columns are of one group, and the group."""
-    below: dict[int, set[int]] = {node: set() for node in placed.position}
-    found = {}
-    for node in reversed(placed.position):
-        if node < plan.tree.n_observed:
-            below[node].add(groups.get(node, -1))
-        if plan.parent[node] >= 0:
-            below[plan.parent[node]] |= below[node]
-            if len(below[node]) == 1 and -1 not in below[node]:
-                found[plan.up[node]] = next(iter(below[node]))
-    return found
+def _edges_of_one_group(plan: LayoutPlan, groups: Mapping[int, int]) -> dict[int, int]:
+    """Return the edges below which all columns belong to one group, with the number of the group."""
+    # The groups in the subtree of each node; -1 is a column without a group.
+    nodes = range(plan.tree.n_nodes)
+    own = (frozenset([groups.get(node, -1)] if node < plan.tree.n_observed else []) for node in nodes)
+    below = plan.rooted.combined(own, frozenset.union)
+    return {
+        plan.edge_above(node): next(iter(found))
+        for node, found in enumerate(below)
+        if plan.edge_above(node) >= 0 and len(found) == 1 and -1 not in found
+    }
 
 
-def _support(plan: Plan, placed: Placed, drawn: Sequence[Primitive]) -> list[Text]:
+def _support(plan: LayoutPlan, placed: PlacedComponent, drawn: Sequence[Primitive]) -> list[Text]:
     """Write the support of inner edges beside them, in per cent, where nothing is in the way."""
     support = plan.tree.support
     size = _SUPPORT_SIZE * plan.size
-    is_share = not ((support < 0) | (support > 1)).any()  # trees from elsewhere may have other numbers
-    taken = boxes_of(drawn)
-    free_rows = np.full((len(placed.position), 6), np.nan)  # for what is written on the way
-    crowd = Crowd(np.concatenate([taken, free_rows]))
+    is_share = not ((support < 0) | (support > 1)).any()  # trees of other programs may have other numbers
+    boxes_drawn = boxes_of(drawn)
+    free_rows = np.full((len(placed.position), 6), np.nan)  # for the numbers that are written here
+    occupied = OccupiedBoxes(np.concatenate([boxes_drawn, free_rows]))
     texts: list[Text] = []
     for node in placed.position:
-        edge = plan.up[node]
+        edge = plan.edge_above(node)
         if edge < 0 or isnan(support[edge]) or not plan.branches[node]:
             continue
         text = f"{100 * support[edge]:.0f}" if is_share else f"{support[edge]:.3g}"
@@ -175,12 +187,13 @@ def _support(plan: Plan, placed: Placed, drawn: Sequence[Primitive]) -> list[Tex
         length = hypot(x1 - x0, y1 - y0)
         if length < size:
             continue
+        # Try three places along the edge, on both sides, far enough from the edge that the text does not touch it.
         u, v = (x1 - x0) / length, (y1 - y0) / length
-        aside = 1.5 + size * (width(text) * abs(v) + LINE_HEIGHT * abs(u)) / 2
+        away = 1.5 + size * (text_width(text) * abs(v) + LINE_HEIGHT * abs(u)) / 2
         tried = [
             Text(
-                x0 + share * (x1 - x0) + side * aside * v,
-                y0 + share * (y1 - y0) - side * aside * u,
+                x0 + share * (x1 - x0) + side * away * v,
+                y0 + share * (y1 - y0) - side * away * u,
                 text,
                 size,
                 anchor="middle",
@@ -190,53 +203,53 @@ def _support(plan: Plan, placed: Placed, drawn: Sequence[Primitive]) -> list[Tex
             for side in (1, -1)
         ]
         boxes = boxes_of(tried)
-        free = crowd.free(boxes)
+        free = occupied.are_free(boxes)
         if free.any():
-            crowd.put(len(taken) + len(texts), boxes[free.argmax()])
+            occupied.replace(len(boxes_drawn) + len(texts), boxes[free.argmax()])
             texts.append(tried[int(free.argmax())])
     return texts
 
 
-def _side_by_side(parts: Sequence[list[Primitive]]) -> list[Primitive]:
-    """Put parts into rows, the highest first, as wide together as suits a page."""
-    extents = [extent_of(part) for part in parts]
-    sizes = [(right - left + _APART, bottom - top + _APART) for left, top, right, bottom in extents]
-    page = max(max(w for w, _ in sizes), (_WIDE * sum(w * h for w, h in sizes)) ** 0.5)
+def _side_by_side(components: Sequence[list[Primitive]]) -> list[Primitive]:
+    """Put components into rows, the highest first; the rows are as wide as suits a page."""
+    extents = [extent_of(component) for component in components]
+    sizes = [(right - left + _COMPONENT_GAP, bottom - top + _COMPONENT_GAP) for left, top, right, bottom in extents]
+    page_width = max(max(w for w, _ in sizes), (_PAGE_RATIO * sum(w * h for w, h in sizes)) ** 0.5)
     drawn: list[Primitive] = []
-    x = y = row = 0.0
-    for part in sorted(range(len(parts)), key=lambda part: (-round(sizes[part][1]), part)):
-        (left, top, _, _), (w, h) = extents[part], sizes[part]
-        if x and x + w > page:
-            x, y, row = 0.0, y + row, 0.0
-        row = max(row, h)
-        drawn += [primitive.moved(x - left, y - top) for primitive in parts[part]]
+    x = y = row_height = 0.0
+    for number in sorted(range(len(components)), key=lambda number: (-round(sizes[number][1]), number)):
+        (left, top, _, _), (w, h) = extents[number], sizes[number]
+        if x and x + w > page_width:
+            x, y, row_height = 0.0, y + row_height, 0.0
+        row_height = max(row_height, h)
+        drawn += [primitive.moved(x - left, y - top) for primitive in components[number]]
         x += w
     return drawn
 
 
-def _below_each_other(parts: Sequence[list[Primitive]]) -> list[Primitive]:
+def _below_each_other(components: Sequence[list[Primitive]]) -> list[Primitive]:
     drawn: list[Primitive] = []
     y = 0.0
-    for part in parts:
-        _, top, _, bottom = extent_of(part)
-        drawn += [primitive.moved(0, y - top) for primitive in part]
-        y += bottom - top + _APART / 2
+    for component in components:
+        _, top, _, bottom = extent_of(component)
+        drawn += [primitive.moved(0, y - top) for primitive in component]
+        y += bottom - top + _COMPONENT_GAP / 2
     return drawn
 
 
 def _legend(labels: Sequence[str], size: float, drawn: Sequence[Primitive]) -> list[Primitive]:
-    """List the groups at the right of what is drawn, in as many columns as its height asks for."""
+    """Return the legend at the right of what is drawn, in as many columns as fit its height, but at most four."""
     _, top, right, bottom = extent_of(drawn)
-    row = 1.6 * size
-    rows = max(1, int((bottom - top) // row), -(-len(labels) // 4))
-    made: list[Primitive] = []
-    x = right + _APART
-    for first in range(0, len(labels), rows):
-        column = labels[first : first + rows]
-        start = (top + bottom) / 2 - row * (min(rows, len(labels)) - 1) / 2
+    row_height = 1.6 * size
+    n_rows = max(1, int((bottom - top) // row_height), -(-len(labels) // 4))
+    legend: list[Primitive] = []
+    x = right + _COMPONENT_GAP
+    for first in range(0, len(labels), n_rows):
+        column = labels[first : first + n_rows]
+        start = (top + bottom) / 2 - row_height * (min(n_rows, len(labels)) - 1) / 2
         for place, label in enumerate(column):
-            y = start + place * row
-            made.append(mark(first + place, x, y, _MARK * size))
-            made.append(named_text(x + size, y, label, size))
-        x = extent_of(made)[2] + _APART
-    return made
+            y = start + place * row_height
+            legend.append(marker(first + place, x, y, _MARKER_RADIUS * size))
+            legend.append(name_text(x + size, y, label, size))
+        x = extent_of(legend)[2] + _COMPONENT_GAP
+    return legend

@@ -1,92 +1,104 @@
-"""Where the nodes and names of a tree are in a picture: what all layouts share, and the horizontal one."""
+"""Where the nodes and names of a tree are in a picture: what all layouts share, and the horizontal layout."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from latree.figure.picture import INK, MUTED, Line, Point, Text, named_text
-from latree.tree import Tree
+from latree.figure.picture import INK, MUTED, Line, Position, Text, name_text
+from latree.tree import Rooted, Tree
 from latree.tree.drawing import branches_of
 
-_ROW = 1.4  # height of a row, in units of the letters' size
-_EDGE = 34  # width of an edge in the horizontal layout, where there are few on the way to a leaf
-_NARROWEST, _WIDEST = 240, 720  # of the horizontal layout without its names
+_ROW_HEIGHT = 1.4  # the height of a row of the horizontal layout, in units of the letters' size
+_EDGE_WIDTH = 34  # the mean width in pixels of an edge on the deepest path, within the limits that follow
+_MIN_WIDTH, _MAX_WIDTH = 240, 720  # limits in pixels of the width of the horizontal layout, without its names
 
 
-class Placed(NamedTuple):
-    """A part of a tree in its place, in pixels."""
+class PlacedComponent(NamedTuple):
+    """A component of a tree with the places of its nodes, edges and names, in pixels."""
 
-    position: dict[int, Point]
-    routes: dict[int, tuple[Point, ...]]  # of every edge, from the node above to the one below
+    position: dict[int, Position]  # of each node, parents first
+    routes: dict[int, tuple[Position, ...]]  # the corners of each edge, from the upper node to the lower one
     names: dict[int, Text]
-    leaders: list[Line]  # from nodes to names that are farther away
+    leaders: list[Line]  # lines from nodes to names that are not close to them
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be placed: a tree hung from its middle, lengths of at most one, and the nodes that have names."""
+class LayoutPlan:
+    """What a layout places: a tree hung from its centre, lengths of at most one, and the nodes that have names."""
 
     tree: Tree
-    branches: list[list[int]]
-    parent: list[int]
-    up: list[int]
-    parts: list[list[int]]  # nodes of each component, every node after its parent
-    lengths: list[float]
-    measured: bool  # whether the lengths mean anything
+    rooted: Rooted
+    branches: list[list[int]]  # the children of each node, small branches first
+    lengths: list[float]  # of edges
+    has_lengths: bool  # whether the tree has lengths; if not, all are 1
     names: dict[int, str]
-    size: float  # of the letters
-    gap: float  # from a node to its name
+    size: float  # of the letters, in pixels
+    gap: float  # between a node and its name, in pixels
 
     @classmethod
-    def of(cls, tree: Tree, hidden: bool, gap: float) -> "Plan":
-        """Make a plan for a tree: the more names, the smaller letters. The gap is in units of their size."""
+    def of(cls, tree: Tree, hidden: bool, gap: float) -> "LayoutPlan":
+        """Return the plan for a tree; the more names, the smaller the letters.
+
+        Parameters
+        ----------
+        tree : Tree
+        hidden : bool
+            Whether hidden variables are named, too.
+        gap : float
+            Between a node and its name, in units of the letters' size.
+        """
         rooted = tree.rooted()
-        parts: list[list[int]] = []
-        for node in rooted.order.tolist():
-            if rooted.parent[node] < 0:
-                parts.append([])
-            parts[-1].append(node)
         names = dict(enumerate(tree.node_names if hidden else tree.names))
-        most = max(sum(node in names for node in part) for part in parts)
+        most = max(sum(node in names for node in component) for component in rooted.components)
+        # 12 pixels for up to 30 names, 2 less for every doubling, at least 7, in steps of one half.
         size = round(min(12.0, max(7.0, 12 - 2 * np.log2(most / 30))) * 2) / 2
+        lengths, has_lengths = _lengths(tree)
         branches = branches_of(rooted, tree.n_observed)
-        lengths, measured = _lengths(tree)
-        return cls(
-            tree,
-            branches,
-            rooted.parent.tolist(),
-            rooted.up.tolist(),
-            parts,
-            lengths,
-            measured,
-            names,
-            size,
-            gap * size,
-        )
+        return cls(tree, rooted, branches, lengths, has_lengths, names, size, gap * size)
+
+    @cached_property
+    def heights(self) -> list[float]:
+        """The number of edges between each node and the farthest leaf below it."""
+        return self.rooted.combined([0.0] * self.tree.n_nodes, lambda above, below: max(above, below + 1))
+
+    @cached_property
+    def n_names_below(self) -> list[int]:
+        """The number of names in the subtree of each node."""
+        return self.rooted.subtree_sums(int(node in self.names) for node in range(self.tree.n_nodes))
+
+    def parent(self, node: int) -> int:
+        """Return the parent of a node, -1 for a root."""
+        return int(self.rooted.parent[node])
+
+    def edge_above(self, node: int) -> int:
+        """Return the edge between a node and its parent, -1 for a root."""
+        return int(self.rooted.up[node])
 
     def arranged(self, node: int) -> list[int]:
-        """Give the branches of a node in their order, and among them the node itself if it has a name."""
+        """Return the branches of a node in their order, with the node itself in the middle if it has a name."""
         around = list(self.branches[node])
         if node in self.names:
             around.insert(len(around) // 2, node)
         return around
 
     def length(self, node: int) -> float:
-        """Give the length of the edge above a node."""
-        return self.lengths[self.up[node]] if self.parent[node] >= 0 else 0.0
+        """Return the length of the edge above a node, 0 for a root."""
+        edge = self.edge_above(node)
+        return self.lengths[edge] if edge >= 0 else 0.0
 
     def name(self, node: int, x: float, y: float, **options: Any) -> Text:
-        """Give the text of a node's name; hidden variables stand back."""
+        """Return the text of a node's name; names of hidden variables are grey."""
         colour = INK if node < self.tree.n_observed else MUTED
-        return named_text(x, y, self.names[node], self.size, colour=colour, **options)
+        return name_text(x, y, self.names[node], self.size, colour=colour, **options)
 
 
 def _lengths(tree: Tree) -> tuple[list[float], bool]:
-    """Give lengths of which the largest is one, and whether they are the tree's own.
+    """Return the lengths divided by the largest, and whether the tree has any; if not, all are 1.
 
-    Negative ones, which some methods give, are drawn as zero, unknown ones as the mean of the others.
+    Negative lengths, which some methods return, are drawn as zero, and unknown ones as the mean of the others.
     """
     known = ~np.isnan(tree.lengths)
     largest = float(tree.lengths[known].max(initial=0))
@@ -96,58 +108,59 @@ def _lengths(tree: Tree) -> tuple[list[float], bool]:
     return np.where(known, scaled, scaled[known].mean()).tolist(), True
 
 
-def horizontal(plan: Plan) -> list[Placed]:
-    """Place every part of a tree from left to right, one row a name."""
-    depths = [from_root(plan, part, lambda node: 1.0) for part in plan.parts]
-    across = [outwards(plan, part) for part in plan.parts]
-    deepest, farthest = (max(max(x.values()) for x in values) for values in (depths, across))
-    scale = min(max(_NARROWEST, _EDGE * deepest), _WIDEST) / farthest if farthest else 0.0
-    return [_in_rows(plan, part, x, scale) for part, x in zip(plan.parts, across, strict=True)]
+def horizontal(plan: LayoutPlan) -> list[PlacedComponent]:
+    """Place every component of a tree from left to right, one row per name."""
+    deepest = max(plan.rooted.depth)
+    across = [distances_from_root(plan, component) for component in plan.rooted.components]
+    farthest = max(max(x.values()) for x in across)
+    scale = min(max(_MIN_WIDTH, _EDGE_WIDTH * float(deepest)), _MAX_WIDTH) / farthest if farthest else 0.0
+    return [_in_rows(plan, component, x, scale) for component, x in zip(plan.rooted.components, across, strict=True)]
 
 
-def _in_rows(plan: Plan, part: Sequence[int], across: dict[int, float], scale: float) -> Placed:
-    height = _ROW * plan.size
-    position = {node: (scale * across[node], height * row) for node, row in rows_of(plan, part).items()}
-    routes: dict[int, tuple[Point, ...]] = {}
-    for node in part[1:]:
-        (x, y), end = position[plan.parent[node]], position[node]
-        routes[plan.up[node]] = ((x, y), (x, end[1]), end)
+def _in_rows(plan: LayoutPlan, component: Sequence[int], across: dict[int, float], scale: float) -> PlacedComponent:
+    height = _ROW_HEIGHT * plan.size
+    position = {node: (scale * across[node], height * row) for node, row in rows_of(plan, component).items()}
+    routes: dict[int, tuple[Position, ...]] = {}
+    for node in component[1:]:
+        # First down or up from the parent, then to the right.
+        (x, y), end = position[plan.parent(node)], position[node]
+        routes[plan.edge_above(node)] = ((x, y), (x, end[1]), end)
     names = {
-        node: plan.name(node, position[node][0] + plan.gap, position[node][1]) for node in part if node in plan.names
+        node: plan.name(node, position[node][0] + plan.gap, position[node][1])
+        for node in component
+        if node in plan.names
     }
-    return Placed(position, routes, names, [])
+    return PlacedComponent(position, routes, names, [])
 
 
-def outwards(plan: Plan, part: Sequence[int]) -> dict[int, float]:
-    """Give every node's distance from the root: by length, or one that is the same for all leaves if there is none."""
-    if plan.measured:
-        return from_root(plan, part, plan.length)
-    height = dict.fromkeys(part, 0.0)
-    for node in reversed(part[1:]):
-        height[plan.parent[node]] = max(height[plan.parent[node]], height[node] + 1)
-    return {node: height[part[0]] - height[node] for node in part}
-
-
-def from_root(plan: Plan, part: Sequence[int], length: Callable[[int], float]) -> dict[int, float]:
-    """Add up lengths on the way from the root to every node."""
-    found = {part[0]: 0.0}
-    for node in part[1:]:
-        found[node] = found[plan.parent[node]] + length(node)
+def distances_from_root(plan: LayoutPlan, component: Sequence[int]) -> dict[int, float]:
+    """Return the distance of each node from the root: by length, or the same for all leaves if there are no lengths."""
+    root, *others = component
+    if not plan.has_lengths:
+        return {node: plan.heights[root] - plan.heights[node] for node in component}
+    found = {root: 0.0}
+    for node in others:
+        found[node] = found[plan.parent(node)] + plan.length(node)
     return found
 
 
-def rows_of(plan: Plan, part: Sequence[int]) -> dict[int, float]:
-    """Give every name a row of its own; a node stands in its name's row, or in the middle of its branches."""
+def rows_of(plan: LayoutPlan, component: Sequence[int]) -> dict[int, float]:
+    """Return the row of each node: names have one row each, and a node without a name is in the middle of its branches.
+
+    Rows are numbered from 0 on, in the order in which the names are drawn.
+    """
     rows: dict[int, float] = {}
-    stack = [(part[0], False)]
+    # Names get their rows depth first; a node comes back from the stack for its own name.
+    stack = [(component[0], False)]
     while stack:
         node, is_name = stack.pop()
         if is_name:
             rows[node] = float(len(rows))
         else:
             stack.extend((other, other == node) for other in reversed(plan.arranged(node)))
-    for node in reversed(part):
+    # Then nodes without names, children first.
+    for node in reversed(component):
         if node not in plan.names:
             around = [rows[other] for other in plan.branches[node]]
             rows[node] = (min(around) + max(around)) / 2
-    return {node: rows[node] for node in part}
+    return {node: rows[node] for node in component}

@@ -1,4 +1,4 @@
-"""Pictures as PNG, by way of matplotlib."""
+"""Pictures as PNG, drawn by matplotlib."""
 
 import io
 import warnings
@@ -10,16 +10,16 @@ from latree.figure.picture import BASELINE, PAPER, Circle, Line, Polygon, Primit
 if TYPE_CHECKING:
     from latree.figure.picture import Picture
 
-_PIXELS_PER_INCH = 96
-_DOTS_PER_INCH = 300  # what journals ask for
-_MOST_DOTS = 12_000  # of a side
-_POINTS = 72 / _PIXELS_PER_INCH  # matplotlib's unit of lines and letters
+_PIXELS_PER_INCH = 96  # of a picture, as browsers have it
+_DOTS_PER_INCH = 300  # the resolution that journals ask for
+_MAX_DOTS = 12_000  # the longest side of a file; larger pictures get a lower resolution
+_POINTS = 72 / _PIXELS_PER_INCH  # points per pixel; matplotlib measures lines and letters in points
 _ALIGNED: dict[str, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
 _DOTTED = (0, (1, 3))
 
 
 def png(picture: "Picture") -> bytes:
-    """Draw a picture; the same picture gives the same bytes."""
+    """Return a picture as PNG; the same picture gives the same bytes."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -31,12 +31,12 @@ def png(picture: "Picture") -> bytes:
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, picture.width), ylim=(picture.height, 0))
     axes.axis("off")
-    for order, primitive in enumerate(picture.drawn):
+    for order, primitive in enumerate(picture.primitives):
         artist = _artist(primitive)
         artist.set_zorder(order)
         axes.add_artist(artist)
     content = io.BytesIO()
-    dots = min(_DOTS_PER_INCH, _MOST_DOTS / max(width, height))
+    dots = min(_DOTS_PER_INCH, _MAX_DOTS / max(width, height))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
         figure.savefig(content, format="png", dpi=dots, metadata={"Software": None})

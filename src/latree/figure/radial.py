@@ -1,12 +1,12 @@
-"""Trees drawn around their middle.
+"""Trees drawn around their centre.
 
-Every name gets an equal share of the full circle: a cone in which nothing else is, so that a name is clear of all the
-others once it is so far out that it fits into its cone.
+Every name gets an equal share of the full circle: a cone that contains nothing else. A name overlaps no other name once
+it is so far from the tip of its cone that it fits into it.
 
-Radial: the horizontal layout bent round. All cones have their tip in the middle.
+Radial: the horizontal layout bent into a circle. The tips of all cones are in the centre.
 
-Unrooted: Felsenstein's equal-angle layout. Every branch has the cone of its names, whose tip is where the branch
-starts, and is drawn along the cone's middle.
+Unrooted: Felsenstein's equal-angle layout, as phylogeneticists expect it. Every branch has the cone of its names. The
+tip of this cone is where the branch starts, and the branch is drawn along the middle of the cone.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,154 +16,166 @@ from typing import NamedTuple
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.figure.boxes import Crowd
-from latree.figure.layout import Placed, Plan, outwards, rows_of
-from latree.figure.picture import LINE_HEIGHT, Line, Point, Text, boxes_of
+from latree.figure.boxes import OccupiedBoxes
+from latree.figure.layout import LayoutPlan, PlacedComponent, distances_from_root, rows_of
+from latree.figure.picture import LINE_HEIGHT, Line, Position, Text, boxes_of
 
-_MANY = 100  # names
-_STEPS = 12  # places that are tried for a name between the nearest and the one that is surely clear
-_ARC = pi / 60  # of a circle is drawn as a straight line
-_SLACK = 1.02  # of the space for a name: its angle is rounded
-_WORTH_A_LINE = 4  # pixels between a node and its name
-
-
-class _Fan(NamedTuple):
-    """A part of a tree around its middle, in units of length."""
-
-    position: dict[int, Point]
-    routes: dict[int, tuple[Point, ...]]
-    direction: dict[int, float]  # of the names, in radians
-    before: dict[int, float]  # from the tip of a name's cone to its node
+_MAX_NAMES_NEAR_NODES = 100  # the radial layout puts more names than this into a circle around the tree
+_DISTANCES_TRIED = 12  # for a name, between its present distance and the one at which it surely overlaps nothing
+_ARC_STEP = pi / 60  # the angle of a circle that is drawn as one straight line
+_CONE_SLACK = 1.02  # the factor by which a name's cone is too wide, because the angles of names are rounded
+_MIN_LEADER = 4  # a name that is this many pixels further from its node than the gap gets a line to it
 
 
-def radial(plan: Plan) -> list[Placed]:
-    """Place every part of a tree around its middle: names near their nodes, or many names in a circle around all."""
-    fans = [_circle(plan, part) for part in plan.parts]
-    scale = _scale(plan, fans)
-    return [(_names_in_a_circle if len(fan.direction) > _MANY else _names_near)(plan, fan, scale) for fan in fans]
+class _RadialComponent(NamedTuple):
+    """A component of a tree around its centre, in units of length."""
+
+    position: dict[int, Position]
+    routes: dict[int, tuple[Position, ...]]
+    direction: dict[int, float]  # of each name, in radians
+    tip_distance: dict[int, float]  # from the tip of each name's cone to its node
 
 
-def unrooted(plan: Plan) -> list[Placed]:
-    """Place every part of a tree so that no node looks like a root."""
-    fans = [_equal_angles(plan, part) for part in plan.parts]
-    scale = _scale(plan, fans)
-    return [_names_near(plan, fan, scale) for fan in fans]
+def radial(plan: LayoutPlan) -> list[PlacedComponent]:
+    """Place every component around its centre, with names near their nodes, or many names in a circle around all."""
+    components = [_circular(plan, nodes) for nodes in plan.rooted.components]
+    scale = _scale(plan, components)
+    return [
+        (_names_in_a_circle if len(component.direction) > _MAX_NAMES_NEAR_NODES else _names_near_nodes)(
+            plan, component, scale
+        )
+        for component in components
+    ]
 
 
-def _scale(plan: Plan, fans: Sequence[_Fan]) -> float:
-    """Give the pixels of a unit of length, the same for all parts: the more names, the larger the picture."""
-    reach = max(hypot(*point) for fan in fans for point in fan.position.values())
-    most = max(len(fan.direction) for fan in fans)
-    return max(70 + 22 * most**0.5, _clear(plan, most)) / reach if reach else 0.0
+def unrooted(plan: LayoutPlan) -> list[PlacedComponent]:
+    """Place every component so that no node looks like a root."""
+    components = [_equal_angles(plan, nodes) for nodes in plan.rooted.components]
+    scale = _scale(plan, components)
+    return [_names_near_nodes(plan, component, scale) for component in components]
 
 
-def _clear(plan: Plan, names: int) -> float:
-    """Give the distance from the tip of a cone at which a name fits into it, if there are so many."""
-    return _SLACK * plan.size * LINE_HEIGHT / (2 * tan(pi / names)) if names > 2 else 0.0
+def _scale(plan: LayoutPlan, components: Sequence[_RadialComponent]) -> float:
+    """Return the pixels per unit of length, the same for all components; more names make the picture larger."""
+    radius = max(hypot(*position) for component in components for position in component.position.values())
+    most = max(len(component.direction) for component in components)
+    return max(70 + 22 * most**0.5, _clear_distance(plan, most)) / radius if radius else 0.0
 
 
-def _circle(plan: Plan, part: Sequence[int]) -> _Fan:
-    names = [node for node in part if node in plan.names]
-    angle = {node: 2 * pi * row / len(names) for node, row in rows_of(plan, part).items()}
-    radius = outwards(plan, part)
+def _clear_distance(plan: LayoutPlan, n_names: int) -> float:
+    """Return the distance from the tip of a cone at which a name fits into it, in a component with so many names."""
+    return _CONE_SLACK * plan.size * LINE_HEIGHT / (2 * tan(pi / n_names)) if n_names > 2 else 0.0
 
-    def place(distance: float, towards: float) -> Point:
-        return distance * cos(towards), distance * sin(towards)
 
-    routes: dict[int, tuple[Point, ...]] = {}
-    for node in part[1:]:
-        above = plan.parent[node]
-        steps = ceil(abs(angle[node] - angle[above]) / _ARC) if radius[above] else 0
+def _circular(plan: LayoutPlan, nodes: Sequence[int]) -> _RadialComponent:
+    named = [node for node in nodes if node in plan.names]
+    # Rows of the horizontal layout become angles, distances from the root become radii.
+    angle = {node: 2 * pi * row / len(named) for node, row in rows_of(plan, nodes).items()}
+    radius = distances_from_root(plan, nodes)
+
+    def polar(radius: float, angle: float) -> Position:
+        return radius * cos(angle), radius * sin(angle)
+
+    routes: dict[int, tuple[Position, ...]] = {}
+    for node in nodes[1:]:
+        # First along the parent's circle, then straight outwards.
+        above = plan.parent(node)
+        steps = ceil(abs(angle[node] - angle[above]) / _ARC_STEP) if radius[above] else 0
         arc = np.linspace(angle[above], angle[node], steps + 1).tolist()
-        routes[plan.up[node]] = (*(place(radius[above], towards) for towards in arc), place(radius[node], angle[node]))
-    position = {node: place(radius[node], angle[node]) for node in part}
-    direction, before = ({node: values[node] for node in names} for values in (angle, radius))
-    return _Fan(position, routes, direction, before)
+        routes[plan.edge_above(node)] = (*(polar(radius[above], a) for a in arc), polar(radius[node], angle[node]))
+    position = {node: polar(radius[node], angle[node]) for node in nodes}
+    direction, tip_distance = ({node: values[node] for node in named} for values in (angle, radius))
+    return _RadialComponent(position, routes, direction, tip_distance)
 
 
-def _names_in_a_circle(plan: Plan, fan: _Fan, scale: float) -> Placed:
-    circle = max(scale * max(fan.before.values()) + plan.gap, _clear(plan, len(fan.direction)))
-    return _placed(plan, fan, scale, {node: circle - scale * distance for node, distance in fan.before.items()})
+def _names_in_a_circle(plan: LayoutPlan, component: _RadialComponent, scale: float) -> PlacedComponent:
+    farthest = scale * max(component.tip_distance.values()) + plan.gap
+    circle = max(farthest, _clear_distance(plan, len(component.direction)))
+    distance = {node: circle - scale * radius for node, radius in component.tip_distance.items()}
+    return _to_scale(plan, component, scale, distance)
 
 
-def _equal_angles(plan: Plan, part: Sequence[int]) -> _Fan:
-    shares = {node: int(node in plan.names) for node in part}
-    for node in reversed(part[1:]):
-        shares[plan.parent[node]] += shares[node]
-    root = part[0]
-    unit = 2 * pi / shares[root]
-    start, depth, position = {root: -unit / 2}, {root: 0}, {root: (0.0, 0.0)}
+def _equal_angles(plan: LayoutPlan, nodes: Sequence[int]) -> _RadialComponent:
+    root = nodes[0]
+    n_names = plan.n_names_below
+    unit = 2 * pi / n_names[root]  # the angle of one name's cone
+    start, depth = {root: -unit / 2}, plan.rooted.depth
+    position = {root: (0.0, 0.0)}
     direction = {}
-    for node in part:
+    for node in nodes:
+        # Divide the cone of the node among its branches and its own name.
         (x, y), angle, around = position[node], start[node], plan.arranged(node)
-        # Every other time the other way round: a long row of small branches does not curl up.
+        # At every other level in reverse order: otherwise a long row of small branches would curl up.
         for other in around if depth[node] % 2 else reversed(around):
-            share = unit if other == node else unit * shares[other]
+            share = unit if other == node else unit * n_names[other]
             middle, length = angle + share / 2, plan.length(other)
             if other == node:
                 direction[node] = middle
             else:
                 position[other] = (x + length * cos(middle), y + length * sin(middle))
-                start[other], depth[other] = angle, depth[node] + 1
+                start[other] = angle
             angle += share
-    turn = _lie_down(np.array(list(position.values())))
+    turn = _turn_to_horizontal(np.array(list(position.values())))
     c, s = cos(turn), sin(turn)
     position = {node: (c * x - s * y, s * x + c * y) for node, (x, y) in position.items()}
-    return _Fan(
+    return _RadialComponent(
         position,
-        {plan.up[node]: (position[plan.parent[node]], position[node]) for node in part[1:]},
+        {plan.edge_above(node): (position[plan.parent(node)], position[node]) for node in nodes[1:]},
         {node: angle + turn for node, angle in direction.items()},
         {node: 0.0 if plan.branches[node] else plan.length(node) for node in direction},
     )
 
 
-def _lie_down(points: FloatArray) -> float:
-    """Give the angle to turn points by so that they spread from left to right."""
+def _turn_to_horizontal(points: FloatArray) -> float:
+    """Return the angle by which to turn points so that they spread from left to right: their principal axis."""
     (xx, xy), (_, yy) = np.cov(points.T, bias=True).tolist()
     if hypot(xx - yy, 2 * xy) <= 1e-6 * (xx + yy):
         return 0.0
     return -atan2(2 * xy, xx - yy) / 2
 
 
-def _names_near(plan: Plan, fan: _Fan, scale: float) -> Placed:
-    """Put names as near to their nodes as nothing is in the way."""
-    nodes = list(fan.direction)
-    clear = _clear(plan, len(nodes))
-    lines = boxes_of(Line(_scaled(route, scale)) for route in fan.routes.values())
-    away = _apart(
-        lambda number, distance: _name(plan, fan, scale, nodes[number], distance),
-        [max(plan.gap, clear - scale * fan.before[node]) for node in nodes],
+def _names_near_nodes(plan: LayoutPlan, component: _RadialComponent, scale: float) -> PlacedComponent:
+    """Put names as near to their nodes as possible without overlap."""
+    nodes = list(component.direction)
+    clear = _clear_distance(plan, len(nodes))
+    distances = _distances_without_overlap(
+        lambda number, distance: _name_at(plan, component, scale, nodes[number], distance),
+        [max(plan.gap, clear - scale * component.tip_distance[node]) for node in nodes],
         plan.gap,
-        lines,
+        boxes_of(Line(_scaled(route, scale)) for route in component.routes.values()),
     )
-    return _placed(plan, fan, scale, dict(zip(nodes, away, strict=True)))
+    return _to_scale(plan, component, scale, dict(zip(nodes, distances, strict=True)))
 
 
-def _placed(plan: Plan, fan: _Fan, scale: float, away: dict[int, float]) -> Placed:
-    """Bring a part to scale, with every name at its distance from its node."""
-    names = {node: _name(plan, fan, scale, node, distance) for node, distance in away.items()}
-    return Placed(
-        {node: (scale * x, scale * y) for node, (x, y) in fan.position.items()},
-        {edge: _scaled(route, scale) for edge, route in fan.routes.items()},
+def _to_scale(
+    plan: LayoutPlan, component: _RadialComponent, scale: float, distance: dict[int, float]
+) -> PlacedComponent:
+    """Return a component in pixels, with every name at its distance from its node."""
+    names = {node: _name_at(plan, component, scale, node, away) for node, away in distance.items()}
+    return PlacedComponent(
+        {node: (scale * x, scale * y) for node, (x, y) in component.position.items()},
+        {edge: _scaled(route, scale) for edge, route in component.routes.items()},
         {node: text for node, (text, _) in names.items()},
-        [line for node, (_, line) in names.items() if away[node] > plan.gap + _WORTH_A_LINE],
+        [leader for node, (_, leader) in names.items() if distance[node] > plan.gap + _MIN_LEADER],
     )
 
 
-def _scaled(route: Sequence[Point], scale: float) -> tuple[Point, ...]:
+def _scaled(route: Sequence[Position], scale: float) -> tuple[Position, ...]:
     return tuple((scale * x, scale * y) for x, y in route)
 
 
-def _name(plan: Plan, fan: _Fan, scale: float, node: int, away: float) -> tuple[Text, Line]:
-    """Give a name at a distance from its node, the right way up, and the line from the node to the name."""
-    (x, y), angle = fan.position[node], fan.direction[node]
+def _name_at(
+    plan: LayoutPlan, component: _RadialComponent, scale: float, node: int, distance: float
+) -> tuple[Text, Line]:
+    """Return a name at a distance from its node, never upside down, and the leader from the node to the name."""
+    (x, y), angle = component.position[node], component.direction[node]
     u, v = cos(angle), sin(angle)
-    near, end = min(plan.gap, away - 2), away - 2
+    near, end = min(plan.gap, distance - 2), distance - 2
     backwards = u < -1e-9
     text = plan.name(
         node,
-        scale * x + away * u,
-        scale * y + away * v,
+        scale * x + distance * u,
+        scale * y + distance * v,
         angle=round(degrees(atan2(-v, -u) if backwards else atan2(v, u)), 2),
         anchor="end" if backwards else "start",
     )
@@ -171,25 +183,35 @@ def _name(plan: Plan, fan: _Fan, scale: float, node: int, away: float) -> tuple[
     return text, Line(line, width=0.8, dotted=True)
 
 
-def _apart(
-    name: Callable[[int, float], tuple[Text, Line]],
+def _distances_without_overlap(
+    name_at: Callable[[int, float], tuple[Text, Line]],
     farthest: Sequence[float],
     nearest: float,
     lines: FloatArray,
 ) -> list[float]:
-    """Move names outwards until they are clear of lines, of each other and of each other's leaders.
+    """Move names outwards until they overlap no lines, no other names and no leaders of other names.
 
-    No name is moved farther than its place in ``farthest``; when all are there, nothing overlaps.
+    Parameters
+    ----------
+    name_at : callable
+        From the number of a name and a distance to the name and its leader there.
+    farthest : sequence of float
+        The distance at which each name surely overlaps nothing; it is moved no further.
+    nearest : float
+        The distance at which all names start.
+    lines : array, shape (n, 6)
+        The boxes of lines that are already drawn.
     """
     n = len(farthest)
-    away = [nearest] * n
+    distance = [nearest] * n
 
     def boxes(number: int, distances: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-        pairs = [name(number, distance) for distance in distances]
+        pairs = [name_at(number, tried) for tried in distances]
         return boxes_of(text for text, _ in pairs), boxes_of(line for _, line in pairs)
 
+    # Rows are first the lines, then all names, then all leaders.
     first = [boxes(number, [nearest]) for number in range(n)]
-    crowd = Crowd(
+    occupied = OccupiedBoxes(
         np.concatenate([lines, *(text for text, _ in first), *(line for _, line in first)]),
         np.array([-1] * len(lines) + 2 * list(range(n)), dtype=np.intp),
     )
@@ -197,13 +219,15 @@ def _apart(
     while moving:
         moving = False
         for number in range(n):
-            if away[number] >= farthest[number] or crowd.free(boxes(number, [away[number]])[0], number)[0]:
+            now = distance[number]
+            if now >= farthest[number] or occupied.are_free(boxes(number, [now])[0], number)[0]:
                 continue
-            tried = np.linspace(away[number], farthest[number], _STEPS + 1)[1:]
+            # The nearest of the distances at which the name and its leader overlap nothing, or else the farthest.
+            tried = np.linspace(now, farthest[number], _DISTANCES_TRIED + 1)[1:]
             texts, leaders = boxes(number, tried.tolist())
-            free = crowd.free(texts, number) & crowd.free(leaders, number)
-            chosen = int(free.argmax()) if free.any() else _STEPS - 1
-            away[number], moving = float(tried[chosen]), True
-            crowd.put(len(lines) + number, texts[chosen])
-            crowd.put(len(lines) + n + number, leaders[chosen])
-    return away
+            free = occupied.are_free(texts, number) & occupied.are_free(leaders, number)
+            chosen = int(free.argmax()) if free.any() else _DISTANCES_TRIED - 1
+            distance[number], moving = float(tried[chosen]), True
+            occupied.replace(len(lines) + number, texts[chosen])
+            occupied.replace(len(lines) + n + number, leaders[chosen])
+    return distance

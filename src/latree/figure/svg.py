@@ -1,4 +1,4 @@
-"""Pictures as SVG: the same picture gives the same bytes; there is no script and no link in it."""
+"""Pictures as SVG: the same picture gives the same bytes, without scripts and links."""
 
 from math import cos, radians, sin
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
 def svg(picture: "Picture", page: bool) -> str:
-    """Write a picture, on a white page or in the ink of the page that it becomes a part of."""
+    """Return a picture as SVG, with a white background or in the colours of the page that it is put into."""
     colours = {} if page else {INK: "currentColor", PAPER: "none"}
     size = f"{_number(picture.width)} {_number(picture.height)}"
     width, height = size.split()
@@ -23,7 +23,7 @@ def svg(picture: "Picture", page: bool) -> str:
         f'role="img" font-family="{_FONT}"' + ("" if page else ' style="max-width:100%;height:auto"') + ">",
         f"<title>{escape(printable(picture.title))}</title>",
         *([f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'] if page else []),
-        *(_element(primitive, colours) for primitive in picture.drawn),
+        *(_element(primitive, colours) for primitive in picture.primitives),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -50,13 +50,13 @@ def _element(primitive: Primitive, colours: dict[str, str]) -> str:
 
 
 def _text(text: Text, colour: str) -> str:
-    """Write a text with its baseline where it belongs: not every reader of SVG can centre it."""
+    """Return a text, placed by its baseline: not every reader of SVG can centre text vertically."""
     angle, below = radians(text.angle), BASELINE * text.size
     x, y = _number(text.x - below * sin(angle)), _number(text.y + below * cos(angle))
     place = f'x="{x}" y="{y}"' + (f' transform="rotate({_number(text.angle)} {x} {y})"' if text.angle else "")
     anchor = f' text-anchor="{text.anchor}"' if text.anchor != "start" else ""
-    told = f"<title>{escape(printable(text.whole))}</title>" if text.whole is not None else ""
-    return f'<text {place} font-size="{_number(text.size)}" fill="{colour}"{anchor}>{told}{escape(text.text)}</text>'
+    tooltip = f"<title>{escape(printable(text.full_text))}</title>" if text.full_text is not None else ""
+    return f'<text {place} font-size="{_number(text.size)}" fill="{colour}"{anchor}>{tooltip}{escape(text.text)}</text>'
 
 
 def _points(points: tuple[tuple[float, float], ...]) -> str:
@@ -64,6 +64,6 @@ def _points(points: tuple[tuple[float, float], ...]) -> str:
 
 
 def _number(value: float) -> str:
-    """Give a number with at most two decimals."""
+    """Return a number with at most two decimals."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

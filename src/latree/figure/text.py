@@ -1,10 +1,10 @@
-"""Names as they can stand in a picture, and how wide they are."""
+"""Names as they are shown in a picture, and how wide they are."""
 
 import unicodedata
 
 from latree._util.text import printable
 
-LONGEST = 40  # letters of a name that are shown
+MAX_LETTERS = 40  # longer names are shortened to this many letters
 
 # Widths of letters in units of the font's size, rounded up: those of DejaVu Sans, the widest of the common fonts.
 _LETTERS = {
@@ -26,23 +26,23 @@ _LETTERS = {
 _WIDTHS = {letter: width for width, letters in _LETTERS.items() for letter in letters}
 
 
-def shown(name: str) -> str:
-    """Give what is shown of a name: :func:`printable`, and its middle left out if it is long."""
+def shortened(name: str) -> str:
+    """Return a name as it is shown: :func:`printable`, and without its middle if it is long."""
     clean = printable(name)
-    if len(clean) <= LONGEST:
+    if len(clean) <= MAX_LETTERS:
         return clean
-    end = LONGEST // 3
-    return f"{clean[: LONGEST - end - 1]}…{clean[-end:]}"
+    end = MAX_LETTERS // 3
+    return f"{clean[: MAX_LETTERS - end - 1]}…{clean[-end:]}"
 
 
-def width(text: str) -> float:
-    """Give the width of a text in units of the font's size, rather too wide than too narrow."""
+def text_width(text: str) -> float:
+    """Return the width of a text in units of the font's size; an upper bound for common fonts."""
     return sum(_WIDTHS.get(letter) or _other_width(letter) for letter in text)
 
 
 def _other_width(letter: str) -> float:
     kind = unicodedata.category(letter)
-    if kind in ("Mn", "Me", "Cf"):
+    if kind in ("Mn", "Me", "Cf"):  # marks on other letters, and invisible letters
         return 0.0
     if kind == "So":  # emoji
         return 1.3

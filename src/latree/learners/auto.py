@@ -7,37 +7,38 @@ little support); a hidden Chow-Liu tree, if prediction is asked for and it predi
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from itertools import pairwise as spans
+from typing import NamedTuple
 
 import numpy as np
 
-from latree._util.arrays import FloatArray, RandomState, generator
+from latree._util.arrays import FloatArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import WHOLE, Attempts, Progress, no_progress, part_of
 from latree.counts.distances import chance, covariance, information, pairwise, pairwise_all
-from latree.inference.em import ConvergenceMonitor, fit_model
 from latree.learners.hidden_chow_liu import hidden_chow_liu
 from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
 from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.rearrange import Verdict, Views, exchanged
-from latree.learners.structure import Structure
+from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, with_support
-from latree.model import LatentTreeModel
+from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.heldout import held_out
 from latree.model.states import (
     MAX_ITERATIONS,
     Choice,
-    Criterion,
+    cap_states,
     choose,
-    contend,
+    evaluate_candidate,
     is_better,
-    regular,
     rough_tolerance,
 )
-from latree.table import MemoryRows, Table
+from latree.settings import Settings
+from latree.table import Table
+from latree.table.memory import MemoryRows
 from latree.tree import Tree
 
 _STATES = 4  # of the model whose posteriors are looked at
@@ -109,8 +110,8 @@ def rearranged(
     table: Table, tree: Tree, seed: int, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT
 ) -> Rearranged:
     """Exchange subtrees across inner edges while that is worth it."""
-    block = table.some_rows(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
-    some = Table(table.columns, MemoryRows.of(block))
+    block = table.subsample_block(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
+    some = Table(table.columns, MemoryRows.from_block(block))
     exchanges = 0
     attempts = Attempts(progress)
     for sweep in range(_SWEEPS + 1):
@@ -138,7 +139,7 @@ def supported(
     Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
     """
     replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
-    some = table.at_most(_SUPPORT_ROWS, seed)
+    some = table.subsample(_SUPPORT_ROWS, seed)
     trees = bootstrap_trees(some, lambda drawn, _: joined(drawn).tree, replicates, seed, progress, keep, "trees")
     counted = with_support(tree, trees)
     old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)
@@ -158,7 +159,7 @@ def _apart(found: Iterable[Verdict]) -> list[Verdict]:
 
 
 def _model(table: Table, tree: Tree, seed: int, progress: Progress, keep: Keeper) -> LatentTreeModel:
-    sizes = regular(tree, table.n_states.tolist(), _STATES)
+    sizes = cap_states(tree, table.n_states.tolist(), _STATES)
     monitor = ConvergenceMonitor(rough_tolerance(table), MAX_ITERATIONS)
     return fit_model(
         table,
@@ -172,42 +173,18 @@ def _model(table: Table, tree: Tree, seed: int, progress: Progress, keep: Keeper
     ).model
 
 
-@dataclass(frozen=True)
-class Chosen(Structure):
-    """A structure with the numbers of states and the smoothing that it was chosen with."""
+class _Candidate(NamedTuple):
+    tree: Tree
+    facts: dict[str, int]
+    choice: Choice
 
-    choice: Choice = field(kw_only=True)
 
-
-def auto(
-    table: Table,
-    *,
-    criterion: Criterion,
-    n_states: int | None,
-    smoothing: float | None,
-    random_state: RandomState,
-    progress: Progress,
-    keep: Keeper = NOTHING_KEPT,
-) -> Chosen:
-    """Learn the tree that an expert would pick.
-
-    Parameters
-    ----------
-    table : Table
-    criterion : {"held-out", "bic"}
-        Whether to predict or to explain; see :mod:`latree.model.states`.
-    n_states : int, optional
-        Number of states of every hidden variable, where that is known.
-    smoothing : float, optional
-        Where that is known.
-    random_state : int, Generator or None
-    progress : callable
-    keep : Keeper
-        Keeps every fit and every resampled table's tree.
-    """
+def auto(table: Table, settings: Settings, context: Context) -> Structure:
+    """Learn the tree that an expert would choose, with its numbers of states and smoothing."""
+    criterion, n_states, smoothing, keep = settings.criterion, settings.n_states, settings.smoothing, context.keep
+    progress, rng = context.progress, context.rng
     ends = [round(WHOLE * share) for share in accumulate(_SHARES.values())]
     told = {stage: part_of(progress, *span) for stage, span in zip(_SHARES, spans([0, *ends]), strict=True)}
-    rng = generator(random_state)
     seed = int(rng.integers(2**31))
     parts = held_out(table, rng)
 
@@ -217,7 +194,7 @@ def auto(
         stage: str,
         smoothing: float | None = smoothing,
         rival: FloatArray | None = None,
-    ) -> Chosen:
+    ) -> _Candidate:
         """Choose what a tree needs."""
         choice = choose(
             table,
@@ -231,15 +208,15 @@ def auto(
             progress=told[stage],
             keep=keep,
         )
-        return Chosen(tree, facts, choice=choice)
+        return _Candidate(tree, facts, choice)
 
-    def contending(tree: Tree, rival: Chosen, stage: str) -> Chosen:
+    def contending(tree: Tree, rival: _Candidate, stage: str) -> _Candidate:
         """Give a tree what another one needed."""
         if n_states is None and criterion == "bic":
             return tried(tree, rival.facts, stage, rival.choice.smoothing)
         most = max(rival.choice.n_states, default=1)
-        sizes = [n_states] * tree.n_hidden if n_states else regular(tree, table.n_states.tolist(), most)
-        choice = contend(
+        sizes = [n_states] * tree.n_hidden if n_states else cap_states(tree, table.n_states.tolist(), most)
+        choice = evaluate_candidate(
             table,
             tree,
             parts,
@@ -249,16 +226,16 @@ def auto(
             progress=told[stage],
             keep=keep,
         )
-        return Chosen(tree, rival.facts, choice=choice)
+        return _Candidate(tree, rival.facts, choice)
 
-    def simpler(best: Chosen, other: Chosen, errors: float) -> Chosen:
+    def simpler(best: _Candidate, other: _Candidate, errors: float) -> _Candidate:
         """Give the simpler one, unless it predicts held-out rows worse, by more than so many standard errors."""
         return best if is_better(best.choice.scores, other.choice.scores, errors) else other
 
     progress(0, WHOLE)
     first = joined(table, told["joining"]).tree
     if not len(first.edges):  # no two columns depend on each other, so that no tree could explain anything
-        return tried(first, {}, "choosing")
+        return Structure(**tried(first, {}, "choosing")._asdict())
     start = rearranged(table, first, seed, told["rearranging"], keep)
     tree = supported(table, start.tree, first, seed, told["resampling"], keep)
     best = tried(tree, {"exchanges": start.exchanges}, "choosing")
@@ -270,10 +247,10 @@ def auto(
     if criterion == "held-out":
         twins = contending(hidden_chow_liu(table.names, pairwise(table, information)).tree, best, "twins")
         if is_better(twins.choice.scores, best.choice.scores, _CLEARLY):
-            best = replace(twins, facts={})
+            best = twins._replace(facts={})
     inner = tree.support[~np.isnan(tree.support)]
     doubtful = len(inner) > 0 and float(inner.mean()) < _DOUBTFUL
     one = tried(latent_class(table.names).tree, {}, "classes", rival=best.choice.scores)
     best = simpler(best, one, _CLEARLY if doubtful else 0)
     progress(WHOLE, WHOLE)
-    return best
+    return Structure(**best._asdict())

@@ -11,8 +11,9 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
-from latree.inference.messages import Network, by_states, upward
-from latree.inference.patterns import plan_of
+from latree.inference.messages import by_states, upward
+from latree.inference.network import Network
+from latree.inference.patterns import plan_messages
 from latree.learners.structure import Structure
 from latree.table import Block, Table
 from latree.tree import Tree
@@ -142,7 +143,7 @@ class _Pair:
         network = self.forest.network([i, j])
 
         def statistic(block: Block) -> tuple[FloatArray, FloatArray]:
-            up = upward(network, plan_of(network, block.codes, repeats=False))
+            up = upward(network, plan_messages(network, block.codes, repeats=False))
             x, z = by_states(up.likelihood[i]), by_states(up.likelihood[j])
             row = (x * (joint @ z)).sum(axis=0)
             weight = np.ones(len(row)) if block.weights is None else block.weights

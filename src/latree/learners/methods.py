@@ -3,13 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from latree._util.arrays import RandomState
-from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import WHOLE, Progress, no_progress, part_of
 from latree.counts.contingency import pair_tables, quartet_tables
 from latree.counts.distances import as_pairs, information, log_det, nuclear, pairwise
 from latree.counts.quartets.nuclear import nuclear_test
@@ -27,132 +24,126 @@ from latree.learners.neighbor_joining import join, neighbor_joining
 from latree.learners.recursive_grouping import group, recursive_grouping
 from latree.learners.spectral_grouping import check_size, spectral_grouping
 from latree.learners.spectral_joining import spectral_joining
-from latree.learners.structure import Structure
-from latree.model.states import Criterion
-from latree.table import FEW_STATES, MANY_STATES, Table
-from latree.tree import Oddity, Tree
+from latree.learners.structure import Context, Structure
+from latree.settings import Settings
+from latree.table import Table
+from latree.table.table import FEW_STATES, MANY_STATES
+from latree.tree import Tree
+from latree.tree.tree import NonBinaryFeature
 
-Representatives: TypeAlias = Literal["nearest", "random"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a learner may be told; each takes what it knows."""
-
-    n_states: int | None = None
-    representatives: Representatives = "nearest"
-    random_state: RandomState = None
-    criterion: Criterion = "held-out"
-    smoothing: float | None = None
-    progress: Progress = no_progress
-    keep: Keeper = NOTHING_KEPT
-
-    def parts(self, share: float) -> tuple[Progress, Progress]:
-        """Give what measuring columns reports to, which takes a share of the time, and what building a tree does.
-
-        Shares are what was measured on tables of 30 to 1000 columns; they only matter for the time left that is shown.
-        """
-        end = round(share * WHOLE)
-        return part_of(self.progress, 0, end), part_of(self.progress, end, WHOLE)
+Learner: TypeAlias = Callable[[Table, Settings, Context], Structure]
 
 
 @dataclass(frozen=True)
 class Method:
-    """A learner of structure."""
+    """A learner of structure, by its name.
+
+    Attributes
+    ----------
+    name, summary, reference : str
+    needs_states : bool
+        Whether the learner needs the number of hidden states.
+    trees : str
+        What kind of tree it returns.
+    function : callable
+        From a table, settings and a context to a structure.
+    may_return : tuple of str
+        What its trees may have that a binary tree with all columns at the leaves has not
+        (:meth:`Tree.non_binary_features`).
+    has_representatives : bool
+        Whether leaves represent branches in its tests.
+    most_states : int
+        The most states that a column may have.
+    quick : callable, optional
+        What bootstrap replicates run instead, if the whole learner takes too long.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.learners import METHODS
+    >>> METHODS["spectral"].needs_states
+    True
+    """
 
     name: str
     summary: str
-    needs_states: bool  # whether structure learning must be told the number of hidden states
-    trees: str  # what kind of tree comes out
+    needs_states: bool
+    trees: str
     reference: str
-    builder: Callable[[Table, Options], Structure]
-    may_have: tuple[Oddity, ...] = ()  # what sets trees that come out apart from binary ones
-    has_representatives: bool = False  # whether leaves stand for branches in its tests
-    most_states: int = MANY_STATES  # of a column
-    quick: Callable[[Table, Options], Structure] | None = None  # what bootstraps do, where the whole takes too long
+    function: Learner
+    may_return: tuple[NonBinaryFeature, ...] = ()
+    has_representatives: bool = False
+    most_states: int = MANY_STATES
+    quick: Learner | None = None
 
     def check_returns(self, tree: Tree) -> None:
-        """Raise if this tree can never come out, whatever the table."""
-        for kind, words in tree.oddities().items():
-            if kind not in self.may_have:
+        """Raise if the method can never return this tree, whatever the table."""
+        for kind, words in tree.non_binary_features().items():
+            if kind not in self.may_return:
                 raise InputError(f"method {self.name!r} can never return a tree like this, where {words}")
 
-    def learn(self, table: Table, options: Options) -> Structure:
+    def learn(self, table: Table, settings: Settings, context: Context) -> Structure:
         """Learn the structure behind a table."""
-        if options.representatives != Options.representatives and not self.has_representatives:
+        if settings.representatives != Settings.representatives and not self.has_representatives:
             raise InputError(
-                f"method {self.name!r} has no representatives to choose, and was told {options.representatives!r:.60}: "
+                f"method {self.name!r} has no representatives, so that {settings.representatives!r:.60} means nothing: "
                 "leave out representatives, or --representatives on the command line"
             )
-        if self.needs_states and options.n_states is None:
+        if self.needs_states and settings.n_states is None:
             raise InputError(
-                f"method {self.name!r} must be told the number of states of the hidden variables: n_states, or "
-                "--states on the command line"
+                f"method {self.name!r} needs the number of states of the hidden variables: n_states, or --states on "
+                "the command line"
             )
-        return self.builder(table, options)
+        return self.function(table, settings, context)
 
-    def replicate(self, table: Table, options: Options) -> Structure:
+    def replicate(self, table: Table, settings: Settings, context: Context) -> Structure:
         """Learn the structure behind a resampled table."""
-        return (self.quick or self.learn)(table, options)
+        return (self.quick or self.learn)(table, settings, context)
 
 
 def find_method(name: str) -> Method:
-    """Give the method of a name."""
+    """Return the method of a name."""
     if name not in METHODS:
         raise InputError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     return METHODS[name]
 
 
-def _auto(table: Table, options: Options) -> Structure:
-    return auto(
-        table,
-        criterion=options.criterion,
-        n_states=options.n_states,
-        smoothing=options.smoothing,
-        random_state=options.random_state,
-        progress=options.progress,
-        keep=options.keep,
-    )
-
-
-def _tensor(table: Table, options: Options) -> Structure:
-    if options.representatives not in ("nearest", "random"):
-        raise InputError(f"representatives must be 'nearest' or 'random', not {options.representatives!r}")
-    measuring, building = options.parts(0.2)
+def _tensor(table: Table, settings: Settings, context: Context) -> Structure:
+    measuring, building = context.stages(0.2)
     return divide_and_conquer(
         table.names,
         nuclear_test(partial(quartet_tables, table), int(table.n_states.max())),
-        distance=pairwise(table, nuclear, measuring) if options.representatives == "nearest" else None,
-        random_state=options.random_state,
+        distance=pairwise(table, nuclear, measuring) if settings.representatives == "nearest" else None,
+        random_state=context.rng,
         progress=building,
     )
 
 
-def _nj(table: Table, options: Options) -> Structure:
-    measuring, building = options.parts(0.95)
+def _nj(table: Table, settings: Settings, context: Context) -> Structure:
+    measuring, building = context.stages(0.95)
     return neighbor_joining(table.names, pairwise(table, log_det, measuring), building)
 
 
-def _snj(table: Table, options: Options) -> Structure:
-    measuring, building = options.parts(0.2)
+def _snj(table: Table, settings: Settings, context: Context) -> Structure:
+    measuring, building = context.stages(0.2)
     return spectral_joining(table.names, pairwise(table, log_det, measuring), building)
 
 
-def _spectral(table: Table, options: Options) -> Structure:
-    assert options.n_states is not None
+def _spectral(table: Table, settings: Settings, context: Context) -> Structure:
+    assert settings.n_states is not None
     narrowest = int(np.argmin(table.n_states))
-    if options.n_states > table.n_states[narrowest]:
+    if settings.n_states > table.n_states[narrowest]:
         raise InputError(
-            f"method 'spectral' cannot tell {options.n_states} hidden states apart: column "
+            f"method 'spectral' cannot tell {settings.n_states} hidden states apart: column "
             f"{table.names[narrowest]!r} has only {table.n_states[narrowest]} states"
         )
     check_size(table.n_columns)
-    products = spectral_products(as_pairs(pair_tables(table)), options.n_states)
-    return spectral_grouping(table.names, spectral_test(products), products.last, options.progress)
+    products = spectral_products(as_pairs(pair_tables(table)), settings.n_states)
+    return spectral_grouping(table.names, spectral_test(products), products.last, context.progress)
 
 
-def _rg(table: Table, options: Options) -> Structure:
-    measuring, building = options.parts(0.02)
+def _rg(table: Table, settings: Settings, context: Context) -> Structure:
+    measuring, building = context.stages(0.02)
     return recursive_grouping(
         table.names,
         pairwise(table, log_det, measuring),
@@ -162,26 +153,34 @@ def _rg(table: Table, options: Options) -> Structure:
     )
 
 
-def _clrg(table: Table, options: Options) -> Structure:
-    measuring, building = options.parts(0.85)
+def _clrg(table: Table, settings: Settings, context: Context) -> Structure:
+    measuring, building = context.stages(0.85)
     learn = partial(group, reach=_reach(table), shortest=_shortest(table))
     return chow_liu_grouping(
         table.names, pairwise(table, log_det, measuring), learn, shortest=_shortest(table), progress=building
     )
 
 
-def _clnj(table: Table, options: Options) -> Structure:
-    measuring, building = options.parts(0.95)
+def _clnj(table: Table, settings: Settings, context: Context) -> Structure:
+    measuring, building = context.stages(0.95)
     return chow_liu_grouping(
         table.names, pairwise(table, log_det, measuring), join, shortest=_shortest(table), progress=building
     )
 
 
-def _hw(table: Table, options: Options) -> Structure:
-    measuring, building = options.parts(0.01)
+def _hw(table: Table, settings: Settings, context: Context) -> Structure:
+    measuring, building = context.stages(0.01)
     return harmeling_williams(
-        table, pairwise(table, information, measuring), random_state=options.random_state, progress=building
+        table, pairwise(table, information, measuring), random_state=context.rng, progress=building
     )
+
+
+def _chow_liu(table: Table, settings: Settings, context: Context) -> Structure:
+    return chow_liu(table.names, pairwise(table, information, context.progress))
+
+
+def _hclt(table: Table, settings: Settings, context: Context) -> Structure:
+    return hidden_chow_liu(table.names, pairwise(table, information, context.progress))
 
 
 def _reach(table: Table) -> float:
@@ -204,9 +203,9 @@ METHODS = {
             needs_states=False,
             trees="mostly binary, columns at the leaves, with support",
             reference="latree",
-            builder=_auto,
-            may_have=("two neighbours", "many neighbours", "parts"),
-            quick=lambda table, options: joined(table),
+            function=auto,
+            may_return=("two neighbours", "many neighbours", "parts"),
+            quick=lambda table, settings, context: joined(table),
         ),
         Method(
             name="tensor",
@@ -214,7 +213,7 @@ METHODS = {
             needs_states=False,
             trees="binary, columns at the leaves",
             reference="Ishteva, Park & Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors",
-            builder=_tensor,
+            function=_tensor,
             has_representatives=True,
             most_states=FEW_STATES,
         ),
@@ -224,7 +223,7 @@ METHODS = {
             needs_states=False,
             trees="binary, columns at the leaves, with lengths",
             reference="Saitou & Nei (1987), The Neighbor-joining Method; Lake (1994), paralinear distances",
-            builder=_nj,
+            function=_nj,
         ),
         Method(
             name="snj",
@@ -232,7 +231,7 @@ METHODS = {
             needs_states=False,
             trees="binary, columns at the leaves",
             reference="Jaffe, Amsel, Aizenbud, Nadler, Chang & Kluger (2021), Spectral Neighbor Joining",
-            builder=_snj,
+            function=_snj,
         ),
         Method(
             name="spectral",
@@ -241,9 +240,9 @@ METHODS = {
             trees="columns at the leaves, hidden variables with three or more neighbours; at most 128 columns",
             reference="Anandkumar, Chaudhuri, Hsu, Kakade, Song & Zhang (2011), Spectral Methods for Learning "
             "Multivariate Latent Tree Structure",
-            builder=_spectral,
+            function=_spectral,
             most_states=FEW_STATES,
-            may_have=("many neighbours",),
+            may_return=("many neighbours",),
         ),
         Method(
             name="rg",
@@ -251,8 +250,8 @@ METHODS = {
             needs_states=False,
             trees="any: also columns as inner nodes and hidden variables with many neighbours, with lengths",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
-            builder=_rg,
-            may_have=("inner columns", "many neighbours"),
+            function=_rg,
+            may_return=("inner columns", "many neighbours"),
         ),
         Method(
             name="clrg",
@@ -260,8 +259,8 @@ METHODS = {
             needs_states=False,
             trees="any, like rg",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
-            builder=_clrg,
-            may_have=("inner columns", "many neighbours"),
+            function=_clrg,
+            may_return=("inner columns", "many neighbours"),
         ),
         Method(
             name="clnj",
@@ -269,8 +268,8 @@ METHODS = {
             needs_states=False,
             trees="any, like rg, mostly binary",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
-            builder=_clnj,
-            may_have=("inner columns", "many neighbours"),
+            function=_clnj,
+            may_return=("inner columns", "many neighbours"),
         ),
         Method(
             name="hw",
@@ -278,9 +277,9 @@ METHODS = {
             needs_states=False,
             trees="binary, columns at the leaves; a forest where nothing is gained by joining; finds numbers of states",
             reference="Harmeling & Williams (2011), Greedy Learning of Binary Latent Trees",
-            builder=_hw,
+            function=_hw,
             most_states=FEW_STATES,
-            may_have=("parts",),
+            may_return=("parts",),
         ),
         Method(
             name="chow-liu",
@@ -288,8 +287,8 @@ METHODS = {
             needs_states=False,
             trees="over the columns alone, no hidden variables",
             reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
-            builder=lambda table, options: chow_liu(table.names, pairwise(table, information, options.progress)),
-            may_have=("inner columns", "many neighbours"),
+            function=_chow_liu,
+            may_return=("inner columns", "many neighbours"),
         ),
         Method(
             name="hclt",
@@ -297,8 +296,8 @@ METHODS = {
             needs_states=False,
             trees="a hidden variable for every column",
             reference="Liu & Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits",
-            builder=lambda table, options: hidden_chow_liu(table.names, pairwise(table, information, options.progress)),
-            may_have=("two neighbours", "many neighbours"),
+            function=_hclt,
+            may_return=("two neighbours", "many neighbours"),
         ),
         Method(
             name="lcm",
@@ -306,8 +305,8 @@ METHODS = {
             needs_states=False,
             trees="a star of one hidden variable",
             reference="Lazarsfeld & Henry (1968), Latent Structure Analysis",
-            builder=lambda table, options: latent_class(table.names),
-            may_have=("many neighbours",),
+            function=lambda table, settings, context: latent_class(table.names),
+            may_return=("many neighbours",),
         ),
         Method(
             name="independent",
@@ -315,8 +314,8 @@ METHODS = {
             needs_states=False,
             trees="no edges",
             reference="none needed",
-            builder=lambda table, options: independent(table.names),
-            may_have=("parts",),
+            function=lambda table, settings, context: independent(table.names),
+            may_return=("parts",),
         ),
     )
 }

@@ -76,7 +76,7 @@ class Views:
         weights = np.ones(len(block.codes)) if block.weights is None else block.weights
         self.n_rows = float(weights.sum())
         self.weights = weights / self.n_rows
-        self._incoming = messages(model, block.codes)
+        self._incoming = messages(model.network, block.codes)
         self._marginals = list(model.marginals().values())
 
     def of(self, top: int, other: int) -> FloatArray:

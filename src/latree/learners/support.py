@@ -108,7 +108,7 @@ def _tied(trees: Sequence[Tree]) -> list[list[int]]:
     d = trees[0].n_observed
     together = np.zeros((d, d))
     for tree in trees:
-        part = np.array([next(p for p, bits in enumerate(tree.parts) if bits >> i & 1) for i in range(d)])
+        part = np.array([next(p for p, bits in enumerate(tree.components) if bits >> i & 1) for i in range(d)])
         together += part[:, None] == part
     number, group = connected_components(together > len(trees) / 2, directed=False)
     return [np.flatnonzero(group == one).tolist() for one in range(number)]
@@ -117,7 +117,7 @@ def _tied(trees: Sequence[Tree]) -> list[list[int]]:
 def _agreed(trees: Sequence[Tree], within: int) -> dict[int, float]:
     """Give the sides, without the first column, of compatible partitions that more than half of the trees imply."""
     candidates = set()
-    for split in {split for tree in trees for split in tree.splits if split.within & within == within}:
+    for split in {split for tree in trees for split in tree.splits if split.component & within == within}:
         side = split.side & within
         side = side ^ within if side & within & -within else side
         if side.bit_count() > 1 and (side ^ within).bit_count() > 1:

@@ -1,5 +1,7 @@
-"""The fitted model, its file, how it came about, and what may be wrong with it."""
+"""The fitted model, its fit by EM, its file, how it came about, and what may be wrong with it."""
 
-from latree.model.model import LatentTreeModel, aic, bic, identity_table
+from latree.inference.em import ConvergenceMonitor
+from latree.model.fitting import Fit, fit_model
+from latree.model.model import LatentTreeModel
 
-__all__ = ["LatentTreeModel", "aic", "bic", "identity_table"]
+__all__ = ["ConvergenceMonitor", "Fit", "LatentTreeModel", "fit_model"]

@@ -1,6 +1,6 @@
-"""Model files: versioned JSON, written whole, read as hostile input.
+"""Model files: versioned JSON, written whole or not at all, read as hostile input.
 
-Format, version 1::
+Format, version 1 (keys with a question mark may be absent)::
 
     {"format": "latree-model", "version": 1,
      "columns": [{"name", "kind", "categories", "missing", "cuts"?, "centers"?}, ...],
@@ -8,14 +8,25 @@ Format, version 1::
      "tables": [[[P(x | h) for h] for x], ...],
      "fit"?: {"version": 1, ...}}
 
-``tables`` has one table a node, of the node given its parent when the tree is hung from its middle
-(:meth:`latree.tree.tree.Tree.rooted`). ``fit`` says how the model came about
-(:class:`latree.model.record.Record`). Floats are written so that they read back bit for bit.
+``columns``
+    One object per column, in their order, with the fields of :class:`latree.table.Column`.
+``tree``
+    Pairs of node numbers. Columns have the numbers 0, 1, ... in their order, and hidden variables follow. ``lengths``
+    and ``support`` have one number per edge, or null where it is unknown.
+``tables``
+    One conditional probability table per node, in the order of their numbers: one row per state of the node, one column
+    per state of its parent, and a single column for a root. Roots and parents are those of
+    :meth:`latree.tree.Tree.rooted`, which depend on the edges alone.
+``fit``
+    How the model came about, with the fields of :class:`latree.model.record.Record`.
+
+Floats are written so that they read back bit for bit.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,70 +36,72 @@ from latree.errors import InputError
 from latree.model.record import Record
 from latree.table import Column
 from latree.table.columns import is_number
-from latree.table.factors import check_names
+from latree.table.raw import check_names
 from latree.tree import Tree
-
-if TYPE_CHECKING:
-    from latree.model import LatentTreeModel
 
 FORMAT = "latree-model"
 VERSION = 1
 
 
-def model_to_dict(model: "LatentTreeModel") -> dict[str, Any]:
-    """Give a model as plain data."""
-    tree: dict[str, Any] = {"edges": model.tree.edges.tolist()}
-    for name, numbers in (("lengths", model.tree.lengths), ("support", model.tree.support)):
+def parts_to_dict(
+    tree: Tree, columns: Sequence[Column], tables: Sequence[FloatArray], record: Record | None
+) -> dict[str, Any]:
+    """Return what a model is made of as plain data."""
+    plain_tree: dict[str, Any] = {"edges": tree.edges.tolist()}
+    for name, numbers in (("lengths", tree.lengths), ("support", tree.support)):
         if not np.isnan(numbers).all():
-            tree[name] = [None if np.isnan(x) else float(x) for x in numbers]
+            plain_tree[name] = [None if np.isnan(x) else float(x) for x in numbers]
     return {
         "format": FORMAT,
         "version": VERSION,
-        "columns": [column.to_dict() for column in model.columns],
-        "tree": tree,
-        "tables": [table.tolist() for table in model.tables],
-        **({"fit": model.record.to_dict()} if model.record else {}),
+        "columns": [column.to_dict() for column in columns],
+        "tree": plain_tree,
+        "tables": [table.tolist() for table in tables],
+        **({"fit": record.to_dict()} if record else {}),
     }
 
 
-def save_model(model: "LatentTreeModel", path: Path) -> None:
-    """Write a model file."""
-    write_text(path, to_json(model_to_dict(model)))
-
-
 def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatArray, ...], Record | None]:
-    """Read what a model is made of from plain data, trusting none of it."""
+    """Read what a model is made of from plain data, and check all of it."""
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise InputError("not a latree model")
+        raise InputError('not a latree model: "format" is not "latree-model"')
     if type(plain.get("version")) is not int or plain["version"] != VERSION:
-        raise InputError(f"version {plain.get('version')!r:.40} of the format; this latree reads version {VERSION}")
+        raise InputError(
+            f"version {plain.get('version')!r:.40} of the format, but this latree reads version {VERSION}; "
+            "use the latree that wrote the file"
+        )
     columns, tree, tables = plain.get("columns"), plain.get("tree"), plain.get("tables")
     if not isinstance(columns, list) or not isinstance(tree, dict) or not isinstance(tables, list):
-        raise InputError("columns, tree or tables are absent")
+        raise InputError('"columns", "tree" or "tables" are absent or not of their type')
     if not columns:
-        raise InputError("no columns")
+        raise InputError("the model has no columns")
     parsed = tuple(Column.from_dict(column) for column in columns)
     edges = tree.get("edges")
     if not isinstance(edges, list) or not all(_is_pair(edge) for edge in edges):
         raise InputError("the tree's edges are not pairs of whole numbers")
-    numbers = {name: _edge_numbers(tree.get(name), name) for name in ("lengths", "support")}
+    edge_numbers = {name: _edge_numbers(tree.get(name), name) for name in ("lengths", "support")}
     names = [column.name for column in parsed]
     check_names(names, "columns")
     record = Record.from_dict(plain["fit"], len(parsed)) if "fit" in plain else None
     return (
-        Tree(names, edges, **numbers),
+        Tree(names, edges, **edge_numbers),
         parsed,
         tuple(_table(table, node) for node, table in enumerate(tables)),
         record,
     )
 
 
+def write_json(path: Path, plain: Any) -> None:
+    """Write plain data to a JSON file, whole or not at all."""
+    write_text(path, to_json(plain))
+
+
 def read_json(path: Path) -> Any:
-    """Read a JSON file, and say in one line what is wrong with one that cannot be read."""
+    """Read a JSON file; raise an InputError of one line if that fails."""
     text = read_text(path)
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):  # also a number of more digits than Python reads
+    except (ValueError, RecursionError):  # ValueError also for a number with more digits than Python reads
         raise InputError(f"{path}: not a JSON file") from None
 
 

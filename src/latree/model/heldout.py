@@ -1,4 +1,4 @@
-"""Rows that are not fitted, to judge by."""
+"""Held-out rows: some rows to fit a model to, and others to score it on."""
 
 from dataclasses import dataclass
 
@@ -8,25 +8,31 @@ from numpy.typing import NDArray
 from latree._util.arrays import IntArray
 from latree.table import Block, Table
 
-FEW_ROWS = 2000  # of fewer, every row is held out once; of more, a fifth of the rows
-_PARTS = 3  # stretches of few rows that are held out, and as many parts of rows drawn at random
-_MANY_ROWS = 50_000  # no more are needed to choose
+# With fewer rows than this, every row is held out once (cross-validation); with more, a fifth of the rows.
+FEW_ROWS = 2000
+
+# Number of parts of neighbouring rows, and of parts of rows drawn at random, when every row is held out once.
+_PARTS = 3
+
+# At most this many rows are used, those that are fitted and those that are held out together.
+_MANY_ROWS = 50_000
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows to fit, and others to judge by."""
+    """Rows to fit a model to, and held-out rows to score it on."""
 
     fitted: Table
     judged: Table
 
 
 def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
-    """Part a table's rows: half of those that are judged by are drawn at random, half are stretches of neighbours.
+    """Split a table's rows into fitted and held-out ones: one part for many rows, cross-validation for few.
 
-    Neighbouring rows are often alike (days, or a file that somebody sorted), and new rows may be unlike all of them:
-    stretches tell how badly a model does then. Of few rows, each is judged once; of many, a fifth. Rows without weight
-    are left out. Repeated rows may fall on both sides: a weight is not quite the same as repeating a row.
+    Half of the held-out rows are drawn at random, and half are stretches of neighbouring rows. Neighbouring rows are
+    often alike (days, or a sorted file), and new rows may be unlike all of them: stretches show how well a model
+    predicts then. Rows with weight zero are left out. Repeated rows may fall on both sides, so that a weight is not
+    quite the same as repeating a row.
     """
     rows = _some_with_weight(table, rng)
     few = len(rows) < FEW_ROWS
@@ -38,13 +44,11 @@ def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
         together = np.concatenate(stretches[5::10])
         others = np.setdiff1d(rows, together)
         judged = [np.concatenate([together, rng.choice(others, len(together), replace=False)])]
-    return tuple(
-        Part(table.taken(np.setdiff1d(rows, part)), table.taken(np.sort(part))) for part in judged if len(part)
-    )
+    return tuple(Part(table.take(np.setdiff1d(rows, part)), table.take(np.sort(part))) for part in judged if len(part))
 
 
 def _some_with_weight(table: Table, rng: np.random.Generator) -> IntArray:
-    """Give the numbers of all rows with weight, or of many at random; only weights of zero make arrays as long."""
+    """Return the numbers of all rows with positive weight, or of a random sample if they are very many."""
 
     def count(block: Block) -> NDArray[np.int64]:
         return np.array([np.count_nonzero(_has_weight(block))])

@@ -1,4 +1,4 @@
-"""Latent tree models: a tree, a number of states for every node, and one probability table an edge."""
+"""Latent tree models: a tree, and one conditional probability table per node."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,33 +13,55 @@ from latree._util.arrays import FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import Pairs, information
 from latree.errors import InputError
-from latree.inference.messages import Network, downward, log_likelihoods, total_log_likelihood, upward
-from latree.inference.patterns import plan_of
-from latree.model.file import parts_from_dict, read_json, save_model
+from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
+from latree.inference.network import Network
+from latree.inference.patterns import plan_messages
+from latree.model.file import parts_from_dict, parts_to_dict, read_json, write_json
 from latree.model.record import Record
-from latree.table import Block, Column, Table, Unseen, as_table, signed_codes
+from latree.table import Block, Column, Table, as_table
+from latree.table.encode import Unseen
+from latree.table.table import signed_codes
 from latree.tree import Tree
 
-_LENGTHS = (0.05, 3.0)  # between which the lengths of drawn edges are kept
+# Lengths of edges are kept between these two, so that a figure shows every edge.
+_LENGTH_LIMITS = (0.05, 3.0)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LatentTreeModel:
-    """A probability model of a table's rows.
+    """A probability model of a table's rows: a tree of observed and hidden discrete variables.
 
-    Methods take new data in any form that :func:`latree.as_table` reads, and code it like the model's own.
+    The probability of a row is the sum over all states of the hidden variables of the product of the conditional
+    probability tables, ``P(x) = Σ_h Π_v P(v | parent of v)``. Missing cells are summed out like hidden variables.
+    Methods take new data in any form that :func:`latree.as_table` reads, and encode it like the model's own.
 
     Attributes
     ----------
     tree : Tree
         Its observed variables are the columns, in their order.
     columns : tuple of Column
-        What the columns are, so that new data can be coded alike.
+        Names and categories of the columns, with which new data are encoded.
     tables : tuple of array
-        One a node: ``tables[v][x, h] = P(v = x | parent of v = h)``, where parents are those of ``tree.rooted()``.
-        A root's table has one column. Columns sum to one.
+        One conditional probability table per node, ``tables[v][x, h] = P(v = x | parent of v = h)``, where parents are
+        those of ``tree.rooted()``. A root's has one column. Columns sum to one.
     record : Record, optional
         How the model came about.
+
+    Examples
+    --------
+    Three yes/no questions that depend on one hidden variable, H1, with two states:
+
+    >>> import numpy as np
+    >>> from latree import LatentTreeModel, Tree
+    >>> from latree.table import Column
+    >>> tree = Tree.from_newick("(a,b,c);")
+    >>> columns = tuple(Column(name, "text", ("no", "yes")) for name in tree.names)
+    >>> given_h1 = np.array([[0.9, 0.2], [0.1, 0.8]])  # P(no | H1), P(yes | H1)
+    >>> model = LatentTreeModel(tree, columns, (given_h1, given_h1, given_h1, np.array([[0.5], [0.5]])))
+    >>> model
+    <LatentTreeModel: 3 observed, 1 hidden, 7 parameters>
+    >>> model.posteriors(np.array([["yes", "yes", "no"]]))["H1"].round(3)
+    array([[0.066, 0.934]])
     """
 
     tree: Tree
@@ -49,7 +71,7 @@ class LatentTreeModel:
 
     def __post_init__(self) -> None:
         if tuple(column.name for column in self.columns) != self.tree.names:
-            raise InputError("a model's columns are not its tree's observed variables")
+            raise InputError("the model's columns are not its tree's observed variables")
         if len(self.tables) != self.tree.n_nodes:
             raise InputError(f"a tree of {self.tree.n_nodes} nodes needs as many tables, not {len(self.tables)}")
         rooted = self.tree.rooted()
@@ -72,9 +94,8 @@ class LatentTreeModel:
 
     @cached_property
     def network(self) -> Network:
-        """The rooted tree and tables on which messages run."""
-        rooted = self.tree.rooted()
-        return Network(self.tree.n_observed, rooted.parent, rooted.order, self.tables)
+        """The rooted tree with its conditional probability tables, on which messages run."""
+        return Network.on_tree(self.tree, self.tables)
 
     @property
     def n_states(self) -> IntArray:
@@ -83,23 +104,44 @@ class LatentTreeModel:
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters: a distribution over n states has n - 1."""
+        """Number of free parameters: each distribution over n states has n - 1."""
         return sum((table.shape[0] - 1) * table.shape[1] for table in self.tables)
 
     def encode(self, data: Any, *, unseen: Unseen = "error", progress: Progress = no_progress) -> Table:
-        """Code new data like the model's own (see :func:`latree.as_table` for what data may be)."""
+        """Encode new data with the model's columns.
+
+        Parameters
+        ----------
+        data : data frame, array, path or Table
+            See :func:`latree.as_table`. A Table must have the model's columns already.
+        unseen : {"error", "missing"}
+            What to do with a category that the model does not know.
+        progress : callable
+            Called with the rows read so far, and all rows.
+        """
         if isinstance(data, Table):
             if data.columns != self.columns:
-                raise InputError("the table was not coded with this model's columns; give the data it was made from")
+                raise InputError(
+                    "the table was not encoded with this model's columns; pass the data that it was made from"
+                )
             return data
         return as_table(data, columns=self.columns, unseen=unseen, progress=progress)
 
     def log_likelihood_rows(self, data: Any) -> FloatArray:
-        """Give the log-likelihood of each row, in nats; missing cells are summed out."""
+        """Return the log-likelihood ``log P(row)`` of each row, in nats; missing cells are summed out.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> model.log_likelihood_rows(model.sample(3, random_state=0)).round(3)
+        array([-2.981, -2.54 , -1.831])
+        """
         return self.encode(data).map(lambda block: log_likelihoods(self.network, block.codes))
 
     def log_likelihood(self, data: Any) -> float:
-        """Give the (weighted) log-likelihood of all rows together."""
+        """Return the sum of the rows' log-likelihoods times their weights, in nats."""
 
         def total(block: Block) -> FloatArray:
             return total_log_likelihood(log_likelihoods(self.network, block.codes), block.weights)
@@ -107,28 +149,41 @@ class LatentTreeModel:
         return float(np.asarray(self.encode(data).sum(total))[0])
 
     def aic(self, data: Any) -> float:
-        """Akaike's criterion: ``2 p - 2 log L``; smaller is better."""
+        """Return Akaike's information criterion, ``2 p - 2 log L`` for p parameters; smaller is better."""
         return aic(self.log_likelihood(data), self.n_parameters)
 
     def bic(self, data: Any) -> float:
-        """Schwarz's criterion: ``p log m - 2 log L`` for m rows (or their total weight); smaller is better."""
+        """Return the Bayesian information criterion, ``p log m - 2 log L``; smaller is better.
+
+        Here p is the number of parameters and m the number of rows (or their total weight). Use it to compare models
+        of the same rows with different trees or numbers of states.
+        """
         table = self.encode(data)
         return bic(self.log_likelihood(table), self.n_parameters, table.total_weight)
 
     def posteriors(self, data: Any) -> dict[str, FloatArray]:
-        """Give the distribution of every hidden variable in every row, given the row's cells.
+        """Return the posterior probabilities of every hidden variable in every row, given the row's cells.
 
         Returns
         -------
         dict
-            From the name of a hidden variable to an array of shape (rows, states); NaN in rows that the model holds
-            for impossible.
+            From the name of a hidden variable to an array of shape (rows, states); NaN in rows that are impossible
+            under the model.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> posteriors = model.posteriors(model.sample(2, random_state=0))
+        >>> sorted(posteriors), posteriors["H1"].shape
+        (['H1', 'H2'], (2, 2))
         """
         hidden = range(self.tree.n_observed, self.tree.n_nodes)
 
         def block_posteriors(block: Block) -> FloatArray:
-            up = upward(self.network, plan_of(self.network, block.codes, repeats=False))
-            found = {step.name: posterior for step, _, posterior in downward(self.network, up)}
+            up = upward(self.network, plan_messages(self.network, block.codes, repeats=False))
+            found = {step.number: posterior for step, _, posterior in downward(self.network, up)}
             stacked = np.concatenate([np.empty((len(block.codes), 0)), *(found[node] for node in hidden)], axis=1)
             stacked[np.isneginf(up.log_likelihood)] = np.nan
             return stacked
@@ -140,20 +195,29 @@ class LatentTreeModel:
     def complete(self, data: Any) -> Table:
         """Fill every missing cell with its most probable state given the row's present cells.
 
-        Each cell is completed by its own posterior, which makes the expected number of wrong cells smallest. Weights of
-        rows are not kept.
+        Each cell is filled by its own posterior probabilities, which minimises the expected number of wrong cells.
+        Weights of rows are not kept.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> import numpy as np
+        >>> model.complete(np.array([[1, np.nan, 1, 0]])).codes()
+        array([[1, 1, 1, 0]], dtype=int32)
         """
 
         def filled(block: Block) -> NDArray[np.int32]:
             codes = signed_codes(block.codes)
             missing = codes < 0
             if missing.any():
-                up = upward(self.network, plan_of(self.network, block.codes, repeats=False))
+                up = upward(self.network, plan_messages(self.network, block.codes, repeats=False))
                 for step, _, posterior in downward(self.network, up):
-                    if step.name < self.tree.n_observed:
-                        rows = missing[:, step.name]
-                        codes[rows, step.name] = posterior[rows].argmax(axis=1)
-                    for leaf in step.leaves.names if step.leaves else ():
+                    if step.number < self.tree.n_observed:
+                        rows = missing[:, step.number]
+                        codes[rows, step.number] = posterior[rows].argmax(axis=1)
+                    for leaf in step.leaves.columns if step.leaves else ():
                         rows = missing[:, leaf]
                         codes[rows, leaf] = (posterior[rows] @ self.tables[leaf].T).argmax(axis=1)
             return codes
@@ -161,7 +225,28 @@ class LatentTreeModel:
         return Table.from_codes(self.columns, self.encode(data).map(filled))
 
     def sample(self, n_rows: int, random_state: RandomState = None, progress: Progress = no_progress) -> Table:
-        """Draw rows from the model; ``decode`` of the table that comes back gives their values."""
+        """Draw rows from the model.
+
+        Parameters
+        ----------
+        n_rows : int
+        random_state : int, Generator or None
+        progress : callable
+            Called with the number of variables drawn, and of all variables.
+
+        Returns
+        -------
+        Table
+            Its ``decode`` returns the values.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> model.sample(2, random_state=0).decode()
+        {'a': [0, 0], 'b': [1, 1], 'c': [1, 1], 'd': [1, 0]}
+        """
         if n_rows < 1:
             raise InputError(f"the number of rows to draw must be at least 1, not {n_rows}")
         codes = self.sample_all(n_rows, random_state, progress)[:, : self.tree.n_observed]
@@ -170,7 +255,7 @@ class LatentTreeModel:
     def sample_all(
         self, n_rows: int, random_state: RandomState = None, progress: Progress = no_progress
     ) -> NDArray[np.int32]:
-        """Draw rows of all nodes' states, hidden ones after the observed; tell the number of nodes drawn."""
+        """Draw rows with the states of all variables, hidden ones after the observed: one column per node."""
         rng = generator(random_state)
         states = np.zeros((n_rows, self.tree.n_nodes), dtype=np.int32, order="F")
         for done, node in enumerate(self.network.order.tolist()):
@@ -182,17 +267,36 @@ class LatentTreeModel:
         return states
 
     def marginals(self) -> dict[str, FloatArray]:
-        """Give the distribution of every node, observed and hidden."""
-        found: list[FloatArray] = [np.ones(1)] * self.tree.n_nodes
-        for node in self.network.order.tolist():
-            parent = self.network.parent[node]
-            found[node] = self.tables[node] @ (found[parent] if parent >= 0 else np.ones(1))
-        return dict(zip(self.tree.node_names, found, strict=True))
+        """Return the distribution of every variable, observed and hidden, by its name.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> model.marginals()["a"].round(2)
+        array([0.56, 0.44])
+        """
+        return dict(zip(self.tree.node_names, self.network.marginals(), strict=True))
 
     def joint(self, nodes: Sequence[int]) -> FloatArray:
-        """Give the exact joint distribution of a few different nodes, one axis each.
+        """Return the exact joint distribution of a few different nodes, with one axis per node.
 
-        Only the paths between the nodes are visited; time and memory grow with the product of their states.
+        Only the paths between the nodes are visited. Time and memory grow with the product of their numbers of states.
+
+        Parameters
+        ----------
+        nodes : sequence of int
+            Columns have the numbers 0, 1, ... in their order, and hidden variables follow.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> model.joint([0, 1]).round(2)  # P(a, b)
+        array([[0.33, 0.23],
+               [0.08, 0.36]])
         """
         wanted = list(nodes)
         if len(set(wanted)) != len(wanted):
@@ -202,14 +306,16 @@ class LatentTreeModel:
         for node in wanted:
             while (node := int(parent[node])) >= 0 and node not in needed:
                 needed.add(node)
-        # For a node (-1: above all roots) the wanted nodes found below it, and their joint likelihood: one row a state
-        # of the node, one column a combination of their states.
+        # For each node (-1: above all roots): the wanted nodes below it, and P(wanted nodes | node) with one row per
+        # state of the node and one column per combination of their states.
         below: dict[int, tuple[list[int], FloatArray]] = {}
         for node in (node for node in self.network.order[::-1].tolist() if node in needed):
             n = len(self.tables[node])
             found, likelihood = below.pop(node, ([], np.ones((n, 1))))
+            # A wanted node is added to those below it: P(node = x, below | node = y) = [x = y] P(below | node = y).
             if node in wanted:
                 found, likelihood = [node, *found], (np.eye(n)[:, :, None] * likelihood[:, None, :]).reshape(n, -1)
+            # P(below | parent) = Σ_x P(node = x | parent) P(below | node = x), multiplied into what the parent has.
             message = self.tables[node].T @ likelihood
             others, so_far = below.get(int(parent[node]), ([], np.ones((len(message), 1))))
             combined = (so_far[:, :, None] * message[:, None, :]).reshape(len(message), -1)
@@ -219,31 +325,44 @@ class LatentTreeModel:
         return tensor.transpose([found.index(node) for node in wanted])
 
     def edge_strengths(self) -> FloatArray:
-        """Give how strongly the two ends u and v of every edge depend on each other, from 0 to 1.
+        """Return how strongly the two ends u and v of every edge depend on each other, from 0 to 1.
 
-        It is ``sqrt(I(u; v) / min(H(u), H(v)))``, of their mutual information and their entropies under the model: 1 if
-        one end tells the other, 0 if they are independent or one of them is constant, and for weak dependence
-        proportional to a correlation.
+        The strength is ``sqrt(I(u; v) / min(H(u), H(v)))``, from the mutual information and the entropies under the
+        model. It is 1 if one end determines the other, and 0 if they are independent or one of them is constant. For
+        weak dependence it is proportional to a correlation.
         """
-        marginals = list(self.marginals().values())
-        entropies = [-float((share * np.log(np.where(share > 0, share, 1))).sum()) for share in marginals]
+        marginals = self.network.marginals()
+        entropies = [-float((p * np.log(np.where(p > 0, p, 1))).sum()) for p in marginals]
         rooted = self.tree.rooted()
-        shares = np.zeros(len(self.tree.edges))
+        squares = np.zeros(len(self.tree.edges))
         for node, (parent, edge) in enumerate(zip(rooted.parent.tolist(), rooted.up.tolist(), strict=True)):
             if edge >= 0 and (smaller := min(entropies[node], entropies[parent])) > 0:
                 joint = Pairs(self.tables[node] * marginals[parent], np.array(np.inf))
-                shares[edge] = float(information(joint)) / smaller
-        return np.sqrt(np.clip(shares, 0, 1))
+                squares[edge] = float(information(joint)) / smaller
+        return np.sqrt(np.clip(squares, 0, 1))
 
     def edge_lengths(self) -> FloatArray:
-        """Give the lengths that edges are drawn with: -log of their strengths, within limits.
+        """Return the lengths of edges in figures: ``-log(strength)``, from 0.05 to 3.
 
-        Where correlations multiply along a path, such lengths add up.
+        Longer edges mean weaker dependence. Where correlations multiply along a path, these lengths add up.
         """
-        return np.clip(-np.log(np.maximum(self.edge_strengths(), 1e-9)), *_LENGTHS)
+        return np.clip(-np.log(np.maximum(self.edge_strengths(), 1e-9)), *_LENGTH_LIMITS)
 
     def quartet_tables(self, quartets: IntArray) -> FloatArray:
-        """Give exact joint distributions of quadruples of columns, like those that are counted in rows."""
+        """Return the exact joint distributions of quartets of columns, padded with zeros to the same shape.
+
+        They take the place of :func:`latree.counts.quartet_tables` where a quartet test is asked about the model itself
+        instead of rows.
+
+        Parameters
+        ----------
+        quartets : array of int, shape (q, 4)
+
+        Returns
+        -------
+        array, shape (q, n, n, n, n)
+            For n the largest number of states of a column.
+        """
         n = max(column.n_states for column in self.columns)
         tensors = np.zeros((len(quartets), n, n, n, n))
         for tensor, quartet in zip(tensors, quartets.tolist(), strict=True):
@@ -252,12 +371,22 @@ class LatentTreeModel:
         return tensors
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file; see :mod:`latree.model.file`."""
-        save_model(self, Path(path))
+        """Write the model to a JSON file; probabilities are read back bit for bit (see :mod:`latree.model.file`).
+
+        Examples
+        --------
+        >>> import tempfile, latree
+        >>> model = latree.random_model(latree.random_tree(4, random_state=0), random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.json")
+        ...     latree.LatentTreeModel.load(f"{folder}/model.json").n_parameters == model.n_parameters
+        True
+        """
+        write_json(Path(path), parts_to_dict(self.tree, self.columns, self.tables, self.record))
 
     @classmethod
     def load(cls, path: str | Path) -> "LatentTreeModel":
-        """Read a model from a JSON file, trusting none of it; see :mod:`latree.model.file`."""
+        """Read a model from a JSON file that :meth:`save` wrote. Anything wrong with it raises InputError."""
         plain = read_json(Path(path))
         try:
             return cls(*parts_from_dict(plain))
@@ -266,17 +395,10 @@ class LatentTreeModel:
 
 
 def aic(log_likelihood: float, n_parameters: int) -> float:
-    """Give Akaike's criterion, ``2 p - 2 log L``."""
+    """Return Akaike's information criterion, ``2 p - 2 log L``."""
     return 2 * n_parameters - 2 * log_likelihood
 
 
 def bic(log_likelihood: float, n_parameters: int, n_rows: float) -> float:
-    """Give Schwarz's criterion, ``p log m - 2 log L``."""
+    """Return the Bayesian information criterion, ``p log m - 2 log L``."""
     return n_parameters * float(np.log(n_rows)) - 2 * log_likelihood
-
-
-def identity_table(n: int, k: int) -> FloatArray:
-    """Give the table of a variable with n states that follows one with k: state h goes with state h modulo n."""
-    table = np.zeros((n, k))
-    table[np.arange(k) % n, np.arange(k)] = 1
-    return table

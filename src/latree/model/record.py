@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, get_type_hints
 
 from latree.errors import InputError
+from latree.settings import Settings
 from latree.table.columns import is_number, is_text
 
 VERSION = 1
@@ -41,19 +42,15 @@ class Record:
         Name of the data, and the command that fitted them.
     weights : str or None
         The column that held the rows' weights.
-    method, criterion, representatives : str
-    seed : int or None
+    settings : Settings
     n_rows : int
     total_weight : float
     n_missing : tuple of int
         Missing cells of each column.
     log_likelihood : float or None
         None if the model holds some of the rows for impossible.
-    n_states_given, smoothing_given : bool
-        Whether these were told and not found.
     smoothing : float
-    bootstrap, restarts, max_iterations : int
-    tolerance : float
+        As it was given or chosen.
     history : tuple of float
         EM's objective at the start of each iteration.
     converged : bool
@@ -68,21 +65,12 @@ class Record:
     source: str | None
     command: str | None
     weights: str | None
-    method: str
-    criterion: str
-    representatives: str
-    seed: int | None
+    settings: Settings
     n_rows: int
     total_weight: float
     n_missing: tuple[int, ...]
     log_likelihood: float | None
-    n_states_given: bool
-    smoothing_given: bool
     smoothing: float
-    bootstrap: int
-    restarts: int
-    max_iterations: int
-    tolerance: float
     history: tuple[float, ...]
     converged: bool
     tried: tuple[Attempt, ...]
@@ -91,7 +79,7 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record as plain data for JSON."""
-        return {"version": VERSION, **asdict(self)}
+        return {"version": VERSION, **asdict(self), "settings": self.settings.to_dict()}
 
     @classmethod
     def from_dict(cls, plain: Any, n_columns: int) -> "Record":
@@ -108,9 +96,12 @@ class Record:
         if type(plain.get("version")) is not int or plain["version"] != VERSION:
             raise InputError(f"version {plain.get('version')!r:.40} of the fit; this latree reads version {VERSION}")
         kinds = get_type_hints(cls)
-        values = {}
+        values: dict[str, Any] = {}
         for name in (field.name for field in fields(cls)):
             value = plain.get(name)
+            if kinds[name] is Settings:
+                values[name] = Settings.from_dict(value)
+                continue
             if not _fits(value, kinds[name]):
                 raise InputError(f"the fit's {name} make no sense: {value!r:.60}")
             values[name] = _frozen(value)

@@ -1,9 +1,9 @@
-"""How many states the hidden variables have, and how much their tables are smoothed.
+"""Choosing the number of states of the hidden variables, and the smoothing of their probabilities.
 
-To explain (``bic``): few states, as many as Schwarz's criterion pays for, found for each hidden variable by itself with
-what the rest of the tree says of it held fixed, so that nothing else is fitted again. To predict (``held-out``): as
-many as rows that were not fitted pay for. One number is doubled while that helps, and a hidden variable has fewer where
-no more can matter; with smoothing well chosen, finer choices gained nothing.
+To explain (``bic``): few states, the number that minimises BIC, found for each hidden variable by itself with the
+messages of the rest of the tree held fixed, so that nothing else is fitted again. To predict (``held-out``): the number
+that maximises held-out likelihood. One number for all hidden variables is doubled while that helps, and a hidden
+variable has fewer states where more cannot matter. With well-chosen smoothing, finer choices gained nothing.
 
 Smoothing is chosen on held-out rows in either case, with few states first.
 """
@@ -12,42 +12,41 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import inf, isfinite, log2, sqrt
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Attempts, Progress, no_progress
-from latree.inference.em import ConvergenceMonitor, fit_model, frequencies, random_start
+from latree.inference.em import ConvergenceMonitor
 from latree.inference.evidence import Evidence, fit_local, messages, random_local
 from latree.inference.messages import log_likelihoods
-from latree.model import LatentTreeModel, bic
+from latree.inference.starts import frequencies, random_start
+from latree.model.fitting import fit_model
 from latree.model.heldout import Part
+from latree.model.model import LatentTreeModel, bic
 from latree.model.record import Attempt
+from latree.settings import Criterion
 from latree.table import Block, Table
 from latree.tree import Tree
-
-Criterion: TypeAlias = Literal["held-out", "bic"]
-CRITERIA: tuple[Criterion, ...] = ("held-out", "bic")
 
 SMOOTHINGS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 _FIRST_SMOOTHING = 1.0
 MAX_STATES = 64
-MAX_CLASSES = 512  # of a hidden variable that is the only one: no two of them meet in a table
-MAX_ITERATIONS = 60  # of fits that are only compared
+MAX_CLASSES = 512  # most states of a hidden variable that is the only one: no table has two hidden variables then
+MAX_ITERATIONS = 60  # of EM, in fits that are only compared
 
-_ROWS_A_STATE = 20  # more states than that makes of the rows are not tried
-_FIRST = 4  # states that the search begins with
-_LOCAL_ROWS = 5000  # a hidden variable by itself is looked at in no more rows
-_ROUNDS = 3
-_LOST = 2.0  # standard errors behind a rival after which no more parts are fitted
-_SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16)
+_ROWS_PER_STATE = 20  # numbers of states that leave fewer rows per state are not tried
+_FIRST_STATES = 4  # the search begins with this number of states
+_LOCAL_ROWS = 5000  # most rows used to choose the states of one hidden variable by itself
+_MAX_ROUNDS = 3  # of choosing the states of every hidden variable by itself
+_GIVE_UP_BEHIND = 2.0  # standard errors behind a rival after which no more parts are fitted
+_SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # numbers of states that are tried for one hidden variable by itself
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen.
+    """The numbers of states and the smoothing that were chosen.
 
     Attributes
     ----------
@@ -55,12 +54,12 @@ class Choice:
         Of each hidden variable.
     smoothing : float
     scores : array
-        Log-likelihood of each held-out row, times its weight, under a model that was fitted without it. Only the first
-        of them where it was clear after these that the choice is not the best.
+        Held-out log-likelihood of each row, times its weight. Only the first rows if it was clear after them that the
+        choice is not the best.
     start : LatentTreeModel
-        Fitted to most of the rows: where EM may start on all of them.
+        Fitted to most of the rows; EM may start there on all of them.
     tried : tuple of Attempt
-        What it was chosen from.
+        All attempts.
     """
 
     n_states: tuple[int, ...]
@@ -70,12 +69,12 @@ class Choice:
     tried: tuple[Attempt, ...]
 
 
-def regular(tree: Tree, columns: Sequence[int], most: int) -> tuple[int, ...]:
-    """Give each hidden variable at most so many states, and no more than can matter.
+def cap_states(tree: Tree, columns: Sequence[int], most: int) -> tuple[int, ...]:
+    """Return the number of states of each hidden variable: at most a given number, and no more than can matter.
 
-    A hidden variable whose neighbours have k_1 .. k_r states says nothing more with more than ``Π k_i / max k_i`` of
-    its own (Zhang 2004, regular models): above a pair of binary columns four are enough, at a node with two neighbours
-    those of the smaller one.
+    A hidden variable whose neighbours have k_1 .. k_r states needs at most ``Π k_i / max k_i`` states of its own
+    (Zhang 2004, regular models): four above a pair of binary columns, and those of the smaller neighbour at a node
+    with two neighbours.
     """
     sizes = [*columns, *[most] * tree.n_hidden]
     changed = True
@@ -114,16 +113,15 @@ def choose(
         See :func:`held_out`.
     criterion : {"held-out", "bic"}
     n_states : int or sequence of int, optional
-        Of every hidden variable, or of each, where that is known.
+        Of every hidden variable, or of each, where it is given.
     smoothing : float, optional
-        Where that is known.
+        Where it is given.
     rival : array, optional
-        Scores that the tree is wanted for only if it has better ones: numbers of states that cannot be expected to
-        reach them are not tried.
+        Scores of another tree. Numbers of states that cannot be expected to reach them are not tried.
     random_state : int
-        Every fit starts from this seed.
+        Seed of every fit.
     progress : callable
-        Told a share of what may be left to try.
+        Called with an estimate of how much is done.
     keep : Keeper
         Keeps every fit.
     """
@@ -136,7 +134,7 @@ def choose(
     return search.choice(fits)
 
 
-def contend(
+def evaluate_candidate(
     table: Table,
     tree: Tree,
     parts: Sequence[Part],
@@ -147,7 +145,7 @@ def contend(
     progress: Progress = no_progress,
     keep: Keeper = NOTHING_KEPT,
 ) -> Choice:
-    """Fit a tree with the smoothing that another one has; not all parts, if it is clearly behind after some."""
+    """Score a candidate tree with the smoothing of a rival; give up if it is clearly behind after some parts."""
     attempts = Attempts(progress)
     tried = [*rival.tried]
     search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, attempts, keep, tried=tried)
@@ -156,12 +154,12 @@ def contend(
 
 @dataclass(frozen=True)
 class _Fits:
-    """Models of the same form, one a part of the rows; fewer, if it was clear after them that they lose."""
+    """Models with the same numbers of states, one per part of the rows; fewer if they were clearly behind."""
 
     n_states: tuple[int, ...]
     smoothing: float
     models: tuple[LatentTreeModel, ...]
-    scores: FloatArray  # of the judged rows
+    scores: FloatArray  # of the held-out rows
 
 
 @dataclass(frozen=True)
@@ -178,17 +176,17 @@ class _Search:
     tried: list[Attempt] = field(default_factory=list)
 
     def choice(self, fits: _Fits) -> Choice:
-        """Give what others need to know of the fits that were best."""
+        """Return the choice that these fits stand for."""
         return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0], tuple(self.tried))
 
     def best(self) -> _Fits:
-        """Double the number of states while that pays; or look at every hidden variable by itself."""
-        best = self.smoothed(self._regular(_FIRST))
+        """Double the number of states while that helps (held-out); or choose for each hidden variable (BIC)."""
+        best = self.smoothed(self._cap_states(_FIRST_STATES))
         if self.criterion == "held-out":
-            most = 2 * _FIRST
-            while most <= self._most and self._regular(most) != best.n_states:
+            most = 2 * _FIRST_STATES
+            while most <= self._most and self._cap_states(most) != best.n_states:
                 for smoothing in self._no_more_than(best.smoothing):
-                    tried = self.fits(self._regular(most), smoothing, best.scores)
+                    tried = self.fits(self._cap_states(most), smoothing, best.scores)
                     if is_better(tried.scores, best.scores):
                         break
                 else:
@@ -197,11 +195,11 @@ class _Search:
                 best, most = tried, 2 * most
                 if hopeless:
                     break
-            if most == 2 * _FIRST:
-                fewer = self.fits(self._regular(_FIRST // 2), best.smoothing, best.scores)
+            if most == 2 * _FIRST_STATES:
+                fewer = self.fits(self._cap_states(_FIRST_STATES // 2), best.smoothing, best.scores)
                 best = best if is_better(best.scores, fewer.scores) else fewer
             return self._adjusted(best)
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             tried = self.fits(self._refined(best), best.smoothing)
             if self._bic(tried) >= self._bic(best):
                 break
@@ -209,14 +207,14 @@ class _Search:
         return best
 
     def _is_hopeless(self, doubled: _Fits, before: _Fits, most: int) -> bool:
-        """Tell whether a rival stays ahead even if every further doubling gains as much as the last one."""
+        """Return whether a rival stays ahead even if every further doubling gains as much as the last one."""
         if self.rival is None or len(doubled.scores) != len(self.rival):
             return False
         gain = float(doubled.scores.sum() - before.scores.sum())
         return float(self.rival.sum() - doubled.scores.sum()) > gain * log2(self._most / most)
 
     def smoothed(self, n_states: tuple[int, ...]) -> _Fits:
-        """Fit with less and less smoothing while that pays, or with more and more."""
+        """Fit with less and less smoothing while that helps, or with more and more."""
         if self.smoothing is not None:
             return self.fits(n_states, self.smoothing)
         first = best = self.fits(n_states, _FIRST_SMOOTHING)
@@ -232,28 +230,31 @@ class _Search:
         return best
 
     def _no_more_than(self, smoothing: float) -> tuple[float, ...]:
-        """Give a smoothing and the next smaller one: more states may need less of it."""
+        """Return a smoothing and the next smaller one: more states may need less of it."""
         place = SMOOTHINGS.index(smoothing) if self.smoothing is None else len(SMOOTHINGS)
         return (smoothing, *SMOOTHINGS[place + 1 : place + 2])
 
     def _adjusted(self, fits: _Fits) -> _Fits:
-        """Move on from a fit to a little more or less smoothing, if that pays."""
+        """Continue fits with a little more or less smoothing, if that helps."""
         if self.smoothing is not None:
             return fits
         place = SMOOTHINGS.index(fits.smoothing)
         for other in SMOOTHINGS[max(place - 1, 0) : place + 2]:
             if other != fits.smoothing:
-                tried = self._climbed(fits.models, fits.n_states, other, fits.scores)
+                tried = self._fit_parts(fits.models, fits.n_states, other, fits.scores)
                 if is_better(tried.scores, fits.scores):
                     return tried
         return fits
 
     def fits(self, n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None = None) -> _Fits:
-        """Fit every part from a random start, or the first ones if a rival's scores are then clearly better."""
-        starts = (random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts)
-        return self._climbed(starts, n_states, smoothing, rival)
+        """Fit every part from a random start; only the first parts if a rival's scores are then clearly better."""
+        starts = (
+            LatentTreeModel(self.tree, self.table.columns, random_start(part.fitted, self.tree, n_states, self.seed))
+            for part in self.parts
+        )
+        return self._fit_parts(starts, n_states, smoothing, rival)
 
-    def _climbed(
+    def _fit_parts(
         self, starts: Iterable[LatentTreeModel], n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None
     ) -> _Fits:
         models: list[LatentTreeModel] = []
@@ -266,20 +267,20 @@ class _Search:
                 smoothing=smoothing,
                 monitor=ConvergenceMonitor(self._tolerance, MAX_ITERATIONS),
                 start=start,
-                progress=partial(self._tell, number),
+                progress=partial(self._report, number),
                 keep=self.keep,
             )
             models.append(fit.model)
             scores = np.concatenate([scores, part.judged.map(partial(_scores, fit.model))])
-            if rival is not None and is_better(rival[: len(scores)], scores, _LOST):
+            if rival is not None and is_better(rival[: len(scores)], scores, _GIVE_UP_BEHIND):
                 break
         fits = _Fits(n_states, smoothing, tuple(models), scores)
         self.tried.append(self._attempt(fits))
         self.attempts.end()
         return fits
 
-    def _tell(self, part: int, done: int, total: int) -> None:
-        """Tell how far an attempt is: parts that are fitted, and iterations of the next."""
+    def _report(self, part: int, done: int, total: int) -> None:
+        """Report how far an attempt is: parts that are fitted, and iterations of the next."""
         self.attempts.within(part * total + done, len(self.parts) * total)
 
     def _attempt(self, fits: _Fits) -> Attempt:
@@ -296,18 +297,18 @@ class _Search:
     @property
     def _most(self) -> float:
         most = MAX_STATES if self.tree.n_hidden > 1 else MAX_CLASSES
-        return min(most, self.parts[0].fitted.n_rows / _ROWS_A_STATE)
+        return min(most, self.parts[0].fitted.n_rows / _ROWS_PER_STATE)
 
-    def _regular(self, most: int) -> tuple[int, ...]:
-        return regular(self.tree, self.table.n_states.tolist(), most)
+    def _cap_states(self, most: int) -> tuple[int, ...]:
+        return cap_states(self.tree, self.table.n_states.tolist(), most)
 
     def _bic(self, fits: _Fits) -> float:
         return sum(model.bic(part.fitted) for part, model in zip(self.parts, fits.models, strict=True))
 
     def _refined(self, fits: _Fits) -> tuple[int, ...]:
-        """Give every hidden variable the number of states that suits it best if all else stays."""
-        codes, weights, _ = self.parts[0].fitted.some_rows(_LOCAL_ROWS, self.seed)
-        incoming = messages(fits.models[0], codes)
+        """Return for each hidden variable the number of states with the lowest BIC if all else stays."""
+        codes, weights, _ = self.parts[0].fitted.subsample_block(_LOCAL_ROWS, self.seed)
+        incoming = messages(fits.models[0].network, codes)
 
         def chosen(node: int, size: int) -> int:
             evidence = Evidence(tuple(incoming[u, node] for u, _ in self.tree.neighbors[node]), weights)
@@ -333,20 +334,20 @@ def _scores(model: LatentTreeModel, block: Block) -> FloatArray:
 
 
 def mean_entropy(table: Table) -> float:
-    """Give the mean entropy of a table's columns, in nats."""
+    """Return the mean entropy of a table's columns, in nats."""
     return float(np.mean([-(share * np.log(share)).sum() for share in frequencies(table)]))
 
 
 def rough_tolerance(table: Table) -> float:
-    """Give the tolerance, in nats a cell, of fits that are only compared: a share of the columns' entropy."""
+    """Return the tolerance, in nats per cell, of fits that are only compared: a share of the columns' entropy."""
     return 5e-5 * mean_entropy(table)
 
 
 def is_better(scores: FloatArray, others: FloatArray, errors: float = 1.0) -> bool:
-    """Tell whether rows are predicted better, by more than so many standard errors of the sum of the differences.
+    """Return whether the sum of scores is better by more than some standard errors of the sum of the differences.
 
-    One that gave up after some of the rows is not better. Without smoothing rows may be held for impossible: fewer of
-    them are better, and the others decide if they are as many.
+    A candidate that gave up after some of the rows is not better. Without smoothing, rows may be impossible: fewer
+    impossible rows are better, and the other rows decide if these are equally many.
     """
     if len(scores) != len(others):
         return len(scores) > len(others)

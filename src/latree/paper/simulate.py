@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
+from latree.inference.starts import identity_table
 from latree.model import LatentTreeModel
-from latree.model.model import identity_table
 from latree.table import Column
 from latree.tree import Tree
 

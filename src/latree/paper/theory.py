@@ -147,11 +147,8 @@ class _Medians:
     """Finds where the paths between three nodes of a tree meet."""
 
     def __init__(self, model: LatentTreeModel) -> None:
-        self.parent = model.network.parent
-        self.depth = np.zeros(model.tree.n_nodes, dtype=np.intp)
-        for node in model.network.order.tolist():
-            if self.parent[node] >= 0:
-                self.depth[node] = self.depth[self.parent[node]] + 1
+        rooted = model.tree.rooted()
+        self.parent, self.depth = rooted.parent, rooted.depth
 
     def meeting(self, u: int, v: int) -> int:
         """Return the lowest common ancestor of two nodes."""
@@ -379,7 +376,7 @@ def _full_rank(model: LatentTreeModel) -> Condition:
 
 def _three_neighbours(model: LatentTreeModel) -> Condition:
     """Check A2: every hidden variable has exactly three neighbours, and every column is a leaf."""
-    odd = model.tree.oddities()
+    odd = model.tree.non_binary_features()
     numbers = ", ".join(odd.values()) or f"{model.tree.n_hidden} hidden variables, and all columns are leaves"
     return Condition("A2", "every hidden variable has exactly three neighbours", not odd, numbers)
 

@@ -1,76 +1,85 @@
-"""The geometry of the report's small charts; templates turn it into SVG."""
+"""The geometry of the report's small charts. The templates turn it into SVG."""
 
 from math import floor, log10
 from typing import Any
 
-WIDTH = 420  # of a chart, in the units of its drawing
-
-_LABELS = 168  # room for the names of bars
-_VALUES = 56  # room for the numbers behind them
-_ROW = 34
-_PLOT = (66.0, 10.0, 404.0, 140.0)  # left, top, right and bottom of the line's plot
+# All lengths are in the units of the SVG's viewBox.
+WIDTH = 420  # width of a chart
+_NAME_WIDTH = 168  # space for the names left of the bars
+_VALUE_WIDTH = 56  # space for the numbers right of the bars
+_ROW_HEIGHT = 34  # height of the bars of one model
+_PLOT = (66.0, 10.0, 404.0, 140.0)  # left, top, right and bottom of the line plot
+_OWN = "This tree"  # the name of the model that the report is about
 
 
 def comparison_chart(fit: dict[str, Any]) -> dict[str, Any] | None:
-    """Draw what each model gains a row over independent columns, as bars; None where there is nothing to compare."""
-    models = [*fit["compared"], {"name": "This tree", **fit["own"]}] if fit["compared"] and "own" in fit else []
-    known = [key for key in ("per_row", "held_out") if models and all(model[key] is not None for model in models)]
-    if not known:
+    """Return bars of the mean gain per row of each model over independent columns; None if nothing can be compared."""
+    models = [*fit["compared"], {"name": _OWN, **fit["own"]}] if fit["compared"] and "own" in fit else []
+    kinds = [kind for kind in ("per_row", "held_out") if models and all(model[kind] is not None for model in models)]
+    if not kinds:
         return None
-    gains = {key: [model[key] - models[0][key] for model in models] for key in known}
-    flat = [gain for key in known for gain in gains[key]]
-    low, high = min(0.0, *flat), max(0.0, *flat)
+    gains = {kind: [model[kind] - models[0][kind] for model in models] for kind in kinds}
+    all_gains = [gain for kind in kinds for gain in gains[kind]]
+    low, high = min(0.0, *all_gains), max(0.0, *all_gains)
     if high == low:
         return None
-    scale = (WIDTH - _LABELS - _VALUES) / (high - low)
+    scale = (WIDTH - _NAME_WIDTH - _VALUE_WIDTH) / (high - low)
+    single = len(kinds) == 1
+    height = 18 if single else 11
     bars = []
-    for place, model in enumerate(models[1:]):
-        for part, key in enumerate(known):
-            gain = gains[key][place + 1]
-            thick = 18 if len(known) == 1 else 11
-            start, end = sorted((_LABELS + (0 - low) * scale, _LABELS + (gain - low) * scale))
-            top = place * _ROW + (8 if len(known) == 1 else 4 + part * 13)
+    for row, model in enumerate(models[1:]):
+        for part, kind in enumerate(kinds):
+            gain = gains[kind][row + 1]
+            start, end = sorted((_NAME_WIDTH + (0 - low) * scale, _NAME_WIDTH + (gain - low) * scale))
+            top = row * _ROW_HEIGHT + (8 if single else 4 + part * 13)
             bars.append(
                 {
-                    "kind": key,
-                    "own": model["name"] == "This tree",
+                    "kind": kind,
+                    "own": model["name"] == _OWN,
                     "x": round(start, 1),
                     "y": top,
                     "width": round(max(end - start, 0.5), 1),
-                    "height": thick,
+                    "height": height,
                     "value": round(gain, 3),
                     "value_x": round(end + 6, 1),
-                    "value_y": top + thick - (4 if len(known) == 1 else 1.5),
+                    "value_y": top + height - (4 if single else 1.5),
                 }
             )
     names = [
-        {"name": model["name"], "y": place * _ROW + 21, "own": model["name"] == "This tree"}
-        for place, model in enumerate(models[1:])
+        {"name": model["name"], "y": row * _ROW_HEIGHT + 21, "own": model["name"] == _OWN}
+        for row, model in enumerate(models[1:])
     ]
-    zero = round(_LABELS - low * scale, 1)
-    return {"width": WIDTH, "height": _ROW * len(names) + 2, "bars": bars, "names": names, "zero": zero, "kinds": known}
+    return {
+        "width": WIDTH,
+        "height": _ROW_HEIGHT * len(names) + 2,
+        "bars": bars,
+        "names": names,
+        "zero": round(_NAME_WIDTH - low * scale, 1),
+        "kinds": kinds,
+    }
 
 
 def convergence_chart(history: list[float]) -> dict[str, Any] | None:
-    """Draw EM's objective by iteration as a line; the first steps, which gain most, may leave the plot below."""
+    """Return EM's objective per iteration as a line. The first iterations may lie below the plot: they gain most."""
     if len(history) < 2:
         return None
     left, top, right, bottom = _PLOT
+    # A long history is shown from about its tenth part on, so that the later gains can be seen.
     high = history[-1]
     low = history[min(len(history) // 10 + 1, len(history) - 2)] if len(history) > 12 else history[0]
     low = min(low, high - 1e-9 * max(abs(high), 1))
-    points = []
-    for iteration, value in enumerate(history):
-        x = left + (right - left) * iteration / (len(history) - 1)
-        y = bottom - (bottom - top) * (value - low) / (high - low)
-        points.append((x, y))
-    first = next(place for place, (_, y) in enumerate(points) if y <= bottom + 1e-6)
+    last = len(history) - 1
+    points = [
+        (left + (right - left) * iteration / last, bottom - (bottom - top) * (value - low) / (high - low))
+        for iteration, value in enumerate(history)
+    ]
+    first = next(iteration for iteration, (_, y) in enumerate(points) if y <= bottom + 1e-6)
     visible = [(x, min(y, bottom)) for x, y in points[first:]]
     if first:
+        # Begin where the line crosses the bottom of the plot.
         (x0, y0), (x1, y1) = points[first - 1], points[first]
         visible.insert(0, (x0 + (x1 - x0) * (y0 - bottom) / (y0 - y1), bottom))
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in visible)
-    last = len(history) - 1
     return {
         "width": WIDTH,
         "height": 164,
@@ -84,7 +93,7 @@ def convergence_chart(history: list[float]) -> dict[str, Any] | None:
 
 
 def _ticks(last: int) -> list[int]:
-    """Give round numbers from 0 to at most the last, four or five of them."""
+    """Return four or five round numbers from 0 to at most the last."""
     rough = max(last / 4, 1)
     size = 10 ** floor(log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)

@@ -1,4 +1,4 @@
-"""How strongly the nodes of a model depend on each other, exact under the model."""
+"""How strongly the nodes of a model depend on each other. All values are exact under the model."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -11,11 +11,12 @@ from scipy.special import xlogy
 from latree._util.arrays import FloatArray, IntArray
 from latree.model import LatentTreeModel
 
-_STATES_AT_ONCE = 512  # of sources that are followed through the tree together
+# The source columns of one batch have about this many states together. This limits the memory that is needed.
+_BATCH_STATES = 512
 
 
-class Relative(NamedTuple):
-    """A column, and what a node says of it."""
+class RelatedColumn(NamedTuple):
+    """A column, and how it depends on a node."""
 
     column: int
     information: float  # mutual information with the node, in nats
@@ -35,123 +36,134 @@ class Dependence:
         self.tree = model.tree
         self.marginals = list(model.marginals().values())
         self._parent = model.network.parent
+        self._given_child: dict[int, FloatArray] = {}
 
-        self._upward: dict[int, FloatArray] = {}
-
-    def step(self, source: int, target: int) -> FloatArray:
-        """Give ``P(target = x | source = h)`` for two neighbours, one column a state of the source."""
+    def conditional(self, source: int, target: int) -> FloatArray:
+        """Return ``P(target = x | source = h)`` of two neighbours, with one column per state of the source."""
         if self._parent[target] == source:
             return self.model.tables[target]
-        if source not in self._upward:
-            self._upward[source] = self._to_parent(source, target)
-        return self._upward[source]
+        if source not in self._given_child:
+            self._given_child[source] = self._parent_given_child(source, target)
+        return self._given_child[source]
 
-    def _to_parent(self, source: int, target: int) -> FloatArray:
-        # P(parent | child) by Bayes' rule; a state of the child that never occurs says nothing.
-        joint = self.model.tables[source].T * self.marginals[target][:, None]
+    def _parent_given_child(self, child: int, parent: int) -> FloatArray:
+        # Bayes' rule: P(parent | child) = P(child | parent) P(parent) / P(child).
+        joint = self.model.tables[child].T * self.marginals[parent][:, None]
         total = joint.sum(axis=0)
-        known = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
-        return np.where(total > 0, known, self.marginals[target][:, None])
+        conditional = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
+        # A state of the child that never occurs says nothing about the parent: use the marginal of the parent.
+        return np.where(total > 0, conditional, self.marginals[parent][:, None])
 
-    def between(self, source: int, target: int, conditional: FloatArray) -> float:
-        """Give the mutual information of two nodes, whose conditional table is known: ``H(v) - H(v | u)``."""
-        left = -float(xlogy(conditional, conditional).sum(axis=0) @ self.marginals[source])
-        return max(float(self.entropies[target]) - left, 0.0)
+    def information(self, source: int, target: int, conditional: FloatArray) -> float:
+        """Return the mutual information ``H(target) - H(target | source)``, given ``P(target | source)``."""
+        remaining = -float(xlogy(conditional, conditional).sum(axis=0) @ self.marginals[source])
+        return max(float(self.entropies[target]) - remaining, 0.0)
 
     @cached_property
     def edge_information(self) -> FloatArray:
         """Mutual information of the two ends of each edge, in nats."""
-        return np.array([self.between(u, v, self.step(u, v)) for u, v in self.tree.edges.tolist()])
+        return np.array([self.information(u, v, self.conditional(u, v)) for u, v in self.tree.edges.tolist()])
 
     @cached_property
     def entropies(self) -> FloatArray:
         """Entropy of each node, in nats."""
-        return np.array([-float(xlogy(share, share).sum()) for share in self.marginals])
+        return np.array([-float(xlogy(marginal, marginal).sum()) for marginal in self.marginals])
 
-    def closest(self, source: int, count: int, within: Collection[int] | None = None) -> list[Relative]:
-        """Give the columns that have most mutual information with a node, the first the most.
+    def closest_columns(self, source: int, count: int, within: Collection[int] | None = None) -> list[RelatedColumn]:
+        """Return the columns with the most mutual information with a node, in descending order.
 
-        Information only gets lost along a path (the data-processing inequality): no node has more with the source than
-        the edges between them have. So the tree is searched from the source on, the best first, and only as far as
-        needed.
+        Information can only decrease along a path (data-processing inequality), so no node shares more information with
+        the source than any edge on the path between them. A best-first search from the source therefore visits only
+        the part of the tree that it needs.
 
         Parameters
         ----------
         source : int
         count : int
+            The number of columns.
         within : collection of int, optional
-            Nodes that the search stays in; the source is one of them.
+            The nodes that the search may visit, the source included.
         """
-        found: list[Relative] = []
-        start = np.eye(len(self.marginals[source]))
-        # At most how much information, as a negative number; the node; where the path comes from; the table of the node
-        # if it is known, and otherwise that of the node it comes from.
-        heap: list[tuple[float, int, int, FloatArray, bool]] = [(-np.inf, source, -1, start, True)]
+        found: list[RelatedColumn] = []
+        identity = np.eye(len(self.marginals[source]))
+        # Each entry: minus an upper bound of the information; the node; the node before it on the path; a conditional
+        # distribution given the source; and whether that belongs to the node itself (then the bound is exact) or still
+        # to the node before it.
+        heap: list[tuple[float, int, int, FloatArray, bool]] = [(-np.inf, source, -1, identity, True)]
         while heap and len(found) < count:
-            most, node, before, conditional, known = heappop(heap)
-            if not known:
-                conditional = self.step(before, node) @ conditional
-                exact = self.between(source, node, conditional)
-                heappush(heap, (-round(exact, 12), node, before, conditional, True))
+            bound, node, previous, conditional, is_exact = heappop(heap)
+            if not is_exact:
+                # P(node | source) = P(node | previous) P(previous | source)
+                conditional = self.conditional(previous, node) @ conditional
+                information = self.information(source, node, conditional)
+                heappush(heap, (-round(information, 12), node, previous, conditional, True))
                 continue
             if node < self.tree.n_observed and node != source:
-                found.append(Relative(node, -most, conditional))
-            for other, edge in self.tree.neighbors[node]:
-                if other != before and (within is None or other in within):
-                    bound = max(most, -float(self.edge_information[edge]))
-                    heappush(heap, (bound, other, node, conditional, False))
+                found.append(RelatedColumn(node, -bound, conditional))
+            for neighbor, edge in self.tree.neighbors[node]:
+                if neighbor != previous and (within is None or neighbor in within):
+                    next_bound = max(bound, -float(self.edge_information[edge]))
+                    heappush(heap, (next_bound, neighbor, node, conditional, False))
         return found
 
     @cached_property
-    def between_columns(self) -> FloatArray:
-        """Mutual information of every two columns, in nats; zeros on the diagonal."""
-        rooted = self.tree.rooted()
-        order = rooted.order.tolist()
-        columns = [node for node in order if node < self.tree.n_observed]
+    def column_information(self) -> FloatArray:
+        """Mutual information of every two columns, in nats, with zeros on the diagonal."""
+        columns = [node for node in self.tree.rooted().order.tolist() if node < self.tree.n_observed]
         result = np.zeros((self.tree.n_observed, self.tree.n_observed))
-        sizes = np.array([len(self.marginals[column]) for column in columns])
-        for batch in np.split(np.arange(len(columns)), _batches(sizes)):
-            sources = [columns[place] for place in batch]
-            shares, starts = self._from(sources)
+        n_states = np.array([len(self.marginals[column]) for column in columns])
+        for batch in np.split(np.arange(len(columns)), _batch_starts(n_states)):
+            sources = [columns[position] for position in batch]
+            conditionals, starts = self._conditionals(sources)
             weights = np.concatenate([self.marginals[source] for source in sources])
             for column in columns:
-                left = -xlogy(shares[column], shares[column]).sum(axis=0) * weights
-                result[column, sources] = self.entropies[column] - np.add.reduceat(left, starts)
+                # H(column | source) = sum over h of P(source = h) H(column | source = h)
+                remaining = -xlogy(conditionals[column], conditionals[column]).sum(axis=0) * weights
+                result[column, sources] = self.entropies[column] - np.add.reduceat(remaining, starts)
         np.fill_diagonal(result, 0)
         return np.maximum(result + result.T, 0) / 2
 
-    def _from(self, sources: list[int]) -> tuple[list[FloatArray], IntArray]:
-        """Give ``P(v = x | source = h)`` for all nodes v: one column a state of each source, in their order.
+    def _conditionals(self, sources: list[int]) -> tuple[list[FloatArray], IntArray]:
+        """Return ``P(v = x | source = h)`` for every node v, with one array column per state of each source.
 
-        The sources are in the order of the rooted tree, so that those below a node stand together. Also gives where
-        each source's columns start.
+        The sources must be in the order of the rooted tree, so that the sources below a node are next to each other.
+        Also returns the first array column of each source.
         """
         rooted = self.tree.rooted()
-        order, parent = rooted.order.tolist(), rooted.parent.tolist()
-        stops = np.cumsum([len(self.marginals[source]) for source in sources])
-        starts = stops - [len(self.marginals[source]) for source in sources]
-        # Every node starts as if it were independent of all sources; span[v] are the columns of the sources below v.
-        shares = [np.repeat(share[:, None], stops[-1], axis=1) for share in self.marginals]
-        span: list[tuple[int, int]] = [(0, 0)] * self.tree.n_nodes
+        n_states = np.array([len(self.marginals[source]) for source in sources])
+        stops = np.cumsum(n_states)
+        starts = stops - n_states
+        # At first, every node is independent of all sources, except that a source determines itself.
+        conditionals = [np.repeat(marginal[:, None], stops[-1], axis=1) for marginal in self.marginals]
+        spans: list[tuple[int, int]] = [(0, 0)] * self.tree.n_nodes
         for source, start, stop in zip(sources, starts.tolist(), stops.tolist(), strict=True):
-            shares[source][:, start:stop] = np.eye(stop - start)
-            span[source] = start, stop
-        for node in reversed(order):
-            (start, stop), above = span[node], parent[node]
-            if stop > start and above >= 0:
-                shares[above][:, start:stop] = self.step(node, above) @ shares[node][:, start:stop]
-                lowest, highest = span[above]
-                span[above] = (start, stop) if highest == 0 else (min(start, lowest), max(stop, highest))
-        for node in order:
-            start, stop = span[node]
-            if parent[node] >= 0:
-                table, known = self.model.tables[node], shares[parent[node]]
-                shares[node][:, :start] = table @ known[:, :start]
-                shares[node][:, stop:] = table @ known[:, stop:]
-        return shares, starts
+            conditionals[source][:, start:stop] = np.eye(stop - start)
+            spans[source] = start, stop
+        # spans[v]: the array columns of the sources in the subtree of v.
+        spans = rooted.combined(spans, _joined_span)
+        # Upwards: a source in the subtree of v reaches the parent of v through v.
+        for node in rooted.postorder:
+            (start, stop), parent = spans[node], int(rooted.parent[node])
+            if stop > start and parent >= 0:
+                conditionals[parent][:, start:stop] = self.conditional(node, parent) @ conditionals[node][:, start:stop]
+        # Downwards: every other source reaches v through its parent.
+        for node in rooted.order.tolist():
+            (start, stop), parent = spans[node], int(rooted.parent[node])
+            if parent >= 0:
+                table, of_parent = self.model.tables[node], conditionals[parent]
+                conditionals[node][:, :start] = table @ of_parent[:, :start]
+                conditionals[node][:, stop:] = table @ of_parent[:, stop:]
+        return conditionals, starts
 
 
-def _batches(sizes: IntArray) -> IntArray:
-    """Give the places where to part sizes so that the sum of each part is about the most that is done at once."""
-    number = (np.cumsum(sizes) - 1) // _STATES_AT_ONCE
-    return np.flatnonzero(np.diff(number)) + 1
+def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """Return the smallest span that contains two spans; (0, 0) is the empty span."""
+    if one == (0, 0) or other == (0, 0):
+        return max(one, other)
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _batch_starts(n_states: IntArray) -> IntArray:
+    """Return where to split columns into batches of about ``_BATCH_STATES`` states."""
+    batch = (np.cumsum(n_states) - 1) // _BATCH_STATES
+    return np.flatnonzero(np.diff(batch)) + 1

@@ -1,4 +1,7 @@
-"""All that a report tells, as plain data: no HTML, and no bits that another machine would compute otherwise."""
+"""All that a report says, as plain data without HTML.
+
+Numbers are rounded, so that another machine gets the same report.
+"""
 
 from collections.abc import Mapping, Sequence
 from glob import has_magic
@@ -11,21 +14,23 @@ import numpy as np
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree.inference.em import DEFAULT_SMOOTHING
-from latree.model import LatentTreeModel, aic, bic
+from latree.model import LatentTreeModel
+from latree.model.model import aic, bic
 from latree.model.record import Record
 from latree.report.dependence import Dependence
-from latree.report.details import column_details, hidden_details, nats, per_mille
 from latree.report.groups import Group, find_groups
-from latree.report.labels import compare_labels
-from latree.report.references import MOST_ROWS, references
-from latree.report.strange import row_facts
+from latree.report.node_details import column_details, hidden_details, nats, per_mille
+from latree.report.simpler_models import MAX_ROWS, fit_simpler_models
+from latree.report.unusual_rows import row_facts
+from latree.report.user_labels import compare_labels
 from latree.table import Table
 from latree.tree import Tree
 from latree.tree.drawing import branches_of
 
-_NAMED_BY = 3  # columns that name a group
-N_COLOURS = 12
-_FIT, _GROUPS = 600, 950  # steps of the whole after which the fit is compared, and the groups are found
+N_COLOURS = 12  # the number of different colours; more groups share them
+_N_NAMING_COLUMNS = 3  # the number of columns whose names make the name of a group
+_FIT_DONE = 600  # progress, of 1000 steps, when the simpler models are fitted
+_GROUPS_DONE = 950  # progress when the groups are found
 
 
 def report_facts(
@@ -37,32 +42,20 @@ def report_facts(
     rows: int = 0,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Collect what a report tells of a model.
-
-    Parameters
-    ----------
-    model : LatentTreeModel
-    table : Table, optional
-        The rows that the model was fitted to, coded with its columns.
-    test : Table, optional
-        Other rows to score.
-    labels : mapping of str to str, optional
-        From names of columns to labels.
-    rows : int
-        How many rows to look at one by one.
-    progress : callable
-    """
-    fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT))
+    """Return all that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
+    fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
     dependence = Dependence(model)
-    groups = find_groups(model.tree, dependence.between_columns, part_of(progress, _FIT, _GROUPS))
-    columns, scales = column_details(dependence, table)
-    distinct = list(dict.fromkeys((scale.names, scale.ordered, scale.bounds) for scale in scales))
-    numbers = {scale: number for number, scale in enumerate(distinct)}
-    for column, scale in zip(columns, scales, strict=True):
-        column["scale"] = numbers[scale.names, scale.ordered, scale.bounds]
+    groups = find_groups(model.tree, dependence.column_information, part_of(progress, _FIT_DONE, _GROUPS_DONE))
+    columns, category_lists = column_details(dependence, table)
+    # Columns with the same categories share one list of them.
+    keys = [(categories.names, categories.ordered, categories.bounds) for categories in category_lists]
+    distinct = list(dict.fromkeys(keys))
+    number = {key: place for place, key in enumerate(distinct)}
+    for column, key in zip(columns, keys, strict=True):
+        column["category_list"] = number[key]
     tree = model.tree
     record = model.record
-    hubs = [group.hub for group in groups if group.hub >= tree.n_observed]
+    hidden_centres = [group.centre for group in groups if group.centre >= tree.n_observed]
     colours = _colours(tree, groups)
     return {
         "source": record.source if record else None,
@@ -70,14 +63,14 @@ def report_facts(
         "names": list(tree.node_names),
         "n_columns": tree.n_observed,
         "n_hidden": tree.n_hidden,
-        "n_parts": len(tree.parts),
+        "n_components": len(tree.components),
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
         "tree": _tree_facts(dependence),
-        "scales": [
+        "category_lists": [
             {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
         ],
         "columns": columns,
-        "hidden": hidden_details(dependence, scales),
+        "hidden": hidden_details(dependence, category_lists),
         "groups": [
             {**_group_facts(dependence, group), "colour": colour} for group, colour in zip(groups, colours, strict=True)
         ],
@@ -86,13 +79,13 @@ def report_facts(
         else None,
         "fit": fit,
         "data": _data_facts(model, table),
-        "rows": row_facts(model, table, hubs, rows) if rows and table is not None else None,
+        "rows": row_facts(model, table, hidden_centres, rows) if rows and table is not None else None,
         "drawing": tree.draw(),
     }
 
 
 def _tree_facts(dependence: Dependence) -> dict[str, Any]:
-    """Give the tree hung from its middle; numbers of an edge stand at its lower end, None above a root."""
+    """Return the rooted tree. The values of an edge are listed at its lower node; a root has None."""
     tree = dependence.tree
     rooted = tree.rooted()
     support = [None if edge < 0 or np.isnan(tree.support[edge]) else float(tree.support[edge]) for edge in rooted.up]
@@ -111,44 +104,44 @@ def _tree_facts(dependence: Dependence) -> dict[str, Any]:
 
 def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
     tree = dependence.tree
-    found = dependence.closest(group.hub, len(group.columns), within=frozenset(group.nodes))
-    informative = [relative.column for relative in found]
-    if group.hub < tree.n_observed:
-        informative = [group.hub, *informative]
-    known = [float(tree.support[edge]) for edge in group.edges if not np.isnan(tree.support[edge])]
-    hidden = group.hub >= tree.n_observed
+    related = dependence.closest_columns(group.centre, len(group.columns), within=frozenset(group.nodes))
+    columns = [column.column for column in related]
+    is_hidden = group.centre >= tree.n_observed
+    if not is_hidden:
+        columns = [group.centre, *columns]
+    support = [float(tree.support[edge]) for edge in group.edges if not np.isnan(tree.support[edge])]
     return {
-        "named_by": informative[:_NAMED_BY],
-        "columns": informative,
+        "named_by": columns[:_N_NAMING_COLUMNS],
+        "columns": columns,
         "nodes": list(group.nodes),
-        "hub": group.hub,
-        "sizes": sorted(per_mille(dependence.marginals[group.hub]), reverse=True) if hidden else None,
-        "support": round(min(known), 3) if known else None,
-        "ties": len(group.edges),
+        "centre": group.centre,
+        "sizes": sorted(per_mille(dependence.marginals[group.centre]), reverse=True) if is_hidden else None,
+        "support": round(min(support), 3) if support else None,
     }
 
 
 def _colours(tree: Tree, groups: list[Group]) -> list[int]:
-    """Give the groups numbers of colours in the order in which the tree is drawn, so that neighbours differ."""
-    rooted, place = tree.rooted(), dict[int, int]()
+    """Return the colour number of each group, in the order of the drawing, so that neighbours differ."""
+    rooted, position = tree.rooted(), dict[int, int]()
     branches = branches_of(rooted, tree.n_observed)
-    stack = [node for node in rooted.order.tolist() if rooted.parent[node] < 0]
+    stack = list(rooted.roots)
     while stack:
         node = stack.pop()
-        place[node] = len(place)
+        position[node] = len(position)
         stack.extend(reversed(branches[node]))
-    order = sorted(range(len(groups)), key=lambda number: min(place[column] for column in groups[number].columns))
-    return [order.index(number) % N_COLOURS for number in range(len(groups))]
+    order = sorted(range(len(groups)), key=lambda number: min(position[column] for column in groups[number].columns))
+    colours = {number: place % N_COLOURS for place, number in enumerate(order)}
+    return [colours[number] for number in range(len(groups))]
 
 
 def _label_facts(labels: Sequence[str], groups: list[Group], colours: list[int]) -> dict[str, Any]:
-    """Compare labels with groups; a label has the colour of the first group that it is the commonest of."""
+    """Compare labels with groups, and give each label the colour of the first group in which it is the most common."""
     facts = compare_labels(labels, [group.columns for group in groups])
-    wanted = {match["label"]: colour for match, colour in reversed([*zip(facts["groups"], colours, strict=True)])}
-    spare = [colour for colour in range(N_COLOURS) if colour not in wanted.values()] or list(range(N_COLOURS))
-    others = [name for name in facts["names"] if name not in wanted]
-    wanted |= {name: spare[number % len(spare)] for number, name in enumerate(others)}
-    return {**facts, "colours": [wanted[name] for name in facts["names"]]}
+    chosen = {match["label"]: colour for match, colour in reversed([*zip(facts["groups"], colours, strict=True)])}
+    spare = [colour for colour in range(N_COLOURS) if colour not in chosen.values()] or list(range(N_COLOURS))
+    others = [name for name in facts["names"] if name not in chosen]
+    chosen |= {name: spare[number % len(spare)] for number, name in enumerate(others)}
+    return {**facts, "colours": [chosen[name] for name in facts["names"]]}
 
 
 def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, progress: Progress) -> dict[str, Any]:
@@ -159,7 +152,7 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, 
         "n_parameters": model.n_parameters,
         "total_weight": weight,
         "compared": [],
-        "n_compared": min(table.n_rows, MOST_ROWS) if table is not None else None,
+        "n_compared": min(table.n_rows, MAX_ROWS) if table is not None else None,
         "n_test": test.n_rows if test is not None else None,
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,
@@ -173,18 +166,19 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, 
         smoothing = record.smoothing if record else DEFAULT_SMOOTHING
         facts["compared"] = [
             {
-                "name": reference.name,
-                "what": reference.what,
-                **_scores(reference.model, reference.model.log_likelihood(table), table.total_weight, test),
+                "name": simpler.name,
+                "description": simpler.description,
+                **_scores(simpler.model, simpler.model.log_likelihood(table), table.total_weight, test),
             }
-            for reference in references(table, smoothing, progress)
+            for simpler in fit_simpler_models(table, smoothing, progress)
         ]
-        if record and (table.n_rows != record.n_rows or not _agree(log_likelihood, record.log_likelihood)):
-            facts["warnings"].append("these are not the rows that the model was fitted to")
+        if record and (table.n_rows != record.n_rows or not _is_same(log_likelihood, record.log_likelihood)):
+            facts["warnings"].append("the rows of this report are not the rows that the model was fitted to")
     return facts
 
 
-def _agree(one: float | None, other: float | None) -> bool:
+def _is_same(one: float | None, other: float | None) -> bool:
+    """Return whether two log-likelihoods agree up to rounding; None and minus infinity both mean impossible rows."""
     if one is None or other is None or not isfinite(one):
         return (one is None or not isfinite(one)) and other is None
     return abs(one - other) <= 1e-6 * abs(other)
@@ -204,18 +198,18 @@ def _scores(model: LatentTreeModel, log_likelihood: float, weight: float, test: 
 
 
 def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
-    plain = record.to_dict()
+    facts = record.to_dict()
     states = model.n_states[model.tree.n_observed :].tolist() or [1]
     own = (min(states), max(states), record.smoothing)
-    # Of several attempts like the model, the best was taken.
+    # If several attempts have the states and smoothing of the model, the best of them was chosen.
     best = max(
         (attempt for attempt in record.tried if attempt[:3] == own),
         key=lambda attempt: (-(attempt.bic or 0), -inf if attempt.held_out is None else attempt.held_out),
         default=None,
     )
-    plain["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
-    plain["counts"] = dict(record.counts)
-    return {key: plain[key] for key in plain if key not in ("version", "history", "n_missing", "warnings")}
+    facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
+    facts["counts"] = dict(record.counts)
+    return {key: facts[key] for key in facts if key not in ("version", "history", "n_missing", "warnings")}
 
 
 def _data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:
@@ -230,12 +224,11 @@ def _data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:
         "binned": binned,
         "bins": sorted({model.columns[node].n_states for node in binned}),
         "n_states": sorted({column.n_states for column in model.columns}),
-        "missing_words": sorted({word for column in model.columns for word in column.missing}),
     }
 
 
 def title_of(source: str | None) -> str:
-    """Give a title for people from the name of the data."""
+    """Return a title for readers from the name of the data."""
     if not source:
         return "a table"
     return "/".join(Path(source).parts[-2:]) if has_magic(source) else Path(source).name

@@ -1,13 +1,14 @@
-"""The main groups of a tree's columns: a cut into subtrees whose number nobody has to give.
+"""The main groups of a tree's columns. Nobody has to choose the number of groups.
 
-Cutting edges parts the columns. The cut is the one of greatest modularity (Newman & Girvan 2004) that small steps
-reach, with the columns' mutual information under the model as their similarity:
+Cutting edges of the tree divides its columns into groups. The cut is the one with the highest modularity (Newman &
+Girvan 2004) that a local search finds. The similarity of two columns is their mutual information under the model:
 
 ``Q = Σ over groups (w / W - (s / W)²)``
 
-with w the similarities within a group, s those of its columns with all columns, and W those of all columns with all. So
-groups hang together more than columns of their weight would by chance. Modularity is known to overlook groups that are
-small beside the whole; hence a group that falls apart clearly when it is looked at by itself is parted once more.
+Here w is the sum of similarities within the group, s the sum of similarities of its columns with all columns, and W the
+sum of all similarities. Modularity is high if columns of a group are more similar than expected by chance. It is known
+to miss groups that are small compared with the whole. So each group is cut once more if its own best cut has a high
+modularity, too.
 """
 
 from collections.abc import Iterable
@@ -19,59 +20,67 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
 from latree.tree import Tree
 
-_LEAST_GAIN = 1e-9  # of modularity, that a cut is worth
-_CLEARLY = 0.25  # share of the whole's modularity that a group by itself must have to be parted once more
-_FEWEST = 3  # columns of a group that comes about like that
-_ENOUGH = 12  # groups, beyond which none is parted once more: no more can be told apart at a glance
+# A cut must raise modularity by more than this, so that rounding errors never decide.
+_MIN_GAIN = 1e-9
+# A group is cut once more if its own best cut has at least this share of the modularity of the whole cut.
+_MIN_MODULARITY_SHARE = 0.25
+# A group that is made by the second cut has at least this many columns.
+_MIN_COLUMNS = 3
+# No group is cut once more if that gives more groups than this: a reader cannot tell more apart at a glance.
+_MAX_GROUPS = 12
 
 
 @dataclass(frozen=True)
 class Group:
-    """Some columns that hang together.
+    """Columns that depend on each other strongly.
 
     Attributes
     ----------
     nodes : tuple of int
-        A connected piece of the tree, hidden nodes among them.
+        A connected part of the tree, hidden nodes included.
     columns : tuple of int
         The columns among the nodes.
-    hub : int
-        The node, a hidden one if there is one, in the group's middle: its largest branch has fewest of the columns.
+    centre : int
+        The node whose largest branch within the group has the fewest columns; a hidden node if there is one.
     edges : tuple of int
-        The edges that tie the group to the rest of the tree.
+        The cut edges between the group and the rest of the tree.
     """
 
     nodes: tuple[int, ...]
     columns: tuple[int, ...]
-    hub: int
+    centre: int
     edges: tuple[int, ...]
 
 
 def find_groups(tree: Tree, similarity: FloatArray, progress: Progress = no_progress) -> list[Group]:
-    """Cut a tree into its main groups, those with most columns first.
+    """Cut a tree into its main groups, those with the most columns first.
 
     Parameters
     ----------
     tree : Tree
     similarity : array, shape (d, d)
-        Of every two columns, not negative; symmetric, with zeros on the diagonal.
+        Similarity of every two columns: not negative, symmetric, with zeros on the diagonal.
     progress : callable
-        Told how many of three steps are done.
+        Called with the number of finished steps, out of three.
     """
-    whole = _Cutter(tree, similarity, range(tree.n_nodes))
+    # Step 1: the best cut of the whole tree.
+    whole = _ModularityCut(tree, similarity, range(tree.n_nodes))
     cut = whole.best()
     progress(1, 3)
-    again = {piece[0]: _Cutter(tree, similarity, piece, _FEWEST) for piece in whole.pieces(cut)}
-    further = {top: cutter.best() for top, cutter in again.items()}
-    own = {top: round(again[top].modularity(edges), 9) for top, edges in further.items()}
+    # Step 2: the best cut of each group alone; a group is known by its top node.
+    parts = {nodes[0]: _ModularityCut(tree, similarity, nodes, _MIN_COLUMNS) for nodes in whole.pieces(cut)}
+    further_cuts = {top: part.best() for top, part in parts.items()}
+    modularity = {top: round(parts[top].modularity(edges), 9) for top, edges in further_cuts.items()}
     progress(2, 3)
-    n_groups = len(again)
-    for top in sorted(own, key=lambda top: (-own[top], top)):
-        more = n_groups + len(further[top])
-        if further[top] and own[top] >= _CLEARLY * whole.modularity(cut) and more <= _ENOUGH:
-            cut, n_groups = cut | further[top], more
+    # Step 3: apply those second cuts that are good enough, the best first.
+    n_groups = len(parts)
+    for top in sorted(modularity, key=lambda top: (-modularity[top], top)):
+        n_more = len(further_cuts[top])
+        is_clear = modularity[top] >= _MIN_MODULARITY_SHARE * whole.modularity(cut)
+        if n_more and is_clear and n_groups + n_more <= _MAX_GROUPS:
+            cut, n_groups = cut | further_cuts[top], n_groups + n_more
     return sorted(
-        (_group(tree, piece, cut) for piece in whole.pieces(cut)),
+        (_group(tree, nodes, cut) for nodes in whole.pieces(cut)),
         key=lambda group: (-len(group.columns), group.columns),
     )
 
@@ -80,43 +89,53 @@ def _group(tree: Tree, nodes: list[int], cut: frozenset[int]) -> Group:
     inside = set(nodes)
     columns = tuple(sorted(node for node in nodes if node < tree.n_observed))
     edges = tuple(edge for edge in sorted(cut) if inside & set(tree.edges[edge].tolist()))
-    return Group(tuple(sorted(nodes)), columns, _middle(tree, nodes), edges)
+    return Group(tuple(sorted(nodes)), columns, _centre(tree, nodes), edges)
 
 
-def _middle(tree: Tree, nodes: list[int]) -> int:
-    """Find the node, a hidden one if there is one, of a connected piece whose largest branch has fewest columns."""
-    rooted = tree.rooted()
-    inside = set(nodes)
+def _centre(tree: Tree, nodes: list[int]) -> int:
+    """Return the node of a connected piece whose largest branch has the fewest columns; hidden nodes come first.
+
+    The top of the piece is its first node, and every other node comes after its parent.
+    """
+    parent = tree.rooted().parent
     below = {node: int(node < tree.n_observed) for node in nodes}
-    largest = dict.fromkeys(nodes, 0)
-    for node in reversed(nodes[1:]):  # the piece's top comes first, every node after its parent
-        parent = int(rooted.parent[node])
-        if parent in inside:
-            below[parent] += below[node]
-            largest[parent] = max(largest[parent], below[node])
+    largest_branch = dict.fromkeys(nodes, 0)
+    for node in reversed(nodes[1:]):
+        above = int(parent[node])
+        below[above] += below[node]
+        largest_branch[above] = max(largest_branch[above], below[node])
     total = below[nodes[0]]
-    return min(nodes, key=lambda node: (node < tree.n_observed, max(largest[node], total - below[node]), node))
+    return min(nodes, key=lambda node: (node < tree.n_observed, max(largest_branch[node], total - below[node]), node))
 
 
-class _Cutter:
-    """Ways to cut a connected piece of a tree (or a whole forest), judged by modularity."""
+class _ModularityCut:
+    """Cuts of a connected piece of a tree, or of a whole forest, and their modularity.
 
-    def __init__(self, tree: Tree, similarity: FloatArray, nodes: Iterable[int], fewest: int = 2) -> None:
-        self.tree, self.similarity, self.rooted, self.fewest = tree, similarity, tree.rooted(), fewest
-        self.place = np.empty(tree.n_nodes, dtype=np.intp)
-        self.place[self.rooted.order] = np.arange(tree.n_nodes)
-        self.size = np.ones(tree.n_nodes, dtype=np.intp)
-        for node in self.rooted.order[::-1].tolist():
-            if self.rooted.parent[node] >= 0:
-                self.size[self.rooted.parent[node]] += self.size[node]
-        self.nodes = self._sorted(nodes)
+    Parameters
+    ----------
+    tree : Tree
+    similarity : array, shape (d, d)
+    nodes : iterable of int
+        The nodes of the piece.
+    min_columns : int
+        The smallest number of columns on each side of a cut edge.
+    """
+
+    def __init__(self, tree: Tree, similarity: FloatArray, nodes: Iterable[int], min_columns: int = 2) -> None:
+        self.tree, self.similarity, self.rooted, self.min_columns = tree, similarity, tree.rooted(), min_columns
+        # In the order of the rooted tree, the subtree of v is position[v], ..., position[v] + subtree_size[v] - 1.
+        self.position = np.empty(tree.n_nodes, dtype=np.intp)
+        self.position[self.rooted.order] = np.arange(tree.n_nodes)
+        self.subtree_size = np.array(self.rooted.subtree_sums([1] * tree.n_nodes), dtype=np.intp)
+        found = np.array(list(nodes), dtype=np.intp)
+        self.nodes = found[np.argsort(self.position[found])]
         columns = self._columns(self.nodes)
         self.degree = np.zeros(tree.n_observed)
         self.degree[columns] = similarity[np.ix_(columns, columns)].sum(axis=1)
         self.total = float(self.degree.sum())
 
     def best(self) -> frozenset[int]:
-        """Cut while that helps; then look at every cut again, until all stay as they are."""
+        """Return the best cut found: cut greedily, then revise single edges until nothing improves."""
         if self.total <= 0:
             return frozenset()
         cut: set[int] = set()
@@ -124,31 +143,34 @@ class _Cutter:
         while waiting:
             piece = waiting.pop()
             gain, node = self._best_edge(piece)
-            if gain > _LEAST_GAIN:
+            if gain > _MIN_GAIN:
                 cut.add(int(self.rooted.up[node]))
                 below = self._is_below(piece, node)
                 waiting += [piece[below], piece[~below]]
-        for _ in range(len(cut)):  # each round raises modularity; few are needed
-            if not self._mended(cut):
+        for _ in range(len(cut)):  # each round raises modularity; few rounds are needed
+            if not self._revise(cut):
                 break
         return frozenset(cut)
 
-    def _mended(self, cut: set[int]) -> bool:
-        """Join the two pieces at each cut, and part them anew, or not at all; tell whether anything changed."""
+    def _revise(self, cut: set[int]) -> bool:
+        """Replace or remove each cut edge where that raises modularity; return whether the cut changed."""
         changed = False
         for edge in sorted(cut):
-            left = frozenset(cut - {edge})
-            joined = next(np.array(piece) for piece in self.pieces(left) if self.tree.edges[edge, 0] in piece)
-            gain, node = self._best_edge(joined)
-            anew = {int(self.rooted.up[node])} if gain > _LEAST_GAIN else set()
-            if anew != {edge} and self.modularity(left | anew) > self.modularity(frozenset(cut)) + _LEAST_GAIN:
+            others = frozenset(cut - {edge})
+            # The piece that appears when the edge is not cut, and the best edge to cut it at instead.
+            merged = next(np.array(piece) for piece in self.pieces(others) if self.tree.edges[edge, 0] in piece)
+            gain, node = self._best_edge(merged)
+            replacement = {int(self.rooted.up[node])} if gain > _MIN_GAIN else set()
+            if replacement == {edge}:
+                continue
+            if self.modularity(others | replacement) > self.modularity(frozenset(cut)) + _MIN_GAIN:
                 cut.remove(edge)
-                cut |= anew
+                cut |= replacement
                 changed = True
         return changed
 
     def modularity(self, cut: frozenset[int]) -> float:
-        """Give Q of the pieces that a cut makes."""
+        """Return the modularity Q of the pieces that a cut makes."""
         if self.total <= 0:
             return 0.0
         result = 0.0
@@ -159,42 +181,44 @@ class _Cutter:
         return result
 
     def pieces(self, cut: frozenset[int]) -> list[list[int]]:
-        """Give the connected pieces that a cut makes, each with its top first and every node after its parent."""
-        piece: dict[int, list[int]] = {}
+        """Return the connected pieces that a cut makes, each with its top first and every node after its parent."""
+        pieces: dict[int, list[int]] = {}
         top: dict[int, int] = {}
         for node in self.nodes.tolist():
             parent = int(self.rooted.parent[node])
             top[node] = top[parent] if parent in top and int(self.rooted.up[node]) not in cut else node
-            piece.setdefault(top[node], []).append(node)
-        return [nodes for nodes in piece.values() if any(node < self.tree.n_observed for node in nodes)]
+            pieces.setdefault(top[node], []).append(node)
+        return [nodes for nodes in pieces.values() if any(node < self.tree.n_observed for node in nodes)]
 
     def _best_edge(self, nodes: IntArray) -> tuple[float, int]:
-        """Find the node above which a cut of a piece raises modularity most and leaves no side too few columns."""
+        """Return the gain of the best single cut of a piece, and the node below the cut edge.
+
+        A cut into sides A and B raises modularity by ``2 s_A s_B / W² - 2 w_AB / W``. Here s_A is the sum of degrees on
+        side A, and w_AB the sum of similarities between the sides. A cut that leaves too few columns on a side gains 0.
+        """
         columns = self._columns(nodes)
-        within = self.similarity[np.ix_(columns, columns)]
-        summed = np.zeros((len(columns) + 1, len(columns) + 1))
-        summed[1:, 1:] = within.cumsum(axis=0).cumsum(axis=1)
+        # The columns below each node of the piece are columns[first:last].
+        n_before = np.concatenate([[0], np.cumsum(nodes < self.tree.n_observed)])
+        positions = self.position[nodes]
+        first, last = n_before[:-1], n_before[np.searchsorted(positions, positions + self.subtree_size[nodes])]
+        # Sums over blocks of the similarity matrix, from its cumulative sums over rows and columns.
+        cumulative = np.zeros((len(columns) + 1, len(columns) + 1))
+        cumulative[1:, 1:] = self.similarity[np.ix_(columns, columns)].cumsum(axis=0).cumsum(axis=1)
+        inner = cumulative[last, last] - cumulative[first, last] - cumulative[last, first] + cumulative[first, first]
+        across = cumulative[last, -1] - cumulative[first, -1] - inner
         degree = np.concatenate([[0.0], self.degree[columns].cumsum()])
-        before = np.concatenate([[0], np.cumsum(nodes < self.tree.n_observed)])
-        places = self.place[nodes]
-        first, last = before[:-1], before[np.searchsorted(places, places + self.size[nodes])]
-        inner = summed[last, last] - summed[first, last] - summed[last, first] + summed[first, first]
-        across = summed[last, -1] - summed[first, -1] - inner
         side = degree[last] - degree[first]
         gains = 2 * side * (degree[-1] - side) / self.total**2 - 2 * across / self.total
-        many = last - first
-        gains[(many < self.fewest) | (len(columns) - many < self.fewest)] = 0
-        gains[0] = 0  # above the piece's top there is nothing to cut
+        n_below = last - first
+        gains[(n_below < self.min_columns) | (len(columns) - n_below < self.min_columns)] = 0
+        gains[0] = 0  # there is no edge above the top of the piece
         best = int(np.argmax(np.round(gains, 12)))
         return float(gains[best]), int(nodes[best])
-
-    def _sorted(self, nodes: Iterable[int]) -> IntArray:
-        found = np.array(list(nodes), dtype=np.intp)
-        return found[np.argsort(self.place[found])]
 
     def _columns(self, nodes: IntArray) -> IntArray:
         return nodes[nodes < self.tree.n_observed]
 
     def _is_below(self, nodes: IntArray, top: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
-        places = self.place[nodes] - self.place[top]
-        return np.asarray((places >= 0) & (places < self.size[top]))
+        """Return for each node whether it is in the subtree of another one."""
+        offsets = self.position[nodes] - self.position[top]
+        return np.asarray((offsets >= 0) & (offsets < self.subtree_size[top]))

@@ -1,4 +1,4 @@
-"""From facts to one HTML file that needs nothing else: styles, scripts and data are part of it."""
+"""Render facts as one HTML file that contains its styles, scripts and data."""
 
 import json
 from base64 import b64encode
@@ -9,21 +9,22 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from latree._util.text import plural, printable
 from latree.report.charts import comparison_chart, convergence_chart
 from latree.report.facts import title_of
 
 _HERE = Path(__file__).parent
-_LONGEST = 48  # letters of a name that a table shows
+_MAX_LENGTH = 48  # the number of characters of a name that a table shows
 
-# The page's own script, in the order in which its parts build on each other.
-_SCRIPT = ("names", "layout", "labels", "select", "about", "controls")
+# The files of the page's own script. Each one builds on those before it.
+_SCRIPTS = ("elements", "layout", "labels", "select", "panel", "controls")
 
-# What the drawing of the tree needs to know.
-_FOR_SCRIPT = ("names", "n_columns", "tree", "scales", "columns", "hidden", "labels")
+# The facts that the script needs. Names are added by `_embedded`, which makes them safe to show.
+_SCRIPT_FACTS = ("n_columns", "tree", "columns")
 
 
 def render(facts: dict[str, Any]) -> str:
-    """Write the report of some facts as HTML; see :func:`latree.report.facts.report_facts`."""
+    """Return the HTML of a report from its facts; see :func:`latree.report.facts.report_facts`."""
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -35,13 +36,13 @@ def render(facts: dict[str, Any]) -> str:
     environment.filters |= {
         "count": count,
         "decimal": decimal,
-        "percent": percent,
-        "elided": elided,
-        "plain": plain,
         "number": number,
+        "one_line": one_line,
+        "percent": percent,
+        "shortened": shortened,
     }
     style, library = _inline("report.css"), _inline("d3.js")
-    script = _inline(*(f"script/{name}.js" for name in _SCRIPT), frame='(() => {{\n"use strict";\n\n{}}})();\n')
+    script = _inline(*(f"script/{name}.js" for name in _SCRIPTS), frame='(() => {{\n"use strict";\n\n{}}})();\n')
     return environment.get_template("report.html").render(
         facts=facts,
         title=title_of(facts["source"]),
@@ -56,14 +57,14 @@ def render(facts: dict[str, Any]) -> str:
 
 
 def _inline(*names: str, frame: str = "{}") -> Markup:
-    """Give some files as the text of one element."""
+    """Return the text of files as the content of one HTML element."""
     text = frame.format("\n".join((_HERE / name).read_text(encoding="utf-8") for name in names))
-    assert "</s" not in text  # nothing may end the element that the text stands in
+    assert "</s" not in text  # the text must not end its own <script> or <style> element
     return Markup(text)
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """Allow these scripts and this style, pictures that are part of the file, and nothing else."""
+    """Return a security policy that allows these scripts, this style and embedded images, and nothing else."""
     hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src '{_hash(style)}'; img-src data:; base-uri 'none'; "
@@ -76,59 +77,63 @@ def _hash(text: str) -> str:
 
 
 def _embedded(facts: dict[str, Any]) -> Markup:
-    """Give what the script needs as JSON that no HTML parser can take for markup."""
-    groups = [{key: group[key] for key in ("named_by", "nodes", "hub", "colour")} for group in facts["groups"]]
-    wanted = {key: facts[key] for key in _FOR_SCRIPT} | {"groups": groups, "missing": facts["data"]["missing"]}
-    wanted["hidden"] = [
-        {
-            **hidden,
-            "columns": [
-                {**column, "shares": [_packed(shares) for shares in column["shares"]]} for column in hidden["columns"]
-            ],
-        }
-        for hidden in facts["hidden"]
-    ]
-    text = json.dumps(wanted, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    """Return the facts that the script needs, as JSON that an HTML parser cannot take for markup."""
+    labels = facts["labels"]
+    needed = {key: facts[key] for key in _SCRIPT_FACTS} | {
+        "names": [one_line(name) for name in facts["names"]],
+        "labels": labels and labels | {"names": [one_line(name) for name in labels["names"]]},
+        "category_lists": [
+            categories | {"names": [one_line(name) for name in categories["names"]]}
+            for categories in facts["category_lists"]
+        ],
+        "groups": [{key: group[key] for key in ("named_by", "nodes", "centre", "colour")} for group in facts["groups"]],
+        "hidden": [
+            hidden | {"columns": [column | {"shares": _packed(column["shares"])} for column in hidden["columns"]]}
+            for hidden in facts["hidden"]
+        ],
+        "missing": facts["data"]["missing"],
+    }
+    text = json.dumps(needed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
 
 
-def _packed(thousandths: list[int]) -> str:
-    """Write numbers up to 1000 with two letters each, base 32; they are most of the file."""
-    letters = "0123456789abcdefghijklmnopqrstuv"
-    return "".join(letters[number // 32] + letters[number % 32] for number in thousandths)
+def _packed(rows: list[list[int]]) -> list[str]:
+    """Write whole numbers from 0 to 1000 with two characters each, in base 32: they are most of the file."""
+    digits = "0123456789abcdefghijklmnopqrstuv"
+    return ["".join(digits[number // 32] + digits[number % 32] for number in row) for row in rows]
 
 
-def count(whole: float, what: str, many: str | None = None) -> str:
-    """Give a number with the word that goes with it: 1 column, 2 columns."""
-    return f"{number(whole)} {what if whole == 1 else many or what + 's'}"
+def count(whole: int, noun: str) -> str:
+    """Return a whole number with its noun, such as "1 column" or "1,000 columns"."""
+    return plural(whole, noun).replace(str(whole), number(whole), 1)
 
 
 def number(value: float) -> str:
-    """Write a number with a comma at the thousands."""
+    """Return a number with commas between thousands."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6g}"
 
 
 def decimal(value: float | None, digits: int = 2) -> str:
-    """Write a number with so many digits behind the point; a dash for none."""
+    """Return a number with some digits after the decimal point; a dash for None."""
     return "–" if value is None else f"{value:,.{digits}f}".replace("-", "−")
 
 
 def percent(share: float | None) -> str:
-    """Write a share in per cent; a dash for none."""
+    """Return a share in per cent; a dash for None."""
     if share is None:
         return "–"
     return f"{100 * share:.0f}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
 
 
-def plain(name: str) -> str:
-    """Give a name on one line, without letters that show nothing; joiners, which make some letters one, stay."""
-    shown = "".join(letter if letter.isprintable() or letter in "\u200c\u200d" else " " for letter in name)
-    return " ".join(shown.split()) or "(blank)"
+def one_line(name: str) -> str:
+    """Return a name that is safe to show, on one line; "(blank)" if nothing of it can be seen."""
+    words = (printable(word) for word in name.split())
+    return " ".join(word for word in words if word) or "(blank)"
 
 
-def elided(name: str, longest: int = _LONGEST) -> str:
-    """Give a name on one line, the end of a long one replaced by dots."""
-    shown = plain(name)
-    return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
+def shortened(name: str, max_length: int = _MAX_LENGTH) -> str:
+    """Return a name on one line; the end of a long name is replaced by an ellipsis."""
+    line = one_line(name)
+    return line if len(line) <= max_length else line[: max_length - 1].rstrip() + "…"

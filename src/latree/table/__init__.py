@@ -1,35 +1,21 @@
-"""Tables of codes: discrete columns, missing cells, row weights, and sums over rows."""
+"""Tables of discrete data: columns of any frame or file as small integer codes, and sums over their rows.
 
-from latree.table.chunks import Block, Sums, missing_code
-from latree.table.columns import DEFAULT_MISSING, Column
-from latree.table.encode import Unseen
-from latree.table.memory import MemoryRows, Rows
-from latree.table.table import (
-    DEFAULT_BINS,
-    FEW_STATES,
-    MANY_STATES,
-    Table,
-    as_table,
-    check_learnable,
-    decode_column,
-    signed_codes,
-)
+A :class:`Table` holds one code per cell. :func:`as_table` makes one from a data frame, an array or a file. Every
+statistic of the package is a sum over rows (:meth:`Table.sum`), so the rows may be in memory, on disk or on a cluster.
 
-__all__ = [
-    "DEFAULT_BINS",
-    "DEFAULT_MISSING",
-    "FEW_STATES",
-    "MANY_STATES",
-    "Block",
-    "Column",
-    "MemoryRows",
-    "Rows",
-    "Sums",
-    "Table",
-    "Unseen",
-    "as_table",
-    "check_learnable",
-    "decode_column",
-    "missing_code",
-    "signed_codes",
-]
+Examples
+--------
+>>> from latree.table import as_table
+>>> table = as_table([["yes", 1], ["no", 2], ["yes", 2]], names=["answer", "grade"])
+>>> [(column.name, column.categories) for column in table.columns]
+[('answer', ('no', 'yes')), ('grade', ('1', '2'))]
+>>> table.codes().tolist()
+[[1, 0], [0, 1], [1, 1]]
+"""
+
+from latree.table.chunks import Block
+from latree.table.columns import Column
+from latree.table.labels import read_labels
+from latree.table.table import Table, as_table
+
+__all__ = ["Block", "Column", "Table", "as_table", "read_labels"]

@@ -1,8 +1,8 @@
-"""Pieces of rows, and how results over them are put together.
+"""Chunks and blocks of coded rows, and how results over them are added up.
 
-Rows fall into chunks, and chunks into blocks, at places that depend on the number of columns and on what is computed
-alone. A statistic is added up over a chunk's blocks in their order, and over chunks in a tree of fixed shape. So every
-place that rows may live in gives the same sums, to the last bit, however many threads or machines share the work.
+Rows fall into chunks, and chunks into blocks. Their bounds depend only on the number of columns and on the statistic. A
+statistic is added up over the blocks of a chunk in order, and over chunks in groups of fixed size. So the sums are the
+same to the last bit wherever the rows are, and however many threads or machines share the work.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,166 +15,208 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 
-# Small enough that a block's messages stay in the cache, large enough that NumPy's cost a call does not count.
+# Rows of a block: few enough that the messages of a block stay in the cache, and enough that the overhead of each NumPy
+# call does not matter.
 BLOCK_ROWS = 2048
-# A chunk is what is read from disk, or worked on by a machine, at once: 8 MB of one-byte codes.
+# Cells of a chunk, which is read from disk or sent to a worker as a whole: 8 MB of one-byte codes.
 CHUNK_CELLS = 2**23
-FAN_IN = 16  # so many sums of chunks, and then so many of these, are added at a time
-_KEYS = 2**64  # random numbers below this make a row's key
-_WORTH = 0.75  # rows are counted once if the distinct ones are no more than this share
-_DISTINCT_CELLS = 2 * CHUNK_CELLS  # of distinct rows that are put together
+# Number of sums that are added at a time: first sums of chunks, then sums of these sums, and so on.
+FAN_IN = 16
+# Rows are hashed with random multipliers below this number.
+_HASH_RANGE = 2**64
+# Merging equal rows is worth it if the distinct rows are at most this share of all rows.
+_MAX_DISTINCT_SHARE = 0.75
+# Cells of distinct rows that are kept in memory; with more, rows are not merged.
+_DISTINCT_CELLS = 2 * CHUNK_CELLS
 
 
 class Block(NamedTuple):
-    """Some consecutive rows of a table: what a statistic is computed from."""
+    """Some consecutive rows of a table: the argument of a statistic that :meth:`Table.sum` adds up.
 
-    codes: CodeArray  # rows x columns; the largest value of the type means missing
-    weights: FloatArray | None  # one a row, or None where every row counts once
-    number: int | None = None  # the same for the same rows of a table, or None where nobody should rely on that
+    Attributes
+    ----------
+    codes : array of uint8 or uint16
+        One row per row, one column per column. The largest value of the type means missing.
+    weights : array of float or None
+        One weight per row; None where every row counts once.
+    number : int or None
+        A number that is the same for the same rows of a table in every sum, or None where there is no such number.
+
+    Examples
+    --------
+    >>> from latree.table import as_table
+    >>> table = as_table([[0, 1], [1, 1], [1, 0]])
+    >>> table.sum(lambda block: block.codes.sum(axis=0)).tolist()
+    [2, 2]
+    """
+
+    codes: CodeArray
+    weights: FloatArray | None
+    number: int | None = None
 
 
 Sums: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
 
 
 @dataclass(frozen=True)
-class Draws:
-    """Rows drawn anew, with replacement, each with a probability in proportion to its weight.
+class BootstrapSample:
+    """Rows drawn with replacement, each with a probability proportional to its weight.
 
-    How many fall into each chunk is drawn first, then which rows of a chunk; the latter depends on the seed, the number
-    of the sample and the place of the chunk alone, so that every machine can draw for the chunks that it has.
+    First the number of rows from each chunk is drawn, then the rows within a chunk. The rows within a chunk depend only
+    on the seed, the number of the sample and the position of the chunk, so each machine can draw from its own chunks.
+
+    Attributes
+    ----------
+    seed : int
+    number : int
+        Number of the sample among those with the same seed.
+    chunk_sizes : tuple of int
+        How many rows are drawn from each chunk.
     """
 
     seed: int
     number: int
-    sizes: tuple[int, ...]  # how many rows are drawn from each chunk
+    chunk_sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, weights: Iterable[float], seed: int, number: int) -> "Draws":
-        """Draw how many rows fall into chunks of these weights: together as many as the rows, or as their weight."""
-        shares = np.array(list(weights))
-        total = shares.sum()
+    def from_weights(cls, chunk_weights: Iterable[float], seed: int, number: int) -> "BootstrapSample":
+        """Draw how many rows come from each chunk; the total is the rounded weight of all rows."""
+        weights = np.array(list(chunk_weights))
+        total = weights.sum()
         rng = np.random.default_rng([seed, number, 0, 1])
-        return cls(seed, number, tuple(rng.multinomial(max(1, round(total)), shares / total).tolist()))
+        return cls(seed, number, tuple(rng.multinomial(max(1, round(total)), weights / total).tolist()))
 
-    def drawn(self, place: int, chunk: Block) -> Block:
-        """Draw from a chunk; a row that was drawn several times has that weight."""
-        rng = np.random.default_rng([self.seed, self.number, place])
-        rows = len(chunk.codes)
-        total = weight_of(chunk)
+    def draw(self, position: int, chunk: Block) -> Block:
+        """Draw rows of the chunk at this position; the weight of a row is the number of times it was drawn."""
+        rng = np.random.default_rng([self.seed, self.number, position])
+        n_rows = len(chunk.codes)
+        total = total_weight(chunk)
         if not total:
             return Block(chunk.codes[:0], np.zeros(0))
-        shares = np.full(rows, 1 / rows) if chunk.weights is None else chunk.weights / total
-        times = rng.multinomial(self.sizes[place], shares)
+        probabilities = np.full(n_rows, 1 / n_rows) if chunk.weights is None else chunk.weights / total
+        times = rng.multinomial(self.chunk_sizes[position], probabilities)
         return Block(np.asfortranarray(chunk.codes[times > 0]), times[times > 0].astype(np.float64))
 
 
 def chunk_rows(n_columns: int) -> int:
-    """Give the number of rows of a chunk: a power of two of blocks, by the number of columns alone."""
+    """Return the number of rows per chunk: a power of two times BLOCK_ROWS that depends only on the columns."""
     blocks = max(1, CHUNK_CELLS // (BLOCK_ROWS * max(1, n_columns)))
     return BLOCK_ROWS * (1 << (blocks.bit_length() - 1))
 
 
-def parted(block: Block, rows: int) -> Iterator[Block]:
-    """Cut rows into pieces of so many; no rows make one empty piece."""
-    for start in range(0, max(len(block.codes), 1), rows):
-        piece = slice(start, start + rows)
-        yield Block(block.codes[piece], None if block.weights is None else block.weights[piece])
+def slice_rows(block: Block, rows: slice) -> Block:
+    """Return consecutive rows of a block, without copying them."""
+    return Block(block.codes[rows], None if block.weights is None else block.weights[rows])
 
 
-def taken(block: Block, rows: IntArray) -> Block:
-    """Copy some rows of a block."""
+def split_rows(block: Block, size: int) -> Iterator[Block]:
+    """Cut rows into blocks of this many rows; no rows make one empty block."""
+    for start in range(0, max(len(block.codes), 1), size):
+        yield slice_rows(block, slice(start, start + size))
+
+
+def take_rows(block: Block, rows: IntArray) -> Block:
+    """Copy the rows with these numbers."""
     return Block(np.asfortranarray(block.codes[rows]), None if block.weights is None else block.weights[rows])
 
 
-def joined(blocks: Iterable[Block]) -> Block:
-    """Put rows into one block."""
+def concatenate(blocks: Iterable[Block]) -> Block:
+    """Put the rows of several blocks into one block."""
     codes, weights, _ = zip(*blocks, strict=True)
     return Block(np.asfortranarray(np.concatenate(codes)), None if weights[0] is None else np.concatenate(weights))
 
 
-def blocks_of(chunk: Block, rows: int | None = None) -> Iterator[Block]:
-    """Cut a chunk into blocks of about the same size, of at most so many rows, or BLOCK_ROWS."""
+def split_into_blocks(chunk: Block, max_rows: int | None = None) -> Iterator[Block]:
+    """Cut a chunk into blocks of about the same size, of at most ``max_rows`` rows (BLOCK_ROWS by default)."""
     n_rows = len(chunk.codes)
-    n_blocks = max(-(-n_rows // (rows or BLOCK_ROWS)), 1)
-    return parted(chunk, max(-(-n_rows // n_blocks), 1))
+    n_blocks = max(-(-n_rows // (max_rows or BLOCK_ROWS)), 1)
+    return split_rows(chunk, max(-(-n_rows // n_blocks), 1))
 
 
-def distinct(block: Block) -> Block:
-    """Give rows that are the same only once, in the order of their first places, with the sum of their weights."""
-    first, which = _first_of_each(block.codes)
-    return taken(block, first)._replace(weights=np.bincount(which, block.weights, len(first)).astype(float))
+def distinct_rows(block: Block) -> Block:
+    """Merge equal rows: return each once, in order of first occurrence, with the sum of the weights."""
+    first, group = _first_occurrences(block.codes)
+    return take_rows(block, first)._replace(weights=np.bincount(group, block.weights, len(first)).astype(float))
 
 
-def all_distinct(chunks: Iterable[Block], n_rows: int) -> Block | None:
-    """Put distinct rows of chunks together; None where they are nearly as many as all rows, or too many for memory."""
+def merge_distinct(chunks: Iterable[Block], n_rows: int) -> Block | None:
+    """Merge equal rows of several chunks, each of which has distinct rows.
+
+    Return None where the distinct rows are nearly as many as all ``n_rows`` rows, or too many for memory.
+    """
     kept: list[Block] = []
     cells = 0
     for chunk in chunks:
         kept.append(chunk)
         cells += chunk.codes.size
         if cells > 2 * _DISTINCT_CELLS:
-            kept = [distinct(joined(kept))]
+            kept = [distinct_rows(concatenate(kept))]
             cells = kept[0].codes.size
             if cells > _DISTINCT_CELLS:
                 return None
-    whole = kept[0] if len(kept) == 1 else distinct(joined(kept))
-    return whole if len(whole.codes) <= _WORTH * n_rows else None
+    merged = kept[0] if len(kept) == 1 else distinct_rows(concatenate(kept))
+    return merged if len(merged.codes) <= _MAX_DISTINCT_SHARE * n_rows else None
 
 
-def _first_of_each(codes: CodeArray) -> tuple[IntArray, IntArray]:
-    """Give the first of the rows that are the same, in their order, and for each row which of these it is."""
+def _first_occurrences(codes: CodeArray) -> tuple[IntArray, IntArray]:
+    """Return the first row of each group of equal rows, in order, and the group of every row."""
+    # The hash of a row is a sum of its codes times random multipliers, modulo 2^64. Hashes sort faster than rows.
     rng = np.random.default_rng(0)
-    keys = np.zeros(len(codes), dtype=np.uint64)
+    hashes = np.zeros(len(codes), dtype=np.uint64)
     for column in codes.T:
-        keys += column * rng.integers(_KEYS, dtype=np.uint64)
-    if len(np.unique(keys)) == len(codes):
+        hashes += column * rng.integers(_HASH_RANGE, dtype=np.uint64)
+    if len(np.unique(hashes)) == len(codes):
         return np.arange(len(codes)), np.arange(len(codes))
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    if any((column[first][which] != column).any() for column in codes.T):  # two rows happen to have the same key
-        _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    # If different rows share a hash, compare the rows themselves.
+    if any((column[first][group] != column).any() for column in codes.T):
+        _, first, group = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    # Groups come sorted by hash: number them by first occurrence instead.
     order = np.argsort(first)
-    return first[order], np.argsort(order)[which]
+    return first[order], np.argsort(order)[group]
 
 
-def added(one: Sums, other: Sums) -> Sums:
-    """Add two results."""
+def add(one: Sums, other: Sums) -> Sums:
+    """Add two results of a statistic."""
     if isinstance(one, tuple):
         return tuple(a + b for a, b in zip(one, other, strict=True))
     return np.asarray(one + np.asarray(other))
 
 
-def added_up(parts: Iterable[Sums]) -> Sums:
-    """Add up results of chunks in a tree of fixed shape: sixteen at a time, then sixteen of these sums, and so on.
+def add_in_groups(results: Iterable[Sums]) -> Sums:
+    """Add up results of chunks in groups of FAN_IN, then these sums in groups of FAN_IN, and so on.
 
-    No more than one sum a level of the tree is kept.
+    Floating-point sums depend on the order of addition. This order is the same as on a cluster, where each level of
+    sums is computed by tasks of its own. At most one unfinished sum per level is kept.
     """
-    levels: list[tuple[int, Sums | None]] = []
-    for part in parts:
+    levels: list[tuple[int, Sums | None]] = []  # of each level: how many results are added up so far, and their sum
+    for result in results:
         level = 0
         while True:
             if level == len(levels):
                 levels.append((0, None))
             count, total = levels[level]
-            part = part if total is None else added(total, part)
+            result = result if total is None else add(total, result)
             if count + 1 < FAN_IN:
-                levels[level] = (count + 1, part)
+                levels[level] = (count + 1, result)
                 break
+            # The group is complete: its sum becomes one result of the next level.
             levels[level] = (0, None)
             level += 1
-    left = [total for _, total in levels if total is not None]
-    return reduce(lambda last, total: added(total, last), left)
+    unfinished = [total for _, total in levels if total is not None]
+    return reduce(lambda last, total: add(total, last), unfinished)
 
 
-def weight_of(block: Block) -> float:
-    """Give the sum of the rows' weights."""
+def total_weight(block: Block) -> float:
+    """Return the sum of the weights of the rows."""
     return float(len(block.codes) if block.weights is None else block.weights.sum())
 
 
-def missing_cells(codes: CodeArray) -> NDArray[np.int64]:
+def count_missing(codes: CodeArray) -> NDArray[np.int64]:
     """Count the missing cells of each column."""
     return np.asarray(np.count_nonzero(codes == missing_code(codes), axis=0), dtype=np.int64)
 
 
 def missing_code(codes: CodeArray) -> int:
-    """Give the code that is reserved for missing cells."""
+    """Return the code that means missing: the largest value of the type."""
     return int(np.iinfo(codes.dtype).max)

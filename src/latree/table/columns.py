@@ -6,36 +6,46 @@ from math import isfinite
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from latree.errors import InputError
-from latree.table.factors import parse_number
+from latree.table.raw import parse_number
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "number"]
 Value: TypeAlias = str | bool | int | float
 
 KINDS: tuple[Kind, ...] = ("text", "boolean", "integer", "number")
+# A column has at most this many states: their codes fit in 16 bits, with one code left that means missing.
 MAX_STATES = 65_535
+# Cells that mean missing by default, beside empty ones.
 DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name and states.
+    """The name and the states of a column.
+
+    Columns that :func:`latree.as_table` learned from one table encode other tables in the same way.
 
     Attributes
     ----------
     name : str
-        The column's name.
+        Name of the column.
     kind : {"text", "boolean", "integer", "number"}
-        What a decoded value is.
+        Type of the decoded values.
     categories : tuple of str
         The label of each state; a cell's code is the position of its label.
     missing : tuple of str
         Cells that mean missing, beside empty ones.
     cuts : tuple of float or None
-        For a numeric column that was cut into bins: a value ``x`` falls in the first bin ``b`` with ``x <= cuts[b]``,
-        and in the last bin if it is above all of them.
+        For a numeric column with bins: a value ``x`` falls in the first bin ``b`` with ``x <= cuts[b]``, and in the
+        last bin if it is above all cuts.
     centers : tuple of float or None
-        For such a column: the median of the values that fell in each bin, which stands for the bin when a code is
-        turned back into a number.
+        For a numeric column with bins: the median of the values in each bin, to which a code is decoded.
+
+    Examples
+    --------
+    >>> from latree.table import as_table
+    >>> size, = as_table([[1.0], [1.5], [2.5], [4.0]], names=["size"], bins=2).columns
+    >>> size.categories, size.cuts, size.centers
+    (('<= 2', '> 2'), (2.0,), (1.0, 2.5))
     """
 
     name: str
@@ -51,7 +61,14 @@ class Column:
         return len(self.categories)
 
     def decode(self, code: int) -> Value:
-        """Give the value that a code stands for."""
+        """Return the value that a code stands for.
+
+        Examples
+        --------
+        >>> from latree.table import Column
+        >>> Column("answer", "integer", ("1", "2", "10")).decode(2)
+        10
+        """
         if self.centers is not None:
             return int(self.centers[code]) if self.kind == "integer" else self.centers[code]
         label = self.categories[code]
@@ -62,7 +79,7 @@ class Column:
         return int(label) if self.kind == "integer" else float(label)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the column as plain data for JSON."""
+        """Return the column as plain data for JSON."""
         plain: dict[str, Any] = {
             "name": self.name,
             "kind": self.kind,
@@ -75,37 +92,45 @@ class Column:
 
     @classmethod
     def from_dict(cls, plain: Any) -> "Column":
-        """Read a column from plain data, trusting none of it."""
+        """Make a column from plain data, such as :meth:`to_dict` returns; raise if anything in it is wrong.
+
+        Examples
+        --------
+        >>> from latree.table import Column
+        >>> column = Column("answer", "text", ("no", "yes"))
+        >>> Column.from_dict(column.to_dict()) == column
+        True
+        """
         if not isinstance(plain, dict):
-            raise InputError("a column is not an object")
+            raise InputError("a column is not a JSON object")
         keys = ("name", "kind", "categories", "missing", "cuts", "centers")
         name, kind, categories, missing, cuts, centers = (plain.get(key) for key in keys)
         if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
         if kind not in KINDS:
-            raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}")
+            raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}; it must be one of {', '.join(KINDS)}")
         if not _are_texts(categories) or not _are_texts(missing):
-            raise InputError(f"column {name!r:.60}: its categories or missing cells are not a list of texts")
+            raise InputError(f"column {name!r:.60}: its categories or its missing cells are not a list of texts")
         if not 1 <= len(categories) <= MAX_STATES or len(set(categories)) != len(categories):
-            raise InputError(f"column {name!r:.60}: its categories are empty, repeated or too many")
+            raise InputError(f"column {name!r:.60}: its categories must be 1 to {MAX_STATES} different texts")
         if cuts is None and centers is None:
             column = cls(name, kind, tuple(categories), tuple(missing))
             _check_decodes(column)
             return column
-        if kind not in ("integer", "number") or not _rises(cuts, len(categories) - 1, strictly=True):
-            raise InputError(f"column {name!r:.60}: its cuts are not {len(categories) - 1} rising numbers")
-        if not _rises(centers, len(categories), strictly=False):
-            raise InputError(f"column {name!r:.60}: its centers are not {len(categories)} rising numbers")
+        if kind not in ("integer", "number") or not _increases(cuts, len(categories) - 1, strictly=True):
+            raise InputError(f"column {name!r:.60}: its cuts are not {len(categories) - 1} increasing numbers")
+        if not _increases(centers, len(categories), strictly=False):
+            raise InputError(f"column {name!r:.60}: its centers are not {len(categories)} increasing numbers")
         return cls(name, kind, tuple(categories), tuple(missing), tuple(map(float, cuts)), tuple(map(float, centers)))
 
 
 def is_number(x: Any) -> bool:
-    """Tell whether a JSON value is a finite number that a float can hold."""
+    """Return whether a JSON value is a finite number that a float can hold."""
     return (type(x) is int and abs(x) < 2**63) or (type(x) is float and isfinite(x))
 
 
 def is_text(value: Any) -> TypeGuard[str]:
-    """Tell whether a JSON value is text that can be written again."""
+    """Return whether a JSON value is text that can be encoded as UTF-8."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
@@ -113,7 +138,7 @@ def _are_texts(values: Any) -> TypeGuard[list[str]]:
     return isinstance(values, list) and all(map(is_text, values))
 
 
-def _rises(numbers: Any, length: int, strictly: bool) -> TypeGuard[list[float]]:
+def _increases(numbers: Any, length: int, strictly: bool) -> TypeGuard[list[float]]:
     if not isinstance(numbers, list) or len(numbers) != length:
         return False
     if not all(map(is_number, numbers)):
@@ -131,4 +156,4 @@ def _check_decodes(column: Column) -> None:
             "number": number is not None and isfinite(number),
         }
         if not fits[column.kind]:
-            raise InputError(f"column {column.name!r:.60}: {label!r:.60} is not of kind {column.kind}")
+            raise InputError(f"column {column.name!r:.60}: the category {label!r:.60} is not of kind {column.kind}")

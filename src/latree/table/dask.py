@@ -1,7 +1,7 @@
-"""Rows on a cluster: Dask's workers read and keep them, and only small arrays travel.
+"""Rows on a cluster: Dask's workers read and keep them, and only small arrays are sent.
 
-A task names what it needs, so that the scheduler can have it done again where a worker is lost. Chunks are the same as
-in memory, and their sums are added in the same tree.
+Every task depends on the tasks that made its arguments, so the scheduler can repeat them when a worker is lost. Chunks
+are the same as in memory, and their sums are added in the same order.
 """
 
 import logging
@@ -27,55 +27,62 @@ from latree.errors import InputError
 from latree.table.chunks import (
     FAN_IN,
     Block,
-    Draws,
+    BootstrapSample,
     Sums,
-    added,
-    all_distinct,
-    blocks_of,
+    add,
     chunk_rows,
-    distinct,
-    joined,
-    taken,
-    weight_of,
+    concatenate,
+    distinct_rows,
+    merge_distinct,
+    slice_rows,
+    split_into_blocks,
+    take_rows,
+    total_weight,
 )
-from latree.table.factors import Factor, check_names, from_frame
 from latree.table.memory import ChunkedRows, MemoryRows, Rows
-from latree.table.parquet import parquet_names, read_pieces, row_groups
-from latree.table.sources import Names, Piece, Result, Source, Weights, piece
+from latree.table.parquet import parquet_names, read_batches, row_groups
+from latree.table.raw import RawColumn, check_names, from_frame
+from latree.table.sources import Names, RawBatch, Result, RowSource, RowWeights, raw_batch
 
-CONNECT_SECONDS = 10  # how long a scheduler may take to answer
-_ROWS_A_PART = 2**20  # row groups are read by one task until they have so many rows
-_RESULTS_AT_ONCE = 64  # results of chunks that are on their way to this process,
-_FIRST_RESULTS = 8  # and before it is known whether more are wanted
+# Seconds that a scheduler, and then its first worker, may take to answer.
+CONNECT_SECONDS = 10
+# A task reads row groups of a file until it has this many rows.
+_ROWS_PER_TASK = 2**20
+# Results of chunks that are computed and sent to this process at a time.
+_RESULTS_AT_ONCE = 64
+# The first results are fewer, because the caller may stop after them.
+_FIRST_RESULTS = 8
 
 
 def connect(address: str) -> Client:
-    """Connect to a scheduler that has workers."""
+    """Connect to a scheduler; raise if it does not answer or has no workers."""
     if not re.fullmatch(r"((tcp|tls|ucx|wss?)://)?([^\s:/\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}", address):
-        raise InputError(f"{address!r}: not the address of a Dask scheduler, such as tcp://10.0.0.1:8786")
-    for logger in ("distributed", "distributed.client"):  # what goes wrong is said in one line
+        raise InputError(f"{address!r}: not the address of a Dask scheduler; an address is like tcp://10.0.0.1:8786")
+    for logger in ("distributed", "distributed.client"):  # errors are raised below, in one line
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{address}: no Dask scheduler answers ({reason:.120})") from None
+        raise InputError(
+            f"{address}: no Dask scheduler answers ({reason:.120}): check the address, or start one with dask scheduler"
+        ) from None
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except TimeoutError:
         client.close()
-        raise InputError(f"{address}: the scheduler has no workers") from None
+        raise InputError(f"{address}: the scheduler has no workers: start some with dask worker {address}") from None
     return client
 
 
 def frame_source(frame: Any, client: Client | None) -> "DaskSource":
-    """Make a source of a Dask dataframe."""
+    """Return a source of the rows of a Dask dataframe."""
     if client is None:
         try:
             client = default_client()
         except ValueError:
             raise InputError(
-                "a Dask dataframe needs a cluster that keeps its rows: make a dask.distributed.Client first"
+                "a Dask dataframe needs a cluster that keeps its rows: create a dask.distributed.Client first"
             ) from None
     where = "the Dask dataframe"
     names = tuple(str(name) for name in frame.columns)
@@ -84,7 +91,7 @@ def frame_source(frame: Any, client: Client | None) -> "DaskSource":
 
 
 def parquet_source(where: str, paths: Sequence[Path], client: Client) -> "DaskSource":
-    """Make a source of Parquet files that the workers can read under the same names as this process."""
+    """Return a source of the rows of Parquet files that the workers can read under the same names as this process."""
     parts = []
     for path in paths:
         groups: list[int] = []
@@ -92,7 +99,7 @@ def parquet_source(where: str, paths: Sequence[Path], client: Client) -> "DaskSo
         for number, size in enumerate(row_groups(path)):
             groups.append(number)
             rows += size
-            if rows >= _ROWS_A_PART:
+            if rows >= _ROWS_PER_TASK:
                 parts.append(RowGroups(path.absolute(), tuple(groups)))
                 groups, rows = [], 0
         if groups or not parts:
@@ -101,14 +108,14 @@ def parquet_source(where: str, paths: Sequence[Path], client: Client) -> "DaskSo
 
 
 class RowGroups(NamedTuple):
-    """Some row groups of a Parquet file."""
+    """Some row groups of a Parquet file, which one task reads."""
 
     path: Path
     groups: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class DaskSource(Source):
+class DaskSource(RowSource):
     """Raw data that workers read.
 
     Attributes
@@ -121,31 +128,32 @@ class DaskSource(Source):
     client: Client
     parts: tuple[Any, ...]
 
-    def weighted(self, weights: Weights) -> Source:
-        """Give the same data with weights."""
+    def with_weights(self, weights: RowWeights) -> RowSource:
+        """Return the same data with weights."""
         if weights.column is None:
-            raise InputError("weights of rows on a cluster must be a column of them: give its name")
-        return super().weighted(weights)
+            raise InputError("weights of rows on a cluster must be a column of the data: pass its name")
+        return super().with_weights(weights)
 
     def reduce(
-        self, measure: Callable[[Piece], Result], merge: Callable[[Result, Result], Result], names: Names
+        self, measure: Callable[[RawBatch], Result], merge: Callable[[Result, Result], Result], names: Names
     ) -> Result:
-        """Measure all pieces on the workers, and put the results together in a tree."""
-        work = delayed(_Pass(measure, merge, self._with_weights(names), self.weights), traverse=False)
-        results = [delayed(_measured, pure=False)(work, part) for part in self.parts]
+        """Apply ``measure`` to all batches on the workers, and merge the results in groups, level by level."""
+        task = delayed(_RawTask(measure, merge, self._names_to_read(names), self.weights), traverse=False)
+        results = [delayed(_measure_part, pure=False)(task, part) for part in self.parts]
         while len(results) > 1:
-            results = [delayed(_merged, pure=False)(work, group) for group in _groups(results)]
-        with _answering():
+            results = [delayed(_merge, pure=False)(task, group) for group in _groups(results)]
+        with _cluster_errors():
             result: Result = self.client.compute(results[0]).result()
         return result
 
-    def store(self, encode: Callable[[Piece], Block], names: Names) -> Rows:
-        """Code all pieces, and keep the codes on the workers in chunks of the same rows as anywhere else."""
-        work = delayed(_Pass(encode, None, self._with_weights(names), self.weights), traverse=False)
-        parts = self.client.compute([delayed(_encoded, pure=False)(work, part) for part in self.parts])
-        with _answering():
+    def store(self, encode: Callable[[RawBatch], Block], names: Names) -> Rows:
+        """Encode all batches, and keep the codes on the workers in the same chunks as in memory."""
+        task = delayed(_RawTask(encode, None, self._names_to_read(names), self.weights), traverse=False)
+        parts = self.client.compute([delayed(_encode_part, pure=False)(task, part) for part in self.parts])
+        with _cluster_errors():
             shapes = self.client.gather(self.client.map(_shape, parts, pure=False))
         rows, columns = sum(shape[0] for shape in shapes), shapes[0][1]
+        # Parts have any number of rows: make each chunk of the parts that it overlaps, from low to high in each.
         starts = np.cumsum([0, *(shape[0] for shape in shapes)])
         size = chunk_rows(columns)
         chunks = []
@@ -154,65 +162,62 @@ class DaskSource(Source):
             first = min(int(np.searchsorted(starts, start, side="right")) - 1, len(parts) - 1)
             last = max(int(np.searchsorted(starts, stop)), first + 1)
             bounds = [(max(start - starts[i], 0), stop - starts[i]) for i in range(first, last)]
-            chunks.append(self.client.submit(_chunk, parts[first:last], bounds, pure=False))
+            chunks.append(self.client.submit(_join_parts, parts[first:last], bounds, pure=False))
         return DaskRows(self.client, tuple(chunks), rows)
 
 
 @contextmanager
-def _answering() -> Iterator[None]:
-    """Say in one line what keeps a cluster from answering."""
+def _cluster_errors() -> Iterator[None]:
+    """Turn the failure of a cluster into an InputError of one line."""
     try:
         yield
     except (KilledWorker, CancelledError, ModuleNotFoundError, CommClosedError) as error:
         reason = " ".join(str(error).split())
         if "connection-lost" in reason:
             reason = "the connection to the scheduler was lost"
-        raise InputError(f"the cluster gave up: {reason:.200}") from None
+        raise InputError(f"the cluster failed: {reason:.200}; see the logs of its workers") from None
 
 
 @dataclass(frozen=True)
-class _Pass:
-    """What is done to all pieces of raw data."""
+class _RawTask:
+    """What workers do with all batches of raw rows."""
 
-    measure: Callable[[Piece], Any]
+    measure: Callable[[RawBatch], Any]
     merge: Any
     names: Names
-    weights: Weights | None
+    weights: RowWeights | None
 
-    def over(self, part: Any) -> Iterator[Any]:
-        """Measure the pieces of a part."""
-        columns: Iterable[list[Factor]]
+    def results(self, part: Any) -> Iterator[Any]:
+        """Apply ``measure`` to the batches of a part."""
+        batches: Iterable[list[RawColumn]]
         if isinstance(part, RowGroups):
-            columns = read_pieces(part.path, self.names, part.groups)
+            batches = read_batches(part.path, self.names, part.groups)
         elif self.names is None:
-            columns = [from_frame(part)]
+            batches = [from_frame(part)]
         else:
-            columns = [from_frame(part[[name for name in part.columns if str(name) in self.names]])]
-        return (self.measure(piece(factors, self.weights, None)) for factors in columns)
+            batches = [from_frame(part[[name for name in part.columns if str(name) in self.names]])]
+        return (self.measure(raw_batch(columns, self.weights, None)) for columns in batches)
 
 
-def _measured(work: _Pass, part: Any) -> Any:
-    return reduce(work.merge, work.over(part))
+def _measure_part(task: _RawTask, part: Any) -> Any:
+    return reduce(task.merge, task.results(part))
 
 
-def _merged(work: _Pass, results: list[Any]) -> Any:
-    return reduce(work.merge, results)
+def _merge(task: _RawTask, results: list[Any]) -> Any:
+    return reduce(task.merge, results)
 
 
-def _encoded(work: _Pass, part: Any) -> Block:
-    return joined(work.over(part))
+def _encode_part(task: _RawTask, part: Any) -> Block:
+    return concatenate(task.results(part))
 
 
 def _shape(block: Block) -> tuple[int, ...]:
     return block.codes.shape
 
 
-def _chunk(parts: list[Block], bounds: list[tuple[int, int]]) -> Block:
-    """Put a chunk together out of the rows of parts that are in it."""
-    return joined(
-        Block(part.codes[low:high], None if part.weights is None else part.weights[low:high])
-        for part, (low, high) in zip(parts, bounds, strict=True)
-    )
+def _join_parts(parts: list[Block], bounds: list[tuple[int, int]]) -> Block:
+    """Make a chunk of the rows within the bounds of each part."""
+    return concatenate(slice_rows(part, slice(low, high)) for part, (low, high) in zip(parts, bounds, strict=True))
 
 
 def _groups(items: Sequence[Any], size: int = FAN_IN) -> list[Any]:
@@ -227,21 +232,21 @@ class DaskRows(ChunkedRows):
     ----------
     client : Client
     chunks : tuple of Future
-    n_all : int
-        Number of rows.
-    draws : Draws or None
-        How rows are drawn anew from the chunks, if they are.
+    n_stored : int
+        Number of rows of the chunks.
+    sample : BootstrapSample or None
+        The sample to draw from the chunks; None for the rows themselves.
     """
 
     client: Client
     chunks: tuple[Future, ...]
-    n_all: int
-    draws: Draws | None = field(default=None)
+    n_stored: int
+    sample: BootstrapSample | None = field(default=None)
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.n_all if self.draws is None else sum(self._results(_count, None))
+        return self.n_stored if self.sample is None else sum(self._results(_count, None))
 
     @cached_property
     def chunk_weights(self) -> tuple[float, ...]:
@@ -249,106 +254,111 @@ class DaskRows(ChunkedRows):
         return tuple(self._results(_weight, None))
 
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
-        """Add up a statistic over all blocks: over a chunk's where the chunk is, and over chunks in a tree."""
-        parts = self._submitted(_sum, statistic, block_rows)
+        """Add up a statistic: over the blocks of a chunk on its worker, then over chunks in groups, level by level."""
+        parts = self._submit(_sum, statistic, block_rows)
         while len(parts) > 1:
-            parts = [self.client.submit(_add, group, pure=False) for group in _groups(parts)]
-        with _answering():
+            parts = [self.client.submit(_add_all, group, pure=False) for group in _groups(parts)]
+        with _cluster_errors():
             total: Sums = parts[0].result()
         return total
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
-        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+        """Apply a function that returns one result per row to all blocks, and concatenate the results."""
         return np.concatenate(list(self._results(_map, function)))
 
     def fetch(self, rows: IntArray) -> Block:
-        """Copy some rows, by their numbers, into this process."""
+        """Copy the rows with these numbers into this process."""
         order = np.argsort(rows, kind="stable")
         stops = np.cumsum(list(self._results(_count, None)))
-        places = np.searchsorted(rows[order], [0, *stops])
-        wanted = [rows[order][low:high] for low, high in pairwise(places)]
-        local = [some - (stop - size) for some, stop, size in zip(wanted, stops, np.diff([0, *stops]), strict=True)]
-        work = self._work(None)
+        starts = np.concatenate([[0], stops[:-1]])
+        bounds = np.searchsorted(rows[order], [0, *stops])
+        # Of each chunk: the wanted rows, numbered within the chunk.
+        wanted = [rows[order][low:high] - start for (low, high), start in zip(pairwise(bounds), starts, strict=True)]
+        task = self._send(None)
         fetched = [
-            self.client.submit(_fetch, work, chunk, place, some, pure=False)
-            for place, (chunk, some) in enumerate(zip(self.chunks, local, strict=True))
-            if len(some) or place == 0
+            self.client.submit(_fetch, task, chunk, position, rows_of_chunk, pure=False)
+            for position, (chunk, rows_of_chunk) in enumerate(zip(self.chunks, wanted, strict=True))
+            if len(rows_of_chunk) or position == 0
         ]
-        with _answering():
-            return taken(joined(self.client.gather(fetched)), np.argsort(order))
+        with _cluster_errors():
+            return take_rows(concatenate(self.client.gather(fetched)), np.argsort(order))
 
     def resampled(self, seed: int, number: int) -> "DaskRows":
-        """Draw as many rows anew, with replacement and by their weights; the workers draw from their own chunks."""
-        return DaskRows(self.client, self.chunks, self.n_all, Draws.of(self.chunk_weights, seed, number))
+        """Return a bootstrap sample of the rows; each worker draws from its own chunks."""
+        sample = BootstrapSample.from_weights(self.chunk_weights, seed, number)
+        return DaskRows(self.client, self.chunks, self.n_stored, sample)
 
     def distinct(self) -> Rows:
-        """Give rows that are the same only once, where that makes them much fewer; these are then in this process."""
-        found = all_distinct(self._results(_distinct, None), self.n_rows)
-        return self if found is None else MemoryRows.of(found)
+        """Return rows in this process where equal rows are merged, or the same rows if that saves little."""
+        merged = merge_distinct(self._results(_distinct, None), self.n_rows)
+        return self if merged is None else MemoryRows.from_block(merged)
 
-    def _work(self, function: Any, block_rows: int | None = None) -> Future:
-        """Send a function to the cluster once; the tasks that need it ask each other for it."""
-        return self.client.submit(_same, _Work(function, self.draws, block_rows), pure=False)
+    def _send(self, function: Any, block_rows: int | None = None) -> Future:
+        """Send a function to the cluster once; the workers copy it from each other."""
+        return self.client.submit(_identity, _ChunkTask(function, self.sample, block_rows), pure=False)
 
-    def _submitted(self, task: Callable[..., Any], function: Any, block_rows: int | None = None) -> list[Future]:
-        work = self._work(function, block_rows)
-        return [self.client.submit(task, work, chunk, place, pure=False) for place, chunk in enumerate(self.chunks)]
+    def _submit(self, run: Callable[..., Any], function: Any, block_rows: int | None = None) -> list[Future]:
+        """Start a task for each chunk."""
+        task = self._send(function, block_rows)
+        return [
+            self.client.submit(run, task, chunk, position, pure=False) for position, chunk in enumerate(self.chunks)
+        ]
 
-    def _results(self, task: Callable[..., Any], function: Any) -> Iterator[Any]:
-        """Give the results of all chunks in their order, few of them on their way, and at first very few."""
-        work, places = self._work(function), range(len(self.chunks))
-        for some in (places[:_FIRST_RESULTS], *_groups(places[_FIRST_RESULTS:], _RESULTS_AT_ONCE)):
-            futures = [self.client.submit(task, work, self.chunks[place], place, pure=False) for place in some]
-            with _answering():
+    def _results(self, run: Callable[..., Any], function: Any) -> Iterator[Any]:
+        """Yield the results of all chunks in order, computing only a few at a time, and very few at first."""
+        task, positions = self._send(function), range(len(self.chunks))
+        for group in (positions[:_FIRST_RESULTS], *_groups(positions[_FIRST_RESULTS:], _RESULTS_AT_ONCE)):
+            futures = [self.client.submit(run, task, self.chunks[i], i, pure=False) for i in group]
+            with _cluster_errors():
                 results = self.client.gather(futures)
             yield from results
 
 
 @dataclass(frozen=True)
-class _Work:
-    """What is done to all chunks: a function of blocks, after rows are drawn anew, if they are."""
+class _ChunkTask:
+    """What workers do with all chunks: apply a function to the blocks, of a bootstrap sample if there is one."""
 
     function: Any
-    draws: Draws | None
+    sample: BootstrapSample | None
     block_rows: int | None
 
-    def rows(self, chunk: Block, place: int) -> Block:
-        """Give the rows to work on."""
-        return chunk if self.draws is None else self.draws.drawn(place, chunk)
+    def rows(self, chunk: Block, position: int) -> Block:
+        """Return the rows to work on."""
+        return chunk if self.sample is None else self.sample.draw(position, chunk)
 
-    def results(self, chunk: Block, place: int) -> list[Any]:
+    def results(self, chunk: Block, position: int) -> list[Any]:
         """Apply the function to all blocks."""
         with one_blas_thread():
-            return [self.function(block) for block in blocks_of(self.rows(chunk, place), self.block_rows)]
+            return [self.function(block) for block in split_into_blocks(self.rows(chunk, position), self.block_rows)]
 
 
-def _same(work: _Work) -> _Work:
-    return work
+def _identity(task: _ChunkTask) -> _ChunkTask:
+    return task
 
 
-def _sum(work: _Work, chunk: Block, place: int) -> Sums:
-    return _add(work.results(chunk, place))
+def _sum(task: _ChunkTask, chunk: Block, position: int) -> Sums:
+    return _add_all(task.results(chunk, position))
 
 
-def _add(parts: Sequence[Sums]) -> Sums:
-    return reduce(added, parts)
+def _add_all(parts: Sequence[Sums]) -> Sums:
+    return reduce(add, parts)
 
 
-def _map(work: _Work, chunk: Block, place: int) -> NDArray[Any]:
-    return np.concatenate(work.results(chunk, place))
+def _map(task: _ChunkTask, chunk: Block, position: int) -> NDArray[Any]:
+    return np.concatenate(task.results(chunk, position))
 
 
-def _distinct(work: _Work, chunk: Block, place: int) -> Block:
-    return distinct(work.rows(chunk, place))
+def _distinct(task: _ChunkTask, chunk: Block, position: int) -> Block:
+    return distinct_rows(task.rows(chunk, position))
 
 
-def _fetch(work: _Work, chunk: Block, place: int, rows: IntArray) -> Block:
-    return taken(work.rows(chunk, place), rows)
+def _fetch(task: _ChunkTask, chunk: Block, position: int, rows: IntArray) -> Block:
+    return take_rows(task.rows(chunk, position), rows)
 
 
-def _count(work: _Work, chunk: Block, place: int) -> int:
-    return len(work.rows(chunk, place).codes)
+def _count(task: _ChunkTask, chunk: Block, position: int) -> int:
+    return len(task.rows(chunk, position).codes)
 
 
-def _weight(work: _Work, chunk: Block, place: int) -> float:
-    return weight_of(work.rows(chunk, place))
+def _weight(task: _ChunkTask, chunk: Block, position: int) -> float:
+    return total_weight(task.rows(chunk, position))

@@ -1,7 +1,7 @@
-"""Rows on disk: codes in a scratch file, read chunk by chunk, for tables that are larger than memory.
+"""Rows on disk: codes in a temporary file that is read chunk by chunk, for tables that are larger than memory.
 
-The file has no name and vanishes with the rows. It is read, not mapped: pages of a mapped file would count as memory of
-this process.
+The file has no name and is removed with the rows. It is read, not memory-mapped: pages of a mapped file would count as
+memory of this process.
 """
 
 import tempfile
@@ -14,58 +14,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.errors import InputError
-from latree.table.chunks import Block, chunk_rows, joined, weight_of
+from latree.table.chunks import Block, chunk_rows, concatenate, slice_rows, total_weight
 from latree.table.memory import LocalRows, MemoryRows
 
-MEMORY_BYTES = 2**28  # so many bytes of codes are kept in memory; if there are more, all go to disk
+# Codes of a file that take at most this many bytes are kept in memory. Otherwise all codes go to disk.
+MEMORY_BYTES = 2**28
 
 
-def stored(blocks: Iterable[Block]) -> LocalRows:
-    """Keep rows that come in pieces of any size: in memory if they are few, otherwise on disk."""
+def store_blocks(blocks: Iterable[Block]) -> LocalRows:
+    """Keep the rows of blocks of any size: in memory if they are few, otherwise on disk."""
     kept: list[Block] = []
     size = 0
-    stream = iter(blocks)
-    for block in stream:
+    remaining = iter(blocks)
+    for block in remaining:
         kept.append(block)
         size += block.codes.nbytes
         if size > MEMORY_BYTES:
-            return _on_disk(kept, stream)
-    return MemoryRows.of(joined(kept))
+            return _write_to_disk(kept, remaining)
+    return MemoryRows.from_block(concatenate(kept))
 
 
 class DiskRows(LocalRows):
-    """Rows in a scratch file: chunk after chunk, in each chunk column after column, then its weights, if any.
+    """Rows in a temporary file: chunk by chunk, in each chunk column by column, then its weights, if any.
 
     Parameters
     ----------
     chunks : iterable of Block
-        All of the size that their number of columns asks for, but the last.
+        Each has :func:`chunk_rows` rows; the last one may have fewer.
     """
 
     def __init__(self, chunks: Iterable[Block]) -> None:
         self._stream = tempfile.TemporaryFile()  # noqa: SIM115
         weakref.finalize(self, self._stream.close)
         self._lock = threading.Lock()
-        self._places: list[tuple[int, int]] = []  # where each chunk starts in the file, and its number of rows
-        weights_so_far = []
+        self._locations: list[tuple[int, int]] = []  # where each chunk starts in the file, and its number of rows
+        weights = []
         for chunk in chunks:
-            self._places.append((self._stream.tell(), len(chunk.codes)))
+            self._locations.append((self._stream.tell(), len(chunk.codes)))
             self._write(chunk.codes.ravel(order="F"))
             if chunk.weights is not None:
                 self._write(chunk.weights)
-            weights_so_far.append(weight_of(chunk))
+            weights.append(total_weight(chunk))
         self._stream.flush()
-        self.chunk_weights = tuple(weights_so_far)
+        self.chunk_weights = tuple(weights)
         self._dtype, self._columns, self._weighted = chunk.codes.dtype, chunk.codes.shape[1], chunk.weights is not None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return sum(rows for _, rows in self._places)
+        return sum(rows for _, rows in self._locations)
 
     def chunks(self) -> Iterator[Block]:
-        """Give the chunks in their order."""
-        for start, rows in self._places:
+        """Yield the chunks in order."""
+        for start, rows in self._locations:
             with self._lock:
                 self._stream.seek(start)
                 codes = np.fromfile(self._stream, self._dtype, rows * self._columns)
@@ -73,7 +74,10 @@ class DiskRows(LocalRows):
             yield Block(codes.reshape((rows, self._columns), order="F"), weights)
 
     def __reduce__(self) -> Any:
-        raise InputError("rows on this machine's disk cannot be sent to other processes; use threads, or Dask")
+        raise InputError(
+            "the table is on this machine's disk and cannot be sent to other processes: use threads, or pass a Dask "
+            "client to as_table"
+        )
 
     def _write(self, array: NDArray[Any]) -> None:
         try:
@@ -81,30 +85,31 @@ class DiskRows(LocalRows):
         except OSError as error:
             raise InputError(
                 f"{tempfile.gettempdir()}: {error.strerror}; the table is larger than memory, and its codes take one "
-                "byte a cell in this folder (the environment variable TMPDIR names another one)"
+                "byte per cell in this folder: free some space, or set the environment variable TMPDIR to another "
+                "folder"
             ) from None
 
 
-def _on_disk(kept: list[Block], stream: Iterator[Block]) -> DiskRows:
+def _write_to_disk(kept: list[Block], remaining: Iterator[Block]) -> DiskRows:
     def all_blocks() -> Iterator[Block]:
         while kept:
-            yield kept.pop(0)  # nobody else needs them any more
-        yield from stream
+            yield kept.pop(0)  # frees its memory once it is written
+        yield from remaining
 
-    return DiskRows(rechunked(all_blocks(), chunk_rows(kept[0].codes.shape[1])))
+    return DiskRows(rechunk(all_blocks(), chunk_rows(kept[0].codes.shape[1])))
 
 
-def rechunked(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
-    """Make pieces of so many rows out of pieces of any size; the last one may be smaller."""
+def rechunk(blocks: Iterable[Block], size: int) -> Iterator[Block]:
+    """Make chunks of ``size`` rows out of blocks of any size; the last chunk may be smaller."""
     waiting: list[Block] = []
     count = 0
     for block in blocks:
         waiting.append(block)
         count += len(block.codes)
-        while count >= rows:
-            whole = joined(waiting)
-            yield Block(whole.codes[:rows], None if whole.weights is None else whole.weights[:rows])
-            waiting = [Block(whole.codes[rows:], None if whole.weights is None else whole.weights[rows:])]
-            count -= rows
+        while count >= size:
+            whole = concatenate(waiting)
+            yield slice_rows(whole, slice(size))
+            waiting = [slice_rows(whole, slice(size, None))]
+            count -= size
     if count:
-        yield joined(waiting)
+        yield concatenate(waiting)

@@ -1,4 +1,4 @@
-"""Reading raw values as numbers or labels, and turning them into codes of known columns."""
+"""Reading raw values as numbers or labels, and encoding them as codes of known columns."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,49 +9,64 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
 from latree.table.columns import Column
-from latree.table.factors import Factor, label_of, parse_number
+from latree.table.raw import RawColumn, label_of, parse_number
 
-MISSING = -1  # among codes that are still signed
+MISSING = -1  # the code of a missing cell while codes are signed
 
 Unseen: TypeAlias = Literal["error", "missing"]
+_HINT = "correct it, or make such cells missing (unseen='missing', or --unseen missing)"
 
 
-def encode_column(column: Column, factor: Factor, unseen: Unseen) -> IntArray:
-    """Turn raw cells into codes of a known column; missing cells into ``MISSING``."""
+def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
+    """Encode raw cells as codes of a known column; missing cells become ``MISSING``."""
     missing = column.missing
     if column.cuts is not None:
-        numbers, odd, large = read_numbers(factor, missing)
-        if odd is None and large is not None:
-            raise too_large(factor.name, large)
-        if odd is not None and unseen == "error":
-            raise InputError(f"column {column.name!r}: {odd!r:.60} is not a number, and the model cuts it as one")
+        numbers, text, overflow = parse_numbers(raw, missing)
+        if text is None and overflow is not None:
+            raise number_too_large(raw.name, overflow)
+        if text is not None and unseen == "error":
+            raise InputError(
+                f"column {column.name!r}: {text!r:.60} is not a number, but the model bins this column by number: "
+                f"{_HINT}"
+            )
+        # Bin b holds the numbers x with cuts[b - 1] < x <= cuts[b].
         codes = np.searchsorted(np.array(column.cuts), numbers, side="left")
-        return np.asarray(np.where(np.isnan(numbers), MISSING, codes)[factor.codes])
-    positions = {label: code for code, label in enumerate(column.categories)}
-    codes = np.empty(len(factor.values), dtype=np.intp)
-    for index, label in enumerate(factor.labels()):
+        return np.asarray(np.where(np.isnan(numbers), MISSING, codes)[raw.codes])
+    code_of = {label: code for code, label in enumerate(column.categories)}
+    codes = np.empty(len(raw.values), dtype=np.intp)
+    for index, label in enumerate(raw.labels()):
         if is_missing(label, missing):
             codes[index] = MISSING
             continue
-        code = positions.get(number_label(label) if column.kind in ("integer", "number") else label)
+        code = code_of.get(number_label(label) if column.kind in ("integer", "number") else label)
         if code is None and unseen == "error":
             raise InputError(
-                f"column {column.name!r}: the value {label!r:.60} was never seen when the model was fitted"
+                f"column {column.name!r}: the value {label!r:.60} was never seen when the model was fitted: {_HINT}"
             )
         codes[index] = MISSING if code is None else code
-    return np.asarray(codes[factor.codes])
+    return np.asarray(codes[raw.codes])
 
 
-class Numbers(NamedTuple):
-    """The distinct values of a column read as numbers."""
+class ParsedNumbers(NamedTuple):
+    """The distinct values of a column read as numbers.
 
-    values: FloatArray  # NaN where missing, or where there is no number
-    odd: str | None = None  # the first value that is neither missing nor a number
-    large: str | None = None  # the first number that is too large for a float
+    Attributes
+    ----------
+    values : array of float
+        NaN where a value is missing or not a number.
+    text : str or None
+        The first value that is neither missing nor a number.
+    overflow : str or None
+        The first number that is too large for a float.
+    """
+
+    values: FloatArray
+    text: str | None = None
+    overflow: str | None = None
 
 
 def is_missing(label: str, missing: tuple[str, ...]) -> bool:
-    """Tell whether a cell's text means missing; an empty one always does, and ``-9.0`` does if ``-9`` does."""
+    """Return whether the text of a cell means missing; the empty text does, and ``-9.0`` does if ``-9`` does."""
     numbers = _missing_numbers(missing)
     return not label or label in missing or (bool(numbers) and parse_number(label) in numbers)
 
@@ -62,36 +77,38 @@ def _missing_numbers(missing: tuple[str, ...]) -> frozenset[float]:
 
 
 def number_label(text: str) -> str:
-    """Spell a number in the one way that categories use, so that ``1``, ``1.0`` and ``+1`` are one state."""
+    """Return the label of a number in the spelling of categories, so that ``1``, ``1.0`` and ``+1`` are one state."""
     number = parse_number(text)
     return text if number is None else label_of(number)
 
 
-def read_numbers(factor: Factor, missing: tuple[str, ...]) -> Numbers:
+def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
     """Read the distinct values of a column as numbers."""
-    if factor.values.dtype == bool:
-        return Numbers(np.full(len(factor.values), np.nan), "True")
-    if not factor.is_text:
-        values = factor.values.astype(np.float64)
-        return Numbers(np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values))
-    values = np.full(len(factor.values), np.nan)
-    odd = None
-    for index, label in enumerate(factor.labels()):
+    if raw.values.dtype == bool:
+        return ParsedNumbers(np.full(len(raw.values), np.nan), "True")
+    if not raw.is_text:
+        values = raw.values.astype(np.float64)
+        return ParsedNumbers(np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values))
+    values = np.full(len(raw.values), np.nan)
+    first_text = None
+    for index, label in enumerate(raw.labels()):
         if not is_missing(label, missing):
             number = parse_number(label)
             if number is not None:
                 values[index] = number
-            elif odd is None:
-                odd = label
+            elif first_text is None:
+                first_text = label
     infinite = np.flatnonzero(np.isinf(values))
-    return Numbers(values, odd, factor.labels()[infinite[0]] if len(infinite) else None)
+    return ParsedNumbers(values, first_text, raw.labels()[infinite[0]] if len(infinite) else None)
 
 
-def too_large(name: str, label: str) -> InputError:
-    """Say that a number is beyond what a float can hold."""
-    return InputError(f"column {name!r}: the number {label!r:.60} is too large")
+def number_too_large(name: str, label: str) -> InputError:
+    """Return the error for a number that no float can hold."""
+    return InputError(
+        f"column {name!r}: the number {label!r:.60} is too large for a float: correct it, or make the cell missing"
+    )
 
 
 def code_type(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:
-    """Give the smallest type that holds the codes of all columns, and one more that means missing."""
+    """Return the smallest type that holds the codes of all columns and the code that means missing."""
     return np.uint8 if max((column.n_states for column in columns), default=0) <= 255 else np.uint16

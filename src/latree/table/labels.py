@@ -1,4 +1,4 @@
-"""Labels that a user brings for columns, such as sectors of stocks or scales of a questionnaire."""
+"""Labels that a user has for columns, such as sectors of stocks or scales of a questionnaire."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -8,37 +8,53 @@ from latree.table.textfile import read_lines
 
 
 def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
-    """Read a table file whose first two columns are the names of columns and their labels.
+    r"""Read a text file whose first two columns are the names of columns and their labels.
 
-    The first line has headings, none of which is a column; further columns are passed over. A column that the file does
-    not name, or whose label is empty, has no label. Names of no column are passed over, so that one file serves several
-    tables.
+    Use labels to colour a figure or a report, and to see how well the groups that were found match known ones. The
+    first line must be a header. Other columns of the file are ignored, and so are names that are not among ``columns``:
+    one file can serve several tables. A column that is not in the file, or whose label is empty, has no label.
 
     Parameters
     ----------
     path : Path
-        A file that :func:`latree.as_table` could read.
+        A CSV or TSV file, which may be gzipped.
     columns : collection of str
-        The columns there are; a file that names none of them is refused.
+        Names of the columns of the table; a file that names none of them is refused.
 
     Returns
     -------
     dict
-        From a column's name to its label, in the order of the file.
+        From the name of a column to its label, in the order of the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from latree.table import read_labels
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "sectors.csv"
+    ...     _ = path.write_text("stock,sector\nXOM,energy\nJPM,banks\nCVX,energy\n")
+    ...     read_labels(path, ["CVX", "XOM", "IBM"])
+    {'XOM': 'energy', 'CVX': 'energy'}
     """
     header, rows = read_lines(path)
     if len(header) < 2:
-        raise InputError(f"{path}: needs two columns, the names of columns and their labels, and has one")
+        raise InputError(f"{path}: has only one column; it needs two, the names of columns and their labels")
     if header[0].strip() in columns:
         raise InputError(
-            f"{path}: its first line labels {header[0].strip()!r:.60}; it needs a line with headings before"
+            f"{path}: its first line labels {header[0].strip()!r:.60}; add a header line before it, like column,label"
         )
-    found: dict[str, str] = {}
-    for line, (name, label) in ((line, (cell.strip() for cell in row[:2])) for line, row in rows):
-        if name in found:
-            raise InputError(f"{path}: line {line} labels {name!r:.60} a second time")
-        found[name] = label
+    labels: dict[str, str] = {}
+    for line, row in rows:
+        name, label = (cell.strip() for cell in row[:2])
+        if name in labels:
+            raise InputError(f"{path}: line {line} labels {name!r:.60} a second time; remove one of the two lines")
+        labels[name] = label
     known = set(columns)
-    if not found.keys() & known:
-        raise InputError(f"{path}: none of its names, such as {next(iter(found), '')!r:.60}, is one of the columns")
-    return {name: label for name, label in found.items() if label and name in known}
+    if not labels.keys() & known:
+        example = next(iter(labels), "")
+        raise InputError(
+            f"{path}: none of its names, such as {example!r:.60}, is one of the columns; the first column must hold "
+            "the names of columns"
+        )
+    return {name: label for name, label in labels.items() if label and name in known}

@@ -1,4 +1,4 @@
-"""Where a table's rows may live, and the rows that are all in memory."""
+"""Where the rows of a table may be, and rows that are all in memory."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -15,26 +15,26 @@ from latree._util.parallel import map_ordered
 from latree._util.progress import Progress
 from latree.table.chunks import (
     Block,
-    Draws,
+    BootstrapSample,
     Sums,
-    added,
-    added_up,
-    all_distinct,
-    blocks_of,
+    add,
+    add_in_groups,
     chunk_rows,
-    distinct,
-    joined,
-    missing_cells,
-    parted,
-    taken,
-    weight_of,
+    concatenate,
+    count_missing,
+    distinct_rows,
+    merge_distinct,
+    split_into_blocks,
+    split_rows,
+    take_rows,
+    total_weight,
 )
 
 
 class Rows(Protocol):
-    """Where a table's rows live. Everything that learners need of them goes through these eight members.
+    """The rows of a table, wherever they are. Learners use only these eight members.
 
-    Results must not depend on how the work is spread: chunks and blocks are fixed and are added in their order.
+    Results must not depend on how the work is distributed: chunks and blocks are fixed and are added in order.
     """
 
     @property
@@ -43,26 +43,26 @@ class Rows(Protocol):
 
     @property
     def total_weight(self) -> float:
-        """Sum of the rows' weights."""
+        """Sum of the weights of the rows."""
 
     @property
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each column."""
 
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
-        """Add up a statistic over all blocks, of at most so many rows, by threads or in turn."""
+        """Add up a statistic over all blocks, which have at most ``block_rows`` rows, in threads or one by one."""
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
-        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+        """Apply a function that returns one result per row to all blocks, and concatenate the results."""
 
     def fetch(self, rows: IntArray) -> Block:
-        """Copy some rows, by their numbers, into memory."""
+        """Copy the rows with these numbers into memory."""
 
     def resampled(self, seed: int, number: int) -> "Rows":
-        """Draw as many rows anew, with replacement and by their weights; see :class:`Draws`."""
+        """Return a bootstrap sample of the rows; see :class:`BootstrapSample`."""
 
     def distinct(self) -> "Rows":
-        """Give rows that are the same only once, with the sum of their weights, where that makes them much fewer."""
+        """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
 
 
 class ChunkedRows(ABC):
@@ -80,41 +80,44 @@ class ChunkedRows(ABC):
 
     @abstractmethod
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
-        """Add up a statistic over all blocks, of at most so many rows, by threads or in turn."""
+        """Add up a statistic over all blocks, which have at most ``block_rows`` rows, in threads or one by one."""
 
     @property
     def total_weight(self) -> float:
-        """Sum of the rows' weights."""
+        """Sum of the weights of the rows."""
         return float(sum(self.chunk_weights))
 
     @cached_property
     def n_missing(self) -> NDArray[np.int64]:
         """Number of missing cells of each column."""
-        return np.asarray(self.sum(lambda block: missing_cells(block.codes)))
+        return np.asarray(self.sum(lambda block: count_missing(block.codes)))
 
 
 class LocalRows(ChunkedRows):
-    """What rows on this machine have in common: chunk after chunk, worked on by threads."""
+    """What rows on this machine have in common: chunks are read one by one, and threads work on their blocks."""
 
     @abstractmethod
     def chunks(self) -> Iterator[Block]:
-        """Give the chunks in their order; there is always one, if only an empty one."""
+        """Yield the chunks in order; a table without rows has one empty chunk."""
 
     @cached_property
     def chunk_weights(self) -> tuple[float, ...]:
         """Weight of each chunk."""
-        return tuple(map(weight_of, self.chunks()))
+        return tuple(map(total_weight, self.chunks()))
 
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
-        """Add up a statistic over all blocks, of at most so many rows, by threads or in turn."""
-        parts = map_ordered(lambda item: (item[0], statistic(item[1])), self._blocks(block_rows), in_turn=in_turn)
-        return added_up(reduce(added, (part for _, part in chunk)) for _, chunk in groupby(parts, lambda item: item[0]))
+        """Add up a statistic over all blocks, which have at most ``block_rows`` rows, in threads or one by one."""
+        results = map_ordered(
+            lambda numbered: (numbered[0], statistic(numbered[1])), self._blocks(block_rows), in_turn=in_turn
+        )
+        by_chunk = groupby(results, lambda numbered: numbered[0])
+        return add_in_groups(reduce(add, (result for _, result in chunk)) for _, chunk in by_chunk)
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
-        """Apply a function that gives one result a row to all blocks, and put the results in the rows' order."""
+        """Apply a function that returns one result per row to all blocks, and concatenate the results."""
         results = None
         done = 0
-        for part in map_ordered(lambda item: function(item[1]), self._blocks()):
+        for part in map_ordered(lambda numbered: function(numbered[1]), self._blocks()):
             if results is None:
                 results = np.empty((self.n_rows, *part.shape[1:]), dtype=part.dtype)
             results[done : done + len(part)] = part
@@ -122,42 +125,42 @@ class LocalRows(ChunkedRows):
         assert results is not None
         return results
 
-    def _blocks(self, rows: int | None = None) -> Iterator[tuple[int, Block]]:
-        """Give all blocks, each with the number of its chunk."""
+    def _blocks(self, max_rows: int | None = None) -> Iterator[tuple[int, Block]]:
+        """Yield all blocks, each with the position of its chunk."""
         numbers = count()
-        for place, chunk in enumerate(self.chunks()):
-            for block in blocks_of(chunk, rows):
-                yield place, block._replace(number=next(numbers))
+        for position, chunk in enumerate(self.chunks()):
+            for block in split_into_blocks(chunk, max_rows):
+                yield position, block._replace(number=next(numbers))
 
     def fetch(self, rows: IntArray) -> Block:
-        """Copy some rows, by their numbers."""
+        """Copy the rows with these numbers into memory."""
         order = np.argsort(rows, kind="stable")
         wanted = rows[order]
-        pieces: list[Block] = []
+        parts: list[Block] = []
         start = 0
         for chunk in self.chunks():
             stop = start + len(chunk.codes)
-            here = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, stop)] - start
-            pieces.append(taken(chunk, here))
+            in_chunk = wanted[np.searchsorted(wanted, start) : np.searchsorted(wanted, stop)] - start
+            parts.append(take_rows(chunk, in_chunk))
             start = stop
-        return taken(joined(pieces), np.argsort(order))
+        return take_rows(concatenate(parts), np.argsort(order))
 
     def resampled(self, seed: int, number: int) -> "LocalRows":
-        """Draw as many rows anew, with replacement and by their weights."""
-        return ResampledRows(self, Draws.of(self.chunk_weights, seed, number))
+        """Return a bootstrap sample of the rows."""
+        return ResampledRows(self, BootstrapSample.from_weights(self.chunk_weights, seed, number))
 
     def distinct(self) -> "LocalRows":
-        """Give rows that are the same only once, where that makes them much fewer; these are then in memory."""
-        found = all_distinct(map(distinct, self.chunks()), self.n_rows)
-        return self if found is None else MemoryRows.of(found)
+        """Return rows in memory where equal rows are merged, or the same rows if that saves little."""
+        merged = merge_distinct(map(distinct_rows, self.chunks()), self.n_rows)
+        return self if merged is None else MemoryRows.from_block(merged)
 
 
 @dataclass(frozen=True)
 class ResampledRows(LocalRows):
-    """Rows drawn anew from others whenever they are asked for, so that they need no place of their own."""
+    """A bootstrap sample that is drawn again at every pass over the rows, so that it takes no space."""
 
     rows: LocalRows
-    draws: "Draws"
+    sample: BootstrapSample
 
     @cached_property
     def n_rows(self) -> int:
@@ -167,16 +170,16 @@ class ResampledRows(LocalRows):
     @property
     def chunk_weights(self) -> tuple[float, ...]:
         """Weight of each chunk."""
-        return tuple(map(float, self.draws.sizes))
+        return tuple(map(float, self.sample.chunk_sizes))
 
     def chunks(self) -> Iterator[Block]:
-        """Give the chunks in their order."""
-        return (self.draws.drawn(place, chunk) for place, chunk in enumerate(self.rows.chunks()))
+        """Yield the chunks in order."""
+        return (self.sample.draw(position, chunk) for position, chunk in enumerate(self.rows.chunks()))
 
 
 @dataclass(frozen=True)
-class ToldRows(LocalRows):
-    """Rows that tell how many of them a sum has come to."""
+class ProgressRows(LocalRows):
+    """Rows that report to a callback how many of them a sum has reached."""
 
     rows: LocalRows
     progress: Progress
@@ -192,27 +195,27 @@ class ToldRows(LocalRows):
         return self.rows.chunk_weights
 
     def chunks(self) -> Iterator[Block]:
-        """Give the chunks in their order."""
+        """Yield the chunks in order."""
         return self.rows.chunks()
 
-    def _blocks(self, rows: int | None = None) -> Iterator[tuple[int, Block]]:
+    def _blocks(self, max_rows: int | None = None) -> Iterator[tuple[int, Block]]:
         done = 0
-        for place, block in super()._blocks(rows):
-            yield place, block
+        for position, block in super()._blocks(max_rows):
+            yield position, block
             done += len(block.codes)
             self.progress(done, self.n_rows)
 
 
 @dataclass(frozen=True)
 class MemoryRows(LocalRows):
-    """Rows as one array, columns contiguous."""
+    """Rows as one array with contiguous columns, and one weight per row or None."""
 
     codes: CodeArray
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, block: Block) -> "MemoryRows":
-        """Take the rows of a block."""
+    def from_block(cls, block: Block) -> "MemoryRows":
+        """Make a table's rows of the rows of a block."""
         return cls(block.codes, block.weights)
 
     @property
@@ -221,13 +224,13 @@ class MemoryRows(LocalRows):
         return len(self.codes)
 
     def chunks(self) -> Iterator[Block]:
-        """Give the chunks in their order."""
-        return parted(Block(self.codes, self.weights), chunk_rows(self.codes.shape[1]))
+        """Yield the chunks in order."""
+        return split_rows(Block(self.codes, self.weights), chunk_rows(self.codes.shape[1]))
 
     def fetch(self, rows: IntArray) -> Block:
-        """Copy some rows, by their numbers."""
-        return taken(Block(self.codes, self.weights), rows)
+        """Copy the rows with these numbers."""
+        return take_rows(Block(self.codes, self.weights), rows)
 
     def resampled(self, seed: int, number: int) -> "MemoryRows":
-        """Draw as many rows anew, with replacement and by their weights."""
-        return MemoryRows.of(joined(super().resampled(seed, number).chunks()))
+        """Return a bootstrap sample of the rows."""
+        return MemoryRows.from_block(concatenate(super().resampled(seed, number).chunks()))

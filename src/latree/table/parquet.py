@@ -1,4 +1,4 @@
-"""Reading Parquet files with pyarrow, some rows at a time."""
+"""Reading Parquet files with pyarrow, batch by batch."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,28 +12,29 @@ import numpy as np
 from latree._util.files import readable
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.table.factors import Factor, check_names, check_same, label_of, text_array
-from latree.table.sources import CELLS_AT_ONCE, LocalSource, Names, in_files
+from latree.table.raw import RawColumn, check_names, check_same_columns, infinite_value, label_of, text_array
+from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-_BUFFER_BYTES = 2**20  # of a column's compressed pages that are read ahead, however large a row group is
+# Bytes of the compressed pages of a column that are read ahead. Without a limit, whole row groups are held in memory.
+_BUFFER_BYTES = 2**20
 
 
 def is_parquet(path: Path) -> bool:
-    """Tell by its name whether a file is a Parquet file."""
+    """Return whether a file has the name of a Parquet file."""
     return path.name.lower().endswith((".parquet", ".pq"))
 
 
 def parquet_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
-    """Make a source of Parquet files with the same columns, one after the other."""
-    return in_files(where, parquet_names(paths), partial(_pieces, paths, progress))
+    """Return a source of the rows of Parquet files with the same columns, one file after the other."""
+    return file_source(where, parquet_names(paths), partial(_read_batches, paths, progress))
 
 
 def parquet_names(paths: Sequence[Path]) -> list[str]:
-    """Give the columns' names of Parquet files, which must be the same in all of them, in any order."""
+    """Return the names of the columns of Parquet files; raise if they differ, except in their order."""
     names: list[str] = []
     for path in paths:
         with _open(path) as file:
@@ -42,53 +43,53 @@ def parquet_names(paths: Sequence[Path]) -> list[str]:
             for name in own:
                 _check_type(path, file.schema_arrow.field(name))
         names = names or own
-        check_same(path, own, paths[0], names)
+        check_same_columns(path, own, paths[0], names)
     if not names:
-        raise InputError(f"{paths[0]}: the file has no columns")
+        raise InputError(f"{paths[0]}: the file has no columns: write it again with at least two")
     return names
 
 
-def _pieces(paths: Sequence[Path], progress: Progress, names: Names) -> Iterator[list[Factor]]:
-    """Read some columns, piece by piece; tell the rows that are read."""
+def _read_batches(paths: Sequence[Path], progress: Progress, names: Names) -> Iterator[list[RawColumn]]:
+    """Read columns batch by batch, and report the number of rows that are read."""
     total = sum(sum(row_groups(path)) for path in paths)
     done = 0
     for path in paths:
-        for factors in read_pieces(path, names):
-            yield factors
-            done += len(factors[0].codes)
+        for columns in read_batches(path, names):
+            yield columns
+            done += len(columns[0].codes)
             progress(done, total)
 
 
-def read_pieces(path: Path, names: Names, groups: Sequence[int] | None = None) -> Iterator[list[Factor]]:
-    """Read some columns of a file, or of some of its row groups, piece by piece; no rows make one empty piece."""
+def read_batches(path: Path, names: Names, groups: Sequence[int] | None = None) -> Iterator[list[RawColumn]]:
+    """Read columns of a file, or of some of its row groups, batch by batch; no rows make one empty batch."""
     with _open(path) as file:
         wanted = _column_names(file.schema_arrow) if names is None else list(names)
-        size = max(1, CELLS_AT_ONCE // max(1, len(wanted)))
+        size = batch_rows(len(wanted))
         empty = True
         for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=wanted):
             empty = False
-            yield _factors(batch, wanted)
+            yield _raw_columns(batch, wanted)
         if empty:
-            yield _factors(file.schema_arrow.empty_table(), wanted)
+            yield _raw_columns(file.schema_arrow.empty_table(), wanted)
 
 
 def _column_names(schema: "pa.Schema") -> list[str]:
-    """Give the columns' names, without the index that pandas writes beside them."""
+    """Return the names of the columns, without the index that pandas writes beside them."""
     return [name for name in schema.names if not re.fullmatch(r"__index_level_\d+__", name)]
 
 
 def row_groups(path: Path) -> list[int]:
-    """Give the number of rows of each row group."""
+    """Return the number of rows of each row group."""
     with _open(path) as file:
         return [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
 
 
-def _factors(batch: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> list[Factor]:
-    return [_factor(name, batch.column(batch.schema.get_field_index(name))) for name in names]
+def _raw_columns(batch: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> list[RawColumn]:
+    return [_raw_column(name, batch.column(batch.schema.get_field_index(name))) for name in names]
 
 
-def _factor(name: str, cells: Any) -> Factor:
-    """Factor a column; every type of cells is read as it is from a data frame."""
+def _raw_column(name: str, cells: Any) -> RawColumn:
+    """Make a raw column of cells, whose types are read like those of a data frame."""
     import pyarrow as pa
 
     cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
@@ -96,41 +97,42 @@ def _factor(name: str, cells: Any) -> Factor:
         cells = cells.cast(pa.float64())
     if not pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_encode()
-    values, holes = cells.dictionary, cells.indices.null_count > 0
-    codes = (cells.indices.fill_null(len(values)) if holes else cells.indices).to_numpy(zero_copy_only=False)
-    return Factor(name, _values(name, values, holes), codes.astype(np.min_scalar_type(len(values))))
+    # Null cells point to one more value, which is missing.
+    values, has_nulls = cells.dictionary, cells.indices.null_count > 0
+    codes = (cells.indices.fill_null(len(values)) if has_nulls else cells.indices).to_numpy(zero_copy_only=False)
+    return RawColumn(name, _values(name, values, has_nulls), codes.astype(np.min_scalar_type(len(values))))
 
 
-def _values(name: str, values: Any, holes: bool) -> Any:
-    """Give distinct values as an array, with one more that is missing if there are holes."""
+def _values(name: str, values: Any, has_nulls: bool) -> Any:
+    """Return distinct values as an array, with one more that is missing if there are nulls."""
     import pyarrow as pa
 
     kind = values.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         numbers = values.to_numpy(zero_copy_only=False)
         if np.isinf(numbers).any():
-            raise InputError(f"column {name!r} has an infinite value")
-        return np.append(numbers.astype(np.float64), np.nan) if holes else numbers
-    if pa.types.is_boolean(kind) and not holes:
+            raise infinite_value(name)
+        return np.append(numbers.astype(np.float64), np.nan) if has_nulls else numbers
+    if pa.types.is_boolean(kind) and not has_nulls:
         return values.to_numpy(zero_copy_only=False)
-    return text_array([label_of(value) for value in values.to_pylist()] + [""] * holes)
+    return text_array([label_of(value) for value in values.to_pylist()] + [""] * has_nulls)
 
 
 def _check_type(path: Path, field: "pa.Field[Any]") -> None:
     import pyarrow as pa
 
     if pa.types.is_nested(field.type):
-        raise InputError(f"{path}: column {field.name!r} holds {field.type}, not single values: drop it")
+        raise InputError(f"{path}: column {field.name!r} holds {field.type}, not single values: drop it from the file")
 
 
 @contextmanager
 def _open(path: Path) -> Iterator["pq.ParquetFile"]:
-    """Open for reading, and say in one line what is wrong with a file that cannot be read as a table."""
+    """Open a file for reading; what is wrong with it becomes an InputError of one line."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
-        raise InputError(f"{path}: Parquet files are read with pyarrow; pip install 'latree[arrow]'") from None
+        raise InputError(f"{path}: Parquet files are read with pyarrow: pip install 'latree[arrow]'") from None
     with readable(path):
         try:
             with path.open("rb") as stream:
@@ -143,8 +145,11 @@ def _open(path: Path) -> Iterator["pq.ParquetFile"]:
                 yield pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER_BYTES, pre_buffer=False)
         except pa.ArrowException as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise InputError(f"{path}: not a readable Parquet file ({reason:.120})") from None
-        except OSError as error:  # pyarrow's own, of several lines, for pages that are damaged
+            raise InputError(
+                f"{path}: not a readable Parquet file ({reason:.120}): write or download it again"
+            ) from None
+        except OSError as error:  # pyarrow raises it without errno, in several lines, for damaged pages
             if error.errno is not None:
                 raise
-            raise InputError(f"{path}: a damaged Parquet file ({' '.join(str(error).split()):.120})") from None
+            reason = " ".join(str(error).split())
+            raise InputError(f"{path}: a damaged Parquet file ({reason:.120}): write or download it again") from None

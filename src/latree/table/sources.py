@@ -1,7 +1,7 @@
-"""Where raw data come from: pieces of columns, one after the other, as often as they are asked for.
+"""Where raw rows come from: batches of raw columns, read as often as they are needed.
 
-Learning columns and coding cells are passes over the pieces. Data that are in memory are one piece; files are read in
-pieces of some two million cells, and are read anew for every pass if they are large.
+Learning columns and encoding cells are passes over the batches. Data in memory are one batch. Files are read in batches
+of about two million cells, and large files are read again at every pass.
 """
 
 from abc import ABC, abstractmethod
@@ -15,36 +15,40 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered
 from latree.errors import InputError
-from latree.table.chunks import Block, joined
-from latree.table.disk import stored
-from latree.table.encode import read_numbers, too_large
-from latree.table.factors import Factor
+from latree.table.chunks import Block, concatenate
+from latree.table.disk import store_blocks
+from latree.table.encode import number_too_large, parse_numbers
 from latree.table.memory import MemoryRows, Rows
+from latree.table.raw import RawColumn
 
-CELLS_AT_ONCE = 2**21
-_REMEMBERED_BYTES = 2**28  # of pieces of files, so that small ones are read only once
+# Raw cells that are read from a file at once.
+BATCH_CELLS = 2**21
+# Batches of files are kept in memory if they take at most this many bytes, so that small files are read only once.
+_CACHE_BYTES = 2**28
+# Estimated bytes of a distinct text in memory: a Python string and its place in the array.
+_TEXT_BYTES = 100
 
 Result = TypeVar("Result")
 Names: TypeAlias = Sequence[str] | None  # columns to read; None for all
 
 
-class Piece(NamedTuple):
-    """Some consecutive rows of raw data."""
+class RawBatch(NamedTuple):
+    """Some consecutive rows of raw data: columns by name, and one weight per row or None."""
 
-    factors: dict[str, Factor]
+    columns: dict[str, RawColumn]
     weights: FloatArray | None
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Where the rows' weights are.
+class RowWeights:
+    """Where the weights of the rows come from: a column, or an array.
 
     Attributes
     ----------
     column : str or None
-        The column that holds them.
+        Name of the column that holds the weights.
     array : array of float or None
-        Or the weights themselves.
+        The weights themselves, if they are not in a column.
     missing : tuple of str
         Cells of the column that mean missing.
     """
@@ -53,152 +57,160 @@ class Weights:
     array: FloatArray | None
     missing: tuple[str, ...]
 
-    def of(self, factors: dict[str, Factor], start: int | None) -> FloatArray:
-        """Give the weights of a piece whose first row has this number, if that is known; raise if one is none."""
+    def for_batch(self, columns: dict[str, RawColumn], start: int | None) -> FloatArray:
+        """Return the weights of a batch; raise if one is not a valid weight.
+
+        ``start`` is the number of the first row of the batch, or None where that is not known.
+        """
         if self.column is None:
             assert self.array is not None
             first = start or 0
-            weights = self.array[first : first + n_rows(factors.values())]
+            weights = self.array[first : first + count_rows(columns.values())]
         else:
-            factor = factors[self.column]
-            numbers, odd, large = read_numbers(factor, self.missing)
-            if odd is not None:
-                raise InputError(f"weight column {self.column!r}: {odd!r:.60} is not a number")
-            if large is not None:
-                raise too_large(self.column, large)
-            weights = numbers[factor.codes]
+            raw = columns[self.column]
+            numbers, text, overflow = parse_numbers(raw, self.missing)
+            if text is not None:
+                raise InputError(f"{self.name}: {text!r:.60} is not a number: correct it, or choose another column")
+            if overflow is not None:
+                raise number_too_large(self.column, overflow)
+            weights = numbers[raw.codes]
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
         if len(bad):
             row = "a row" if start is None else f"row {start + bad[0] + 1}"
-            raise InputError(
-                f"{self.name}: {row} has weight {weights[bad[0]]:g}; weights must not be negative or missing"
-            )
+            weight = weights[bad[0]]
+            value = "no weight" if np.isnan(weight) else f"weight {weight:g}"
+            raise InputError(f"{self.name}: {row} has {value}; every row needs a finite weight that is not negative")
         return weights
 
     @property
     def name(self) -> str:
-        """What the weights are called in messages."""
+        """The name of the weights in messages."""
         return "weights" if self.column is None else f"weight column {self.column!r}"
 
 
-def n_rows(factors: Iterable[Factor]) -> int:
-    """Count the rows of columns."""
-    return max((len(factor.codes) for factor in factors), default=0)
+def batch_rows(n_columns: int) -> int:
+    """Return the number of rows to read at once from a file with this many columns."""
+    return max(1, BATCH_CELLS // max(1, n_columns))
 
 
-def piece(factors: Iterable[Factor], weights: Weights | None, start: int | None) -> Piece:
-    """Put the columns of some rows together with their weights."""
-    by_name = {factor.name: factor for factor in factors}
-    return Piece(by_name, None if weights is None else weights.of(by_name, start))
+def count_rows(columns: Iterable[RawColumn]) -> int:
+    """Return the number of rows of raw columns."""
+    return max((len(raw.codes) for raw in columns), default=0)
+
+
+def raw_batch(columns: Iterable[RawColumn], weights: RowWeights | None, start: int | None) -> RawBatch:
+    """Make a batch of raw columns and their weights; ``start`` is the number of its first row, if known."""
+    by_name = {raw.name: raw for raw in columns}
+    return RawBatch(by_name, None if weights is None else weights.for_batch(by_name, start))
 
 
 @dataclass(frozen=True)
-class Source(ABC):
-    """Raw data of any form.
+class RowSource(ABC):
+    """Raw rows of any form.
 
     Attributes
     ----------
     where : str
-        What the data are called in messages.
+        Name of the data in messages.
     names : tuple of str
-        The columns' names, without that of the weights.
-    weights : Weights or None
+        Names of the columns, without that of the weights.
+    weights : RowWeights or None
     """
 
     where: str
     names: tuple[str, ...]
-    weights: Weights | None
+    weights: RowWeights | None
 
     @abstractmethod
     def reduce(
-        self, measure: Callable[[Piece], Result], merge: Callable[[Result, Result], Result], names: Names
+        self, measure: Callable[[RawBatch], Result], merge: Callable[[Result, Result], Result], names: Names
     ) -> Result:
-        """Measure all pieces, and put the results together."""
+        """Apply ``measure`` to all batches, and merge the results."""
 
     @abstractmethod
-    def store(self, encode: Callable[[Piece], Block], names: Names) -> Rows:
-        """Code all pieces, and keep the codes as rows of a table."""
+    def store(self, encode: Callable[[RawBatch], Block], names: Names) -> Rows:
+        """Encode all batches, and keep the codes as rows of a table."""
 
-    def weighted(self, weights: Weights) -> "Source":
-        """Give the same data with weights."""
+    def with_weights(self, weights: RowWeights) -> "RowSource":
+        """Return the same data with weights."""
         names = tuple(name for name in self.names if name != weights.column)
         return replace(self, names=names, weights=weights)
 
-    def _with_weights(self, names: Names) -> Names:
-        """Give the columns that must be read to have some columns and the weights."""
+    def _names_to_read(self, names: Names) -> Names:
+        """Return the names of these columns and of the weight column, if there is one."""
         if names is None or self.weights is None or self.weights.column is None:
             return names
         return [*names, self.weights.column]
 
 
 @dataclass(frozen=True)
-class LocalSource(Source):
+class LocalSource(RowSource):
     """Data that this process reads.
 
     Attributes
     ----------
     read : callable
-        From the names of columns (others may come along) to pieces of these columns; there is always a piece, if only
-        an empty one.
+        From the names of columns to batches of these columns, maybe with others. Yields at least one batch, which may
+        be empty.
     may_go_to_disk : bool
-        Whether codes go to disk if they are many; those of data that are in memory anyway do not.
+        Whether many codes go to disk. Codes of data that are in memory do not.
     """
 
-    read: Callable[[Names], Iterator[list[Factor]]]
+    read: Callable[[Names], Iterator[list[RawColumn]]]
     may_go_to_disk: bool = False
 
     def reduce(
-        self, measure: Callable[[Piece], Result], merge: Callable[[Result, Result], Result], names: Names
+        self, measure: Callable[[RawBatch], Result], merge: Callable[[Result, Result], Result], names: Names
     ) -> Result:
-        """Measure all pieces, and put the results together in their order."""
-        return reduce(merge, map_ordered(measure, self._pieces(names)))
+        """Apply ``measure`` to all batches, and merge the results in order."""
+        return reduce(merge, map_ordered(measure, self._batches(names)))
 
-    def store(self, encode: Callable[[Piece], Block], names: Names) -> Rows:
-        """Code all pieces, and keep the codes in memory or on disk."""
-        blocks = map_ordered(encode, self._pieces(names))
-        return stored(blocks) if self.may_go_to_disk else MemoryRows.of(joined(blocks))
+    def store(self, encode: Callable[[RawBatch], Block], names: Names) -> Rows:
+        """Encode all batches, and keep the codes in memory or on disk."""
+        blocks = map_ordered(encode, self._batches(names))
+        return store_blocks(blocks) if self.may_go_to_disk else MemoryRows.from_block(concatenate(blocks))
 
-    def _pieces(self, names: Names) -> Iterator[Piece]:
+    def _batches(self, names: Names) -> Iterator[RawBatch]:
         start = 0
-        for factors in self.read(self._with_weights(names)):
-            yield piece(factors, self.weights, start)
-            start += n_rows(factors)
+        for columns in self.read(self._names_to_read(names)):
+            yield raw_batch(columns, self.weights, start)
+            start += count_rows(columns)
 
 
-def in_memory(where: str, factors: list[Factor]) -> LocalSource:
-    """Make a source of data that are all in memory."""
-    return LocalSource(where, tuple(factor.name for factor in factors), None, lambda names: iter([factors]))
+def memory_source(where: str, columns: list[RawColumn]) -> LocalSource:
+    """Return a source of data that are all in memory."""
+    return LocalSource(where, tuple(raw.name for raw in columns), None, lambda names: iter([columns]))
 
 
-def in_files(where: str, names: Sequence[str], read: Callable[[Names], Iterator[list[Factor]]]) -> LocalSource:
-    """Make a source of data in files; what is read of small files is remembered."""
-    return LocalSource(where, tuple(names), None, _Remembering(read), may_go_to_disk=True)
+def file_source(where: str, names: Sequence[str], read: Callable[[Names], Iterator[list[RawColumn]]]) -> LocalSource:
+    """Return a source of data in files; the batches of small files are kept in memory."""
+    return LocalSource(where, tuple(names), None, _CachingReader(read), may_go_to_disk=True)
 
 
-class _Remembering:
-    """Reads pieces; the second time from memory, if they are not too large."""
+class _CachingReader:
+    """Reads batches; after the first pass over all columns from memory, if they are not too large."""
 
-    def __init__(self, read: Callable[[Names], Iterator[list[Factor]]]) -> None:
+    def __init__(self, read: Callable[[Names], Iterator[list[RawColumn]]]) -> None:
         self._read = read
-        self._kept: list[list[Factor]] | None = None
+        self._cached: list[list[RawColumn]] | None = None
 
-    def __call__(self, names: Names) -> Iterator[list[Factor]]:
-        if self._kept is not None:
-            yield from self._kept
+    def __call__(self, names: Names) -> Iterator[list[RawColumn]]:
+        if self._cached is not None:
+            yield from self._cached
             return
-        kept: list[list[Factor]] = []
-        left = _REMEMBERED_BYTES if names is None else -1
-        for factors in self._read(names):
-            left -= sum(_size(factor) for factor in factors)
-            if left >= 0:
-                kept.append(factors)
+        batches: list[list[RawColumn]] = []
+        bytes_left = _CACHE_BYTES if names is None else -1
+        for columns in self._read(names):
+            bytes_left -= sum(_estimated_bytes(raw) for raw in columns)
+            if bytes_left >= 0:
+                batches.append(columns)
             else:
-                kept.clear()
-            yield factors
-        if left >= 0:
-            self._kept = kept
+                batches.clear()
+            yield columns
+        if bytes_left >= 0:
+            self._cached = batches
 
 
-def _size(factor: Factor) -> int:
-    """Estimate how many bytes a piece of a column takes."""
-    return factor.codes.nbytes + len(factor.values) * (100 if factor.is_text else factor.values.itemsize)
+def _estimated_bytes(raw: RawColumn) -> int:
+    """Estimate how many bytes a raw column takes."""
+    return raw.codes.nbytes + len(raw.values) * (_TEXT_BYTES if raw.is_text else raw.values.itemsize)

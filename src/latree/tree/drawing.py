@@ -1,4 +1,4 @@
-"""Trees as text for a terminal."""
+"""Trees drawn as text, for a terminal."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -9,10 +9,10 @@ from latree.tree.rooted import Rooted
 
 
 def draw(names: Sequence[str], n_observed: int, rooted: Rooted, support: FloatArray, hidden: bool) -> str:
-    """Draw a rooted tree with one line per observed variable, small branches first.
+    """Return a drawing of a rooted tree with one line per observed variable, small branches first.
 
-    A forest is drawn as one tree after another; a named inner node stands on its own line above its branches. The
-    support of an edge stands on it, in per cent.
+    The components of a forest are drawn one below the other. An inner node with a name has its own line above its
+    branches. The support of an edge stands on it, in per cent.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def draw(names: Sequence[str], n_observed: int, rooted: Rooted, support: FloatAr
     """
     children = branches_of(rooted, n_observed)
     lines: list[str] = []
-    # A node to draw, what stands left of it on its first line, and what stands left of it on all later lines.
+    # Nodes to draw, each with what stands left of it on its first line and on all its later lines.
     stack = [(root, "─", " ") for root in reversed(rooted.roots)]
     while stack:
         node, first, later = stack.pop()
@@ -44,10 +44,10 @@ def draw(names: Sequence[str], n_observed: int, rooted: Rooted, support: FloatAr
                 lead = first + ("┬" if last else "─")
             else:
                 lead = later + ("├" if position < last else "└")
-            certainty = support[rooted.up[child]]
-            share = "" if isnan(certainty) else f"{round(100 * certainty)}─"
-            beside = later + ("│" if position < last else " ") + " " * (1 + len(share))
-            drawn.append((child, f"{lead}─{share}", beside))
+            edge_support = support[rooted.up[child]]
+            percent = "" if isnan(edge_support) else f"{round(100 * edge_support)}─"
+            below = later + ("│" if position < last else " ") + " " * (1 + len(percent))
+            drawn.append((child, f"{lead}─{percent}", below))
         stack.extend(reversed(drawn))
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

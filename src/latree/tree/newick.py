@@ -1,4 +1,6 @@
-"""Trees as text in Newick format.
+"""Trees as text in Newick format, which nearly all programs for phylogenetic trees read and write.
+
+Nested brackets are the tree, ``:1.5`` after a node is the length of the edge above it, and ``;`` ends a statement.
 
 Rules where the format leaves a choice:
 
@@ -7,6 +9,13 @@ Rules where the format leaves a choice:
   an observed inner node, whose edge's support is then written as a comment ``[&support=0.9]``.
 - An underscore stays an underscore. Other comments are passed over.
 - A forest is several statements, one after another.
+
+>>> import latree
+>>> tree = latree.Tree.from_newick("((a:1,'b c':2)0.9:3,d,e);")
+>>> tree.names
+('a', 'b c', 'd', 'e')
+>>> print(tree.to_newick(), end="")
+(a:1.0,'b c':2.0,(d,e)0.9:3.0);
 """
 
 import re
@@ -20,14 +29,16 @@ from latree._util.arrays import FloatArray
 from latree.errors import InputError
 from latree.tree.rooted import Rooted
 
+# What a statement is made of: quoted names, comments, punctuation, and words (bare names and numbers).
 _TOKEN = re.compile(
-    r"\s*(?:(?P<quoted>'(?:[^']|'')*')|\[(?P<comment>[^\]]*)\]|(?P<mark>[(),:;])|(?P<word>[^\s()\[\]',:;]+))"
+    r"\s*(?:(?P<quoted>'(?:[^']|'')*')|\[(?P<comment>[^\]]*)\]|(?P<punctuation>[(),:;])|(?P<word>[^\s()\[\]',:;]+))"
 )
+# Names that need no quotes, unless they look like a number.
 _PLAIN = re.compile(r"[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*")
 
 
 def write_newick(names: Sequence[str], rooted: Rooted, lengths: FloatArray, support: FloatArray) -> str:
-    """Write a rooted tree; a forest as one statement per component.
+    """Return a rooted tree as text; a forest as one statement per component.
 
     Parameters
     ----------
@@ -41,16 +52,16 @@ def write_newick(names: Sequence[str], rooted: Rooted, lengths: FloatArray, supp
     for node in rooted.postorder:
         children = rooted.children[node]
         edge = int(rooted.up[node])
-        length, certainty = (lengths[edge], support[edge]) if edge >= 0 else (np.nan, np.nan)
+        length, edge_support = (lengths[edge], support[edge]) if edge >= 0 else (np.nan, np.nan)
         text = f"({','.join(texts[child] for child in children)})" if children else ""
         if node < len(names):
             text += _quoted(names[node])
-            text += "" if np.isnan(certainty) else f"[&support={float(certainty)!r}]"
-        elif not np.isnan(certainty):
-            text += repr(float(certainty))
+            text += "" if np.isnan(edge_support) else f"[&support={float(edge_support)!r}]"
+        elif not np.isnan(edge_support):
+            text += repr(float(edge_support))
         texts[node] = text if np.isnan(length) else f"{text}:{float(length)!r}"
         for child in children:
-            texts[child] = ""  # a deep tree would keep a copy of every subtree
+            texts[child] = ""  # frees memory: a deep tree would keep a copy of every subtree
     return "\n".join(f"{texts[root]};" for root in rooted.roots) + "\n"
 
 
@@ -60,8 +71,8 @@ def _quoted(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
 
 
-class Parts(NamedTuple):
-    """What a tree is made of; see :class:`latree.tree.tree.Tree`."""
+class NewickTree(NamedTuple):
+    """A tree as it was read: the arguments of :class:`latree.tree.Tree`."""
 
     names: list[str]
     edges: list[tuple[int, int]]
@@ -69,15 +80,16 @@ class Parts(NamedTuple):
     support: list[float]
 
 
-def read_newick(text: str) -> Parts:
-    """Read a tree or a forest. Observed variables come in the order of the text."""
+def read_newick(text: str) -> NewickTree:
+    """Read a tree or a forest. Observed variables are in the order of the text, hidden nodes after all of them."""
     reader = _Reader()
     for kind, value in _tokens(text):
         reader.take(kind, value)
-    return reader.parts()
+    return reader.tree()
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the text of every token; a quoted name comes without its quotes."""
     text = text.rstrip()
     position = 0
     while position < len(text):
@@ -108,15 +120,16 @@ class _Node:
 
 
 class _Reader:
-    """Builds a tree token by token, without recursion: a caterpillar may be thousands deep."""
+    """Builds a tree token by token, without recursion: a caterpillar tree may have thousands of levels."""
 
     def __init__(self) -> None:
-        self.nodes: list[_Node] = []  # observed ones get their number in this order
+        self.nodes: list[_Node] = []  # in the order in which they are complete; observed ones are numbered so
         self.groups: list[list[_Node]] = []  # the children found so far at each open bracket
         self.last: _Node | None = None  # the node that a label or a length would belong to
         self.after_colon = False
 
     def take(self, kind: str, value: str) -> None:
+        """Take the next token."""
         if kind == "comment":
             if self.last is not None and value.startswith("&support="):
                 self.last.support = _number(value.removeprefix("&support="))
@@ -132,12 +145,13 @@ class _Reader:
             self.groups.append([])
         elif value == ":":
             if self.last is None or not np.isnan(self.last.length):
-                raise InputError("not a Newick tree: ':' without a node, or a second one")
+                raise InputError("not a Newick tree: ':' without a node before it, or a second length of one node")
             self.after_colon = True
         else:
             self._end(value)
 
     def _label(self, label: str, is_name: bool) -> None:
+        """Make a leaf, or give the last inner node its name or the support of its edge."""
         if self.last is None:
             self.last = self._new()
             self.last.name = label
@@ -149,23 +163,24 @@ class _Reader:
         else:
             raise InputError(f"not a Newick tree: {label!r:.40} follows a node that has a label")
 
-    def _end(self, mark: str) -> None:
+    def _end(self, punctuation: str) -> None:
         """End the last node; a closing bracket then makes its parent the last one."""
         node, self.last = self.last, None
         if node is None:
-            raise InputError(f"not a Newick tree: nothing before {mark!r}")
-        if (mark == ";") != (not self.groups):
-            raise InputError(f"not a Newick tree: brackets do not match at {mark!r}")
+            raise InputError(f"not a Newick tree: nothing before {punctuation!r}")
+        if (punctuation == ";") != (not self.groups):
+            raise InputError(f"not a Newick tree: brackets do not match at {punctuation!r}")
         if self.groups:
             self.groups[-1].append(node)
-        if mark == ")":
+        if punctuation == ")":
             self.last = self._new(self.groups.pop())
 
     def _new(self, children: list[_Node] | None = None) -> _Node:
         self.nodes.append(_Node(children=children or []))
         return self.nodes[-1]
 
-    def parts(self) -> Parts:
+    def tree(self) -> NewickTree:
+        """Return the tree, after the last token."""
         if self.groups or self.last is not None or not self.nodes:
             raise InputError("not a Newick tree: no ';' at the end")
         names = [node.name for node in self.nodes if node.name is not None]
@@ -175,7 +190,7 @@ class _Reader:
         ordered = sorted(self.nodes, key=lambda node: node.name is None)  # stable: observed nodes first
         number = {id(node): i for i, node in enumerate(ordered)}
         below = [(node, child) for node in self.nodes for child in node.children]
-        return Parts(
+        return NewickTree(
             names,
             [(number[id(node)], number[id(child)]) for node, child in below],
             [child.length for _, child in below],

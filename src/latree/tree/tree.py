@@ -1,48 +1,71 @@
 """Unrooted trees as tables of integers.
 
 Data model: a tree over ``d`` observed variables and ``h`` hidden ones has nodes ``0 .. d+h-1``. Node ``i < d`` is the
-observed variable ``names[i]``; the others are hidden. ``edges`` has one row ``(u, v)`` an edge; ``lengths`` and
-``support`` have one number an edge, NaN where there is none. Observed inner nodes, nodes with any number of neighbours,
-and forests are all legal; cycles are not.
+observed variable ``names[i]``; the others are hidden. ``edges`` has one row ``(u, v)`` per edge; ``lengths`` and
+``support`` have one number per edge, NaN where there is none. Observed inner nodes, nodes with any number of
+neighbours, and forests are all legal; cycles are not.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from html import escape
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
+from latree.tree.cutting import Edge, cut
 from latree.tree.drawing import draw
 from latree.tree.newick import read_newick, write_newick
-from latree.tree.rooted import Rooted
+from latree.tree.rooted import Rooted, path_lengths
+from latree.tree.splits import Split, edge_splits, implies
 
-# What a tree may have that a binary tree with its observed variables at the leaves has not.
-Oddity: TypeAlias = Literal["parts", "inner columns", "two neighbours", "many neighbours"]
-
-
-class Split(NamedTuple):
-    """What removing an edge does to the observed variables, as bit sets (bit ``i`` for ``names[i]``)."""
-
-    side: int  # the side without the component's first variable
-    within: int  # all observed variables of the component
+# What a tree may have that a binary tree with its observed variables at the leaves does not have.
+NonBinaryFeature: TypeAlias = Literal["parts", "inner columns", "two neighbours", "many neighbours"]
 
 
 class Tree:
     """An unrooted tree whose leaves are observed variables and whose inner nodes are mostly hidden.
+
+    Node ``i < len(names)`` is the observed variable ``names[i]``; all other nodes are hidden variables. A tree may have
+    observed inner nodes, nodes with any number of neighbours, and several components (a forest). Trees do not change:
+    methods such as :meth:`cut` return new ones.
 
     Parameters
     ----------
     names : sequence of str
         Names of the observed variables.
     edges : array of int, shape (e, 2)
-        Pairs of nodes; nodes from ``len(names)`` on are hidden.
+        Pairs of nodes; nodes from ``len(names)`` on are hidden. Every hidden node has two neighbours or more.
     lengths, support : array of float, shape (e,), optional
-        One number an edge.
+        One number per edge, NaN where it is unknown. Support is the share of resampled tables whose trees imply the
+        same split.
+
+    Attributes
+    ----------
+    names : tuple of str
+    edges, lengths, support : array
+    n_nodes : int
+        Number of nodes, observed and hidden.
+
+    Examples
+    --------
+    >>> import latree
+    >>> tree = latree.Tree(["a", "b", "c", "d"], [(4, 0), (4, 1), (4, 5), (5, 2), (5, 3)])
+    >>> tree
+    <Tree: 4 observed, 2 hidden>
+    >>> print(tree.draw(), end="")
+    ─┬─ a
+     ├─ b
+     └─┬─ c
+       └─ d
+    >>> print(tree.to_newick(), end="")
+    (a,b,(c,d));
     """
 
     def __init__(
@@ -57,18 +80,19 @@ class Tree:
         self.lengths: FloatArray = _edge_numbers(lengths, len(self.edges), "lengths")
         self.support: FloatArray = _edge_numbers(support, len(self.edges), "support")
         if not self.names:
-            raise InputError("a tree needs an observed variable")
+            raise InputError("a tree needs at least one observed variable")
         if len(set(self.names)) != len(self.names):
-            raise InputError("two observed variables of a tree have the same name")
+            twice, _ = Counter(self.names).most_common(1)[0]
+            raise InputError(f"two observed variables of a tree have the same name, {twice!r:.60}")
         if len(self.edges) and self.edges.min() < 0:
-            raise InputError("an edge names a negative node")
+            raise InputError(f"an edge of a tree names a negative node, {self.edges.min()}")
         self.n_nodes = max(len(self.names), int(self.edges.max(initial=-1)) + 1)
         if self.n_nodes > len(self.edges) + len(self.names):
             raise InputError("a tree has more hidden nodes than its edges can join")
         if any(len(pairs) < 2 for pairs in self.neighbors[len(self.names) :]):
             raise InputError("a hidden node of a tree has fewer than two neighbours")
-        if len(self.edges) != self.n_nodes - len(set(self._components.tolist())):
-            raise InputError("the edges of a tree run in a circle")
+        if len(self.edges) != self.n_nodes - (int(self._component.max()) + 1):
+            raise InputError("the edges of a tree form a cycle")
 
     @property
     def n_observed(self) -> int:
@@ -82,7 +106,10 @@ class Tree:
 
     @cached_property
     def node_names(self) -> tuple[str, ...]:
-        """Names of all nodes; hidden ones are H1, H2, ... (with as many H as keep them apart from columns)."""
+        """Names of all nodes.
+
+        Hidden nodes are H1, H2, ..., or HH1, HH2, ... if an observed variable has such a name, and so on.
+        """
         prefix = "H"
         while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in self.names):
             prefix += "H"
@@ -90,42 +117,77 @@ class Tree:
 
     @cached_property
     def neighbors(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """For each node its neighbours, as pairs (node, edge)."""
+        """For each node its neighbours, as pairs (node, edge).
+
+        Examples
+        --------
+        >>> import latree
+        >>> latree.Tree("abc", [(3, 0), (3, 1), (3, 2)]).neighbors[3]
+        ((0, 0), (1, 1), (2, 2))
+        """
         found: list[list[tuple[int, int]]] = [[] for _ in range(self.n_nodes)]
         for edge, (u, v) in enumerate(self.edges.tolist()):
             found[u].append((v, edge))
             found[v].append((u, edge))
         return tuple(tuple(pairs) for pairs in found)
 
-    def oddities(self) -> dict[Oddity, str]:
-        """Say what sets the tree apart from a binary one with observed variables at the leaves, one example each."""
-        found: dict[Oddity, str] = {}
-        if len(self._roots) > 1:
-            found["parts"] = f"the tree falls into {len(self._roots)} parts"
+    def non_binary_features(self) -> dict[NonBinaryFeature, str]:
+        """Return how the tree differs from a binary tree with all observed variables at the leaves.
+
+        Returns
+        -------
+        dict
+            For each kind of difference one example, in words. It is empty for a binary tree.
+
+        Examples
+        --------
+        >>> import latree
+        >>> latree.Tree.from_newick("(a,b,c,d);").non_binary_features()
+        {'many neighbours': 'hidden variable H1 has 4 neighbours'}
+        """
+        found: dict[NonBinaryFeature, str] = {}
+        if len(self.components) > 1:
+            found["parts"] = f"the tree falls into {len(self.components)} parts"
         for node, pairs in enumerate(self.neighbors):
             degree, name = len(pairs), self.node_names[node]
             if node < self.n_observed and degree > 1:
                 found.setdefault("inner columns", f"column {name!r:.60} is an inner node")
             elif node >= self.n_observed and degree != 3:
-                kind: Oddity = "two neighbours" if degree == 2 else "many neighbours"
+                kind: NonBinaryFeature = "two neighbours" if degree == 2 else "many neighbours"
                 found.setdefault(kind, f"hidden variable {name} has {degree} neighbours")
         return found
 
     def rooted(self, root: int | None = None) -> Rooted:
-        """Hang the tree from a node, and every other component from its middle.
+        """Return the tree hung from a node; every other component hangs from its centre.
 
         Parameters
         ----------
         root : int, optional
-            A node; by default the middle: the node, a hidden one if there is one, whose largest branch is smallest.
+            A node. The default is the centre: the hidden node (or the observed one, if there is no hidden one) whose
+            largest branch has the fewest nodes.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> [tree.node_names[node] for node in tree.rooted().order]
+        ['H1', 'a', 'b', 'H2', 'c', 'd']
+        >>> [tree.node_names[node] for node in tree.rooted(2).order]
+        ['c', 'H2', 'H1', 'a', 'b', 'd']
         """
-        if root is not None and not 0 <= root < self.n_nodes:
+        if root is None:
+            return self._hung_from(self._centers)
+        if not 0 <= root < self.n_nodes:
             raise InputError(f"a tree of {self.n_nodes} nodes has no node {root}")
-        parent = np.full(self.n_nodes, -1, dtype=np.intp)
-        up = np.full(self.n_nodes, -1, dtype=np.intp)
+        others = [center for center in self._centers if self._component[center] != self._component[root]]
+        return self._hung_from([root, *others])
+
+    def _hung_from(self, roots: Iterable[int]) -> Rooted:
+        """Visit each component from its root, depth first, neighbours in the order of their edges."""
+        parent, up = [-1] * self.n_nodes, [-1] * self.n_nodes
         order: list[int] = []
-        for start in self._roots if root is None else [root, *(r for r in self._roots if not self._joined(r, root))]:
-            stack = [start]
+        for root in roots:
+            stack = [root]
             while stack:
                 node = stack.pop()
                 order.append(node)
@@ -133,131 +195,146 @@ class Tree:
                     if edge != up[node]:
                         parent[other], up[other] = node, edge
                         stack.append(other)
-        return Rooted(parent, np.array(order, dtype=np.intp), up)
+        return Rooted(*(np.array(numbers, dtype=np.intp) for numbers in (parent, order, up)))
 
     @cached_property
-    def _components(self) -> IntArray:
-        component = np.full(self.n_nodes, -1, dtype=np.intp)
-        for start in range(self.n_nodes):
-            if component[start] >= 0:
-                continue
-            component[start] = start
-            stack = [start]
-            while stack:
-                node = stack.pop()
-                for other, _ in self.neighbors[node]:
-                    if component[other] < 0:
-                        component[other] = start
-                        stack.append(other)
-        return component
-
-    def _joined(self, u: int, v: int) -> bool:
-        return bool(self._components[u] == self._components[v])
+    def _component(self) -> IntArray:
+        """The number of each node's component; components are numbered in the order of their first nodes."""
+        return _component_numbers(self.edges, self.n_nodes)
 
     @cached_property
-    def _roots(self) -> tuple[int, ...]:
-        return tuple(self._center(start) for start in np.unique(self._components).tolist())
+    def _centers(self) -> tuple[int, ...]:
+        """The centre of each component, in the order of the components' first nodes; see :meth:`rooted`."""
+        _, first_nodes = np.unique(self._component, return_index=True)
+        rooted = self._hung_from(first_nodes.tolist())
+        size = rooted.subtree_sums([1] * self.n_nodes)
 
-    def _center(self, start: int) -> int:
-        """Find the node (a hidden one, if there is one) whose largest branch is smallest."""
-        order, parent = [start], {start: -1}
-        for node in order:
-            for other, _ in self.neighbors[node]:
-                if other != parent[node]:
-                    parent[other] = node
-                    order.append(other)
-        size = dict.fromkeys(order, 1)
-        for node in reversed(order[1:]):
-            size[parent[node]] += size[node]
-        heaviest = {node: len(order) - size[node] for node in order}
-        for node in order[1:]:
-            heaviest[parent[node]] = max(heaviest[parent[node]], size[node])
-        return min(order, key=lambda node: (node < self.n_observed, heaviest[node], node))
+        def largest_branch(node: int, n_nodes: int) -> int:
+            return max(n_nodes - size[node], *(size[child] for child in rooted.children[node]), 0)
+
+        return tuple(
+            min(nodes, key=lambda node: (node < self.n_observed, largest_branch(node, len(nodes)), node))
+            for nodes in rooted.components
+        )
+
+    @cached_property
+    def components(self) -> frozenset[int]:
+        """The observed variables of each connected component, as bit sets (bit ``i`` for ``names[i]``).
+
+        Examples
+        --------
+        >>> import latree
+        >>> forest = latree.Tree.from_newick("(a,b); c;")
+        >>> sorted(f"{component:03b}" for component in forest.components)
+        ['011', '100']
+        """
+        found: dict[int, int] = {}
+        for node, component in enumerate(self._component[: self.n_observed].tolist()):
+            found[component] = found.get(component, 0) | 1 << node
+        return frozenset(found.values())
 
     @cached_property
     def edge_splits(self) -> tuple[Split, ...]:
-        """What removing each edge does to the observed variables."""
-        rooted = self.rooted()
-        below = rooted.combined(
-            (1 << node if node < self.n_observed else 0 for node in range(self.n_nodes)), int.__or__
-        )
-        splits: list[Split] = [Split(0, 0)] * len(self.edges)
-        within = 0
-        for node in rooted.order.tolist():
-            if rooted.parent[node] < 0:
-                within = below[node]
-            else:
-                first = within & -within
-                side = below[node] ^ within if below[node] & first else below[node]
-                splits[rooted.up[node]] = Split(side, within)
-        return tuple(splits)
+        """The split that each edge induces: how its removal divides the observed variables of its component.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> [f"{split.side:04b}" for split in tree.edge_splits]
+        ['0010', '1110', '0100', '1000', '1100']
+        """
+        return edge_splits(self.rooted(), self.n_observed)
 
     @cached_property
     def splits(self) -> frozenset[Split]:
-        """The partitions of the observed variables that edges imply, without those that part off one variable or none.
+        """The splits that edges induce, without trivial ones, whose smaller side has one variable or none.
 
-        In a forest an edge parts its own component only.
+        In a forest an edge divides its own component only.
+
+        Examples
+        --------
+        >>> import latree
+        >>> len(latree.Tree.from_newick("((a,b),c,(d,e));").splits)
+        2
         """
-        return frozenset(
-            split
-            for split in self.edge_splits
-            if split.side.bit_count() > 1 and (split.side ^ split.within).bit_count() > 1
-        )
+        return frozenset(split for split in self.edge_splits if split.smaller_side > 1)
+
+    def implies(self, split: Split) -> bool:
+        """Return whether the tree implies a split, which may be one of another tree over the same variables.
+
+        A tree implies the splits that its edges induce, and all trivial ones. A forest leaves open how its components
+        are connected. It implies a split if the split divides at least one of its components, and every component the
+        split divides has an edge that induces it there.
+
+        Parameters
+        ----------
+        split : Split
+            Its bits stand for this tree's ``names``.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.tree import Split
+        >>> tree = latree.Tree.from_newick("((a,b),(c,d));")
+        >>> tree.implies(Split(side=0b1100, component=0b1111))
+        True
+        >>> tree.implies(Split(side=0b1010, component=0b1111))
+        False
+        """
+        return implies(self.splits, self.components, split)
 
     def robinson_foulds(self, other: "Tree") -> int:
-        """Count the partitions that one tree implies and the other does not: ``a + b`` of the paper.
+        """Return the Robinson-Foulds distance: the number of splits that only one of the two trees implies.
 
-        A forest leaves open how its components hang together. Where the two have different components, an edge of one
-        counts as found in the other if its partition, restricted to each component of the other that it parts, is
-        implied there; an edge that parts none of them counts as missing. So a tree that fell into two right halves has
-        distance 1 from the whole.
+        It is 0 for trees of the same shape and at most :attr:`max_robinson_foulds`. It is the paper's ``a + b``; see
+        :meth:`unshared_splits` for the two numbers. Where the two trees have different components, :meth:`implies` says
+        which splits count as shared: a tree that fell into two correct halves has distance 1 from the whole.
 
         Parameters
         ----------
         other : Tree
             A tree over the same observed variables, in any order.
+
+        Examples
+        --------
+        >>> import latree
+        >>> one, two = map(latree.Tree.from_newick, ["((a,b),(c,d));", "((a,c),(b,d));"])
+        >>> one.robinson_foulds(two), one.robinson_foulds(one)
+        (2, 0)
         """
-        return sum(self.unshared(other))
+        return sum(self.unshared_splits(other))
 
-    def unshared(self, other: "Tree") -> tuple[int, int]:
-        """Count the partitions that only this tree implies, and those that only the other does: the paper's a and b."""
+    def unshared_splits(self, other: "Tree") -> tuple[int, int]:
+        """Return how many splits only this tree implies, and how many only the other: the paper's a and b.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree, star = map(latree.Tree.from_newick, ["((a,b),(c,d));", "(a,b,c,d);"])
+        >>> tree.unshared_splits(star)
+        (1, 0)
+        """
         other = other.reordered(self.names)
-        if self.parts == other.parts:
+        if self.components == other.components:
             return len(self.splits - other.splits), len(other.splits - self.splits)
-        mine = sum(not other.implies(split) for split in self.splits)
-        return mine, sum(not self.implies(split) for split in other.splits)
-
-    @cached_property
-    def parts(self) -> frozenset[int]:
-        """The observed variables of each component, as bit sets."""
-        found: dict[int, int] = {}
-        for node in range(self.n_observed):
-            component = int(self._components[node])
-            found[component] = found.get(component, 0) | 1 << node
-        return frozenset(found.values())
-
-    def implies(self, split: Split) -> bool:
-        """Tell whether the components that a partition parts are all parted like that by an edge of their own."""
-        sides = split.side, split.side ^ split.within
-        if split.within in self.parts:  # the common case, without a loop
-            return split in self.splits or min(side.bit_count() for side in sides) == 1
-        parted = [within for within in self.parts if all(side & within for side in sides)]
-        return bool(parted) and all(
-            min((side & within).bit_count() for side in sides) == 1
-            or any(
-                own.within == within and own.side & split.within in (sides[0] & within, sides[1] & within)
-                for own in self.splits
-            )
-            for within in parted
-        )
+        only_here = sum(not other.implies(split) for split in self.splits)
+        return only_here, sum(not self.implies(split) for split in other.splits)
 
     @property
     def max_robinson_foulds(self) -> int:
-        """The largest distance that two trees over these observed variables can have."""
+        """The largest distance that two trees over these observed variables can have: twice the inner edges."""
         return 2 * max(0, self.n_observed - 3)
 
     def reordered(self, names: Sequence[str]) -> "Tree":
-        """Give the same tree with its observed variables in another order."""
+        """Return the same tree with its observed variables in another order.
+
+        Examples
+        --------
+        >>> import latree
+        >>> latree.Tree("abc", [(0, 1), (1, 2)]).reordered("cba").edges.tolist()
+        [[2, 1], [1, 0]]
+        """
         if tuple(names) == self.names:
             return self
         if set(names) != set(self.names) or len(names) != len(self.names):
@@ -270,7 +347,14 @@ class Tree:
         return Tree(names, moved[self.edges], self.lengths, self.support)
 
     def with_numbers(self, *, lengths: Any = None, support: Any = None) -> "Tree":
-        """Return the same tree with other lengths or support; those that are not given stay."""
+        """Return the same tree with other lengths or support; those that are not given stay.
+
+        Examples
+        --------
+        >>> import latree
+        >>> latree.Tree("ab", [(0, 1)]).with_numbers(lengths=[0.5]).lengths.tolist()
+        [0.5]
+        """
         return Tree(
             self.names,
             self.edges,
@@ -279,75 +363,118 @@ class Tree:
         )
 
     def path_lengths(self) -> NDArray[np.int32]:
-        """Count the edges on the path between every two observed variables; -1 between components."""
-        rooted = self.rooted()
-        place = np.empty(self.n_nodes, dtype=np.intp)
-        place[rooted.order] = np.arange(self.n_nodes)
-        size = rooted.subtree_sums([1] * self.n_nodes)
-        depth = np.zeros(self.n_nodes, dtype=np.int32)
-        distance = np.full((self.n_nodes, self.n_nodes), -1, dtype=np.int32)  # rows by node, columns by place
-        for node in rooted.order.tolist():
-            parent, below = rooted.parent[node], slice(place[node], place[node] + size[node])
-            if parent < 0:
-                for other in rooted.order[below].tolist():
-                    depth[other] = depth[rooted.parent[other]] + 1 if rooted.parent[other] >= 0 else 0
-                distance[node, below] = depth[rooted.order[below]]
-            else:  # one step further from everything, but one nearer to what is below
-                distance[node] = np.where(distance[parent] < 0, -1, distance[parent] + 1)
-                distance[node, below] -= 2
-        return distance[: self.n_observed, place[: self.n_observed]]
+        """Return the number of edges on the path between every two observed variables; -1 between components.
+
+        Examples
+        --------
+        >>> import latree
+        >>> latree.Tree.from_newick("((a,b),c,d);").path_lengths().tolist()
+        [[0, 2, 3, 3], [2, 0, 3, 3], [3, 3, 0, 2], [3, 3, 2, 0]]
+        """
+        return path_lengths(self.rooted(), self.n_observed)
 
     def contracted(self, edges: Iterable[int]) -> "Tree":
-        """Merge the two ends of some edges, given by their numbers; both ends of each are hidden."""
-        gone = set(edges)
-        top = list(range(self.n_nodes))
-        for u, v in (self.edges[edge].tolist() for edge in sorted(gone)):
-            kept, merged = sorted((top[u], top[v]))
-            top = [kept if node == merged else node for node in top]
-        rest = [edge for edge in range(len(self.edges)) if edge not in gone]
-        moved = [(top[u], top[v]) for u, v in self.edges[rest].tolist()]
-        return Tree(self.names, _renumbered(moved, self.n_observed), self.lengths[rest], self.support[rest])
+        """Return the tree with some edges contracted: the two ends of each become one node.
+
+        Parameters
+        ----------
+        edges : iterable of int
+            Numbers of edges between hidden nodes.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree("abcd", [(4, 0), (4, 1), (4, 5), (5, 2), (5, 3)])
+        >>> print(tree.contracted([2]).to_newick(), end="")
+        (a,b,c,d);
+        """
+        gone = sorted(set(edges))
+        kept = np.delete(np.arange(len(self.edges)), gone)
+        # Nodes that the contracted edges connect become one node. Numbers go by the first of them, so that observed
+        # variables keep theirs.
+        number = _component_numbers(self.edges[gone], self.n_nodes)
+        if not np.array_equal(number[: self.n_observed], np.arange(self.n_observed)):
+            raise InputError("two observed variables cannot become one node: contract edges between hidden nodes only")
+        return Tree(self.names, number[self.edges[kept]], self.lengths[kept], self.support[kept])
 
     def cut(self, edges: Iterable[int]) -> "Tree":
-        """Remove some edges, given by their numbers, and hidden nodes that then tie nothing together.
+        """Return the tree without some edges, and without hidden nodes that then connect nothing.
 
-        Where a hidden node is left with two neighbours, these are tied to each other directly, unless both are
-        observed; the new edge has the sum of the two lengths and the smaller support, NaN where one of them is unknown.
+        A hidden node that is left with one neighbour or none is removed. A hidden node that is left with two neighbours
+        is removed, and these are connected by one edge, unless both are observed. The new edge has the sum of the two
+        lengths and the smaller support, NaN where one of them is unknown.
+
+        Parameters
+        ----------
+        edges : iterable of int
+            Numbers of edges.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a:1,b:2):3,c:4,d:5);")
+        >>> tree.edges[0].tolist()  # a and the hidden node between a and b
+        [4, 0]
+        >>> print(tree.cut([0]).to_newick(), end="")
+        a;
+        (c:4.0,d:5.0,b:5.0);
         """
-        gone = set(edges)
-        left = {
-            edge: (*self.edges[edge].tolist(), float(self.lengths[edge]), float(self.support[edge]))
-            for edge in range(len(self.edges))
-            if edge not in gone
-        }
-        waiting = list(range(self.n_observed, self.n_nodes))
-        while waiting:
-            node = waiting.pop()
-            around = [edge for edge, (u, v, _, _) in left.items() if node in (u, v)]
-            others = [u + v - node for u, v, _, _ in (left[edge] for edge in around)]
-            if len(around) == 1:
-                del left[around[0]]
-                waiting += [other for other in others if other >= self.n_observed]
-            elif len(around) == 2 and max(others) >= self.n_observed:
-                one, two = (left.pop(edge) for edge in around)
-                left[around[0]] = (others[0], others[1], one[2] + two[2], float(np.minimum(one[3], two[3])))
-        rows = list(left.values())
-        moved = _renumbered([(u, v) for u, v, _, _ in rows], self.n_observed)
-        return Tree(self.names, moved, [row[2] for row in rows], [row[3] for row in rows])
+        rows = zip(self.edges.tolist(), self.lengths.tolist(), self.support.tolist(), strict=True)
+        left = cut([Edge(u, v, length, support) for (u, v), length, support in rows], edges, self.n_observed)
+        return Tree(
+            self.names,
+            [(edge.u, edge.v) for edge in left],
+            [edge.length for edge in left],
+            [edge.support for edge in left],
+        )
 
     def to_newick(self) -> str:
-        """Write the tree in Newick format; a forest as one statement a component."""
+        """Return the tree in Newick format; a forest as one statement per component.
+
+        Lengths and support are written where they are known, so that :meth:`from_newick` reads the same tree again.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree("abc", [(3, 0), (3, 1), (3, 2)], lengths=[0.5, 1, 2])
+        >>> print(tree.to_newick(), end="")
+        (a:0.5,b:1.0,c:2.0);
+        """
         return write_newick(self.names, self.rooted(), self.lengths, self.support)
 
     @classmethod
     def from_newick(cls, text: str) -> "Tree":
-        """Read a tree, or a forest, from Newick format (see :mod:`latree.tree.newick` for the rules)."""
+        """Read a tree, or a forest, from Newick format.
+
+        A number after an inner node is the support of the edge above it. :mod:`latree.tree.newick` lists all rules.
+
+        Parameters
+        ----------
+        text : str
+            One statement per component, each with ``;`` at its end.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a:1,b:2)0.9:3,c:4,d:5);")
+        >>> tree.names
+        ('a', 'b', 'c', 'd')
+        >>> tree.support.tolist()
+        [nan, nan, 0.9, nan, nan]
+        """
         return cls(*read_newick(text))
 
     def to_networkx(self) -> Any:
-        """Give the tree as a :class:`networkx.Graph`.
+        """Return the tree as a :class:`networkx.Graph`.
 
-        Nodes are names, with an attribute ``hidden``; edges have ``length`` and ``support`` where the tree does.
+        Nodes are names, with an attribute ``hidden``. Edges have ``length`` and ``support`` where they are known.
+
+        Examples
+        --------
+        >>> import latree
+        >>> graph = latree.Tree("ab", [(0, 1)], lengths=[0.5]).to_networkx()
+        >>> graph.edges["a", "b"]
+        {'length': 0.5}
         """
         try:
             import networkx
@@ -364,7 +491,30 @@ class Tree:
         return graph
 
     def draw(self, hidden: bool = False) -> str:
-        """Draw the tree as text, one line a leaf; with ``hidden``, also one line a hidden variable, with its name."""
+        """Return the tree drawn as text, one line per observed variable.
+
+        Parameters
+        ----------
+        hidden : bool
+            Whether hidden variables have lines with their names, too.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b)0.9,c,d);")
+        >>> print(tree.draw(), end="")  # the support of an edge stands on it, in per cent
+        ─┬─ a
+         ├─ b
+         └─90─┬─ c
+              └─ d
+        >>> print(tree.draw(hidden=True), end="")
+        ─ H1
+         ├─ a
+         ├─ b
+         └─90─ H2
+              ├─ c
+              └─ d
+        """
         return draw(self.node_names, self.n_observed, self.rooted(), self.support, hidden)
 
     def _repr_html_(self) -> str:
@@ -374,14 +524,14 @@ class Tree:
         return f"<Tree: {self.n_observed} observed, {self.n_hidden} hidden>"
 
 
-def _renumbered(edges: Sequence[tuple[int, int]], n_observed: int) -> list[tuple[int, int]]:
-    """Give hidden nodes the numbers from ``n_observed`` on, in their order."""
-    hidden = sorted({node for edge in edges for node in edge if node >= n_observed})
-    number = {node: place for place, node in enumerate(hidden, start=n_observed)}
-    return [(number.get(u, u), number.get(v, v)) for u, v in edges]
+def _component_numbers(edges: IntArray, n_nodes: int) -> IntArray:
+    """Return the number of each node's connected component, in the order of the components' first nodes."""
+    graph = coo_array((np.ones(len(edges)), edges.T), shape=(n_nodes, n_nodes))
+    _, component = connected_components(graph, directed=False)
+    return np.asarray(component, dtype=np.intp)
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array
 
@@ -392,7 +542,7 @@ def _edge_array(edges: Any) -> IntArray:
         array = np.empty((0, 2), dtype=np.intp)
     if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
         raise InputError("a tree's edges are pairs of whole numbers")
-    return _frozen(array.astype(np.intp))
+    return _read_only(array.astype(np.intp))
 
 
 def _edge_numbers(numbers: Iterable[float] | None, n_edges: int, what: str) -> FloatArray:
@@ -401,4 +551,4 @@ def _edge_numbers(numbers: Iterable[float] | None, n_edges: int, what: str) -> F
         raise InputError(f"a tree's {what} must be finite")
     if array.shape != (n_edges,):
         raise InputError(f"a tree of {n_edges} edges needs as many {what}, not an array of shape {array.shape}")
-    return _frozen(array)
+    return _read_only(array)

@@ -9,7 +9,7 @@ from latree.paper.experiments import trees
 def test_the_grid_is_the_papers():
     cells = trees.cells(quick=False)
     assert len(cells) == len({cell.name for cell in cells}) == 2 * 2 * 3 * 6 * 5
-    shown = {method for method, _ in trees.LEARNERS.values()}
+    shown = {settings.method for settings in trees.LEARNERS.values()}
     # The default is no method of the paper's, and the others learn nothing about the hidden tree.
     assert shown == set(METHODS) - {"auto", "hclt", "lcm", "independent"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latree._util.files import write_bytes
-from latree.figure.marks import COLOURS
+from latree.figure.markers import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,11 +10,13 @@ from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.figure.marks import COLOURS
-from latree.learners.methods import Options, find_method
+from latree.figure.markers import COLOURS
+from latree.learners.methods import find_method
+from latree.learners.structure import Context
 from latree.model import LatentTreeModel
 from latree.paper.experiments.cells import Row
 from latree.paper.experiments.figures import new_figure, start_panel
+from latree.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,6 +139,7 @@ def recovery_power(
     if not 0 < target <= 1:
         raise InputError(f"the target must be more than 0 and at most 1, not {target!r}")
     seed = int(generator(random_state).integers(2**31))
+    settings = Settings(method, n_states)
     learner = find_method(method)
     learner.check_returns(model.tree)
     sizes = [FIRST_SIZE]
@@ -149,7 +152,7 @@ def recovery_power(
         found = [] if saved is None else saved["found"].tolist()
         while len(found) < repeats:
             rng = np.random.default_rng([seed, size, len(found)])
-            learned = learner.learn(model.sample(size, rng), Options(n_states, random_state=rng))
+            learned = learner.learn(model.sample(size, rng), settings, Context(rng))
             found.append(learned.tree.robinson_foulds(model.tree) == 0)
             if len(found) == repeats or keep.is_due():
                 keep.save("sizes", size, {"found": np.array(found)}, finished=len(found) == repeats)

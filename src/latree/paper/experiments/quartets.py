@@ -14,7 +14,7 @@ from latree.counts.distances import Pairs, as_pairs, log_det
 from latree.counts.quartets import PAIRINGS, smallest
 from latree.counts.quartets.nuclear import nuclear_pairings
 from latree.counts.quartets.spectral import spectral_products
-from latree.model.model import identity_table
+from latree.inference.starts import identity_table
 from latree.paper.experiments.cells import Cell, Row, mean_and_error
 from latree.paper.simulate import perturbed
 

@@ -13,7 +13,7 @@ from latree.figure import plot
 from latree.paper.experiments import quartets, stocks, trees
 from latree.paper.experiments.cells import Run, to_csv
 from latree.paper.experiments.figures import can_draw, panels, save
-from latree.table.labels import read_labels
+from latree.table import read_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

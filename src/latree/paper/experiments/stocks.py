@@ -15,9 +15,9 @@ import numpy as np
 from latree._util.arrays import FloatArray, RandomState, generator
 from latree.errors import InputError
 from latree.inference.em import DEFAULT_SMOOTHING
-from latree.learn import Settings, learn_model, learn_tree
-from latree.learners.methods import Representatives
+from latree.learn import learn_model, learn_tree
 from latree.paper.experiments.cells import Cell, Row
+from latree.settings import Representatives, Settings
 from latree.table import Table, as_table
 from latree.table.textfile import read_cells
 from latree.tree import Tree
@@ -197,7 +197,7 @@ def _sides(tree: Tree) -> FloatArray:
     rows = []
     for split in tree.splits:
         side = np.array([split.side >> leaf & 1 for leaf in range(tree.n_observed)], dtype=float)
-        rows += [side, np.array([split.within >> leaf & 1 for leaf in range(tree.n_observed)]) - side]
+        rows += [side, np.array([split.component >> leaf & 1 for leaf in range(tree.n_observed)]) - side]
     return np.array(rows).reshape(-1, tree.n_observed)
 
 

@@ -9,9 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from latree.learners.methods import METHODS, Options
+from latree.learners.methods import METHODS
+from latree.learners.structure import Context
 from latree.paper.experiments.cells import Cell, Row, mean_and_error
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
 
 N_LEAVES = 16
 STARTS: tuple[Literal["independent", "identity"], ...] = ("independent", "identity")
@@ -20,13 +22,13 @@ PERTURBATIONS = (0.2, 0.5, 1.0)
 SIZES = (50, 100, 200, 500, 1000, 2000)
 SPECTRAL = (2, 4, 6, 8)
 
-# Each line of the figure: its name, the method, and its options.
-LEARNERS: dict[str, tuple[str, Options]] = {
-    "tensor": ("tensor", Options(representatives="random")),
-    "tensor, nearest": ("tensor", Options()),
-    **{name: (name, Options()) for name in ("nj", "snj")},
-    **{f"spectral@{k}": ("spectral", Options(n_states=k)) for k in SPECTRAL},
-    **{name: (name, Options()) for name in ("rg", "clrg", "clnj", "hw", "chow-liu")},
+# Each line of the figure: its name, and the settings of the learner.
+LEARNERS = {
+    "tensor": Settings("tensor", representatives="random"),
+    "tensor, nearest": Settings("tensor"),
+    **{name: Settings(name) for name in ("nj", "snj")},
+    **{f"spectral@{k}": Settings("spectral", n_states=k) for k in SPECTRAL},
+    **{name: Settings(name) for name in ("rg", "clrg", "clnj", "hw", "chow-liu")},
 }
 
 
@@ -60,9 +62,9 @@ def run_cell(
     for _ in range(repeats):
         tree = random_tree(N_LEAVES, balance, rng)
         table = random_model(tree, start=start, perturbation=mu, random_state=rng).sample(size, rng)
-        for name, (method, options) in LEARNERS.items():
-            seeded = Options(options.n_states, options.representatives, rng)
-            distance = METHODS[method].learn(table, seeded).tree.robinson_foulds(tree)
+        for name, settings in LEARNERS.items():
+            found = METHODS[settings.method].learn(table, settings, Context(rng))
+            distance = found.tree.robinson_foulds(tree)
             rows.append(
                 {"start": start, "beta": balance, "mu": mu, "rows": size, "method": name, "robinson_foulds": distance}
             )

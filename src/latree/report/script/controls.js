@@ -1,4 +1,4 @@
-// Legend, search, buttons and theme; then the page starts.
+// Legend, search, buttons and theme. At the end, the page starts.
 
 function drawLegend() {
   const byLabel = state.colours === "labels";
@@ -9,28 +9,28 @@ function drawLegend() {
   }
   const chips = order.slice(0, 40).map((number) => {
     const text = byLabel
-      ? [make("bdi", {}, elided(labels.names[number], 26))]
+      ? [make("bdi", {}, shorten(labels.names[number], 26))]
       : [
           make(
             "bdi",
             {},
             groups[number].named_by
               .slice(0, 2)
-              .map((id) => elided(names[id], 16))
+              .map((id) => shorten(names[id], 16))
               .join(" · "),
           ),
         ];
     const colour = byLabel ? labels.colours[number] : groupColour[number];
     const chip = make(
       "button",
-      { type: "button", class: "chip", "aria-pressed": String(state.lit === number) },
+      { type: "button", class: "chip", "aria-pressed": String(state.highlighted === number) },
       make("span", { class: `swatch c${colour}` }),
       ...text,
     );
     chip.addEventListener("click", () => {
-      state.lit = state.lit === number ? null : number;
-      dress();
-      refresh();
+      state.highlighted = state.highlighted === number ? null : number;
+      updateClasses();
+      scheduleLabels();
       drawLegend();
     });
     return chip;
@@ -45,10 +45,10 @@ const input = $("search");
 const results = $("results");
 let hits = [];
 let active = -1;
-const lowered = names.map((name) => plain(name).toLowerCase());
+const lowered = names.map((name) => name.toLowerCase());
 
 function search() {
-  const wanted = plain(input.value).toLowerCase();
+  const wanted = input.value.trim().toLowerCase();
   hits = [];
   if (input.value.trim()) {
     const starts = [];
@@ -68,8 +68,8 @@ function showResults(open) {
       const entry = make(
         "li",
         { role: "option", id: `result-${i}`, "aria-selected": String(i === active) },
-        nameOf(id, 44),
-        make("span", { class: "muted" }, isHidden(id) ? "hidden" : ""),
+        nameElement(id, 44),
+        make("span", { class: "muted" }, isHidden(id) ? "hidden variable" : ""),
       );
       entry.addEventListener("pointerdown", (event) => {
         event.preventDefault();
@@ -77,7 +77,7 @@ function showResults(open) {
       });
       return entry;
     }),
-    ...(open && !hits.length ? [make("li", { class: "muted none" }, "Nothing has this name")] : []),
+    ...(open && !hits.length ? [make("li", { class: "muted none" }, "No column has this name")] : []),
   );
   results.hidden = !open;
   input.setAttribute("aria-expanded", String(open));
@@ -125,25 +125,25 @@ for (const button of document.querySelectorAll("button[data-layout]")) {
   button.addEventListener("click", () => {
     state.layout = button.dataset.layout;
     press("layout", state.layout);
-    arrange({ fit: true });
+    updateLayout({ fit: true });
   });
 }
 for (const button of document.querySelectorAll("button[data-lengths]")) {
   button.addEventListener("click", () => {
     state.lengths = button.dataset.lengths;
     press("lengths", state.lengths);
-    arrange({ animate: true });
+    updateLayout({ animate: true });
   });
 }
 for (const button of document.querySelectorAll("button[data-colours]")) {
   button.addEventListener("click", () => {
     state.colours = button.dataset.colours;
-    state.lit = null;
+    state.highlighted = null;
     press("colours", state.colours);
-    dress();
-    refresh();
+    updateClasses();
+    scheduleLabels();
     drawLegend();
-    tell(state.selected);
+    showPanel(state.selected);
   });
 }
 $("zoom-in").addEventListener("click", () => zoomBy(1.5));
@@ -153,7 +153,7 @@ $("zoom-fit").addEventListener("click", () => fitView(true));
 for (const button of document.querySelectorAll("button[data-node]")) {
   button.addEventListener("click", () => {
     select(Number(button.dataset.node), { fly: true });
-    $("tree").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+    $("tree").scrollIntoView({ behavior: reducedMotion.matches ? "auto" : "smooth" });
   });
 }
 
@@ -164,7 +164,7 @@ const remember = (theme) => {
   try {
     window.localStorage.setItem("latree-theme", theme);
   } catch {
-    // A page that was opened from a file may not keep anything: the choice holds until it is closed.
+    // The browser may not allow a local file to store anything. Then the choice lasts until the page is closed.
   }
 };
 try {
@@ -184,17 +184,17 @@ $("theme").addEventListener("click", () => {
 const narrow = size.width < 600;
 state.layout = nColumns <= (narrow ? 80 : 40) ? "horizontal" : "radial";
 press("layout", state.layout);
-tell(null);
-arrange({ fit: true });
+showPanel(null);
+updateLayout({ fit: true });
 placeLabels();
-stage.dataset.milliseconds = Math.round(performance.now() - began);
+stage.dataset.milliseconds = Math.round(performance.now() - startTime);
 
 let later = 0;
 new ResizeObserver(() => {
   clearTimeout(later);
   later = setTimeout(() => {
     const before = size;
-    size = sizeOf();
-    if (size.width !== before.width || size.height !== before.height) arrange({ fit: true });
+    size = readSize();
+    if (size.width !== before.width || size.height !== before.height) updateLayout({ fit: true });
   }, 120);
 }).observe(svg);

@@ -1,0 +1,88 @@
+"""Make the report of a model, and write it to a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from latree._util.files import refuse_existing, write_text
+from latree._util.progress import Progress, no_progress
+from latree.model import LatentTreeModel
+from latree.report.facts import report_facts
+from latree.report.render import render
+from latree.table import Table
+
+
+def report_html(
+    model: LatentTreeModel,
+    table: Table | None = None,
+    *,
+    test: Table | None = None,
+    labels: Mapping[str, str] | None = None,
+    rows: int = 0,
+    progress: Progress = no_progress,
+) -> str:
+    """Return the report of a model as one HTML page.
+
+    The page shows the tree, the states of each hidden variable, the groups of columns, and how well the model fits. It
+    contains everything it needs, so it opens offline. The same input gives the same text. Use :func:`write_report` to
+    write it to a file.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    table : Table, optional
+        The rows that the model was fitted to, encoded with the model's columns (see :meth:`LatentTreeModel.encode`).
+        They add the distribution of each column in the data, and a comparison with simpler models.
+    test : Table, optional
+        New rows. Their mean log-likelihood is added for this model and, if ``table`` is given, for the simpler models.
+    labels : mapping of str to str, optional
+        Your own label of each column, by the name of the column. Labels give colours, and are compared with the groups.
+    rows : int
+        The number of most unusual rows of ``table`` to show. As many rows, evenly spaced over the table, are shown
+        with the states of their hidden variables.
+    progress : callable
+        Called with the number of finished steps and the number of all steps.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.report import report_html
+    >>> tree = latree.random_tree(5, random_state=0)
+    >>> model = latree.random_model(tree, n_states=2, random_state=0)
+    >>> html = report_html(model, model.sample(100, random_state=0), labels={"x0": "first"}, rows=3)
+    >>> html.startswith("<!doctype html>")
+    True
+    >>> "5 columns, 100 rows" in html
+    True
+    """
+    return render(report_facts(model, table, test=test, labels=labels, rows=rows, progress=progress))
+
+
+def write_report(path: str | Path, html: str) -> None:
+    """Write a report to a new file, either completely or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. If it already exists, an :class:`latree.InputError` is raised.
+    html : str
+        The page, as :func:`report_html` returns it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import latree
+    >>> from latree.report import report_html, write_report
+    >>> model = latree.random_model(latree.random_tree(4, random_state=0), n_states=2, random_state=0)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "report.html"
+    ...     write_report(path, report_html(model))
+    ...     path.exists()
+    True
+    """
+    refuse_existing(Path(path))
+    write_text(Path(path), html)

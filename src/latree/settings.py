@@ -1,0 +1,107 @@
+"""How to learn a model: one object, checked once, from the command line or the estimator to the model's record."""
+
+from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from latree.errors import InputError
+
+if TYPE_CHECKING:  # NumPy is not needed to show the help of the command line, which takes its defaults from here
+    from latree._util.arrays import RandomState
+
+Criterion: TypeAlias = Literal["held-out", "bic"]
+Representatives: TypeAlias = Literal["nearest", "random"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn a tree and fit a model on it.
+
+    Attributes
+    ----------
+    method : str
+        Name of the learner; ``latree methods`` lists them.
+    n_states : int or None
+        Number of states of every hidden variable; None if it is to be found.
+    criterion : {"held-out", "bic"}
+        What the number of states is chosen by: held-out likelihood, to predict, or BIC, to explain with few states.
+    representatives : {"nearest", "random"}
+        For ``tensor``: which leaf of a branch represents it in a quartet test.
+    smoothing : float or None
+        Pseudo-rows added to every cell of every conditional probability table; None if it is to be chosen on held-out
+        rows.
+    bootstrap : int
+        Number of resampled tables for the support of the edges; 0 for the support that the learner itself gives.
+    max_iterations : int
+        Most iterations of EM.
+    tolerance : float
+        EM stops when an iteration gains less than this, in nats per cell.
+    random_state : int, Generator, RandomState or None
+        Seed of everything random.
+    """
+
+    method: str = "auto"
+    n_states: int | None = None
+    criterion: Criterion = "held-out"
+    representatives: Representatives = "nearest"
+    smoothing: float | None = None
+    bootstrap: int = 0
+    max_iterations: int = 200
+    tolerance: float = 1e-5
+    random_state: "RandomState" = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, str):
+            raise InputError(f"method must be the name of a learner, not {self.method!r:.60}")
+        if self.n_states is not None:
+            _check_whole("n_states", self.n_states, 1)
+        _check_choice("criterion", self.criterion, get_args(Criterion))
+        _check_choice("representatives", self.representatives, get_args(Representatives))
+        if self.smoothing is not None:
+            _check_number("smoothing", self.smoothing)
+        _check_whole("bootstrap", self.bootstrap, 0)
+        _check_whole("max_iterations", self.max_iterations, 1)
+        _check_number("tolerance", self.tolerance)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed, if ``random_state`` is a number."""
+        return int(self.random_state) if isinstance(self.random_state, Integral) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain data for JSON; a generator has no seed, and becomes None."""
+        values = asdict(self) | {"random_state": self.seed}
+        return {name: _plain(value) for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> "Settings":
+        """Read settings from plain data, trusting none of it."""
+        names = {field.name for field in fields(cls)}
+        if not isinstance(plain, dict) or plain.keys() != names:
+            raise InputError(f"the settings are not an object with the names {', '.join(sorted(names))}")
+        seed = plain["random_state"]
+        if seed is not None:
+            _check_whole("random_state", seed, 0)
+        return cls(**plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as one of Python."""
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r:.60}")
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r:.60}")
+
+
+def _check_number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
+        raise InputError(f"{name} must be a number from 0 on, not {value!r:.60}")

@@ -1,0 +1,193 @@
+"""Learning the states of columns in passes over raw data of any size.
+
+A numeric column gets (at most ``bins``) quantile bins if it has fractions, or more than ``2 * bins`` distinct whole
+numbers. Every other column keeps its distinct values as categories.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.arrays import FloatArray
+from latree.table.bins import best_cuts, candidate_ranks, equal_cuts
+from latree.table.columns import Column
+from latree.table.quantiles import Intervals, Quantiles, interval_weights, numbers_in_intervals
+from latree.table.raw import label_of
+from latree.table.sources import RawBatch, RowSource
+from latree.table.summary import ColumnSummary, NumberCounts, QuantileSketch, summarise
+
+# Numbers of all columns that are collected in one pass over the data; with more, there are several passes.
+_NUMBERS_PER_PASS = 2**23
+
+Result = TypeVar("Result")
+
+
+def learn_columns(source: RowSource, names: Sequence[str], bins: int, missing: tuple[str, ...]) -> list[Column]:
+    """Learn the states of columns; ``bins=0`` makes no bins. Rows of weight zero are ignored."""
+    summaries = _measure_columns(source, names, partial(_summarise, missing=missing), ColumnSummary.merge)
+    binned = {summary.name for summary in summaries if summary.is_numeric and summary.needs_bins(bins)}
+    interval_ends = {
+        summary.name: summary.counts.interval_ends
+        for summary in summaries
+        if summary.name in binned and isinstance(summary.counts, QuantileSketch)
+    }
+    streamed = _bins_from_stream(source, interval_ends, bins, missing)
+    columns = []
+    for summary in summaries:
+        if summary.name in streamed:
+            cuts, centers = streamed[summary.name]
+            columns.append(_binned_column(summary, cuts, centers, _interval_labels(cuts), missing))
+        elif summary.name in binned:
+            columns.append(_column_with_bins(summary, bins, missing))
+        else:
+            columns.append(summary.column_without_bins(missing))
+    return columns
+
+
+def _measure_columns(
+    source: RowSource,
+    names: Sequence[str],
+    measure: Callable[[RawBatch, str], Result],
+    merge: Callable[[Result, Result], Result],
+) -> list[Result]:
+    """Apply ``measure`` to each column in one pass over the data; return one result per column."""
+    return source.reduce(
+        partial(_measure_batch, names=tuple(names), measure=measure),
+        partial(_merge_all, merge=merge),
+        None if tuple(names) == source.names else names,
+    )
+
+
+def _measure_batch(batch: RawBatch, names: Sequence[str], measure: Callable[[RawBatch, str], Result]) -> list[Result]:
+    return [measure(batch, name) for name in names]
+
+
+def _merge_all(one: list[Any], other: list[Any], merge: Callable[[Any, Any], Any]) -> list[Any]:
+    return [merge(a, b) for a, b in zip(one, other, strict=True)]
+
+
+def _summarise(batch: RawBatch, name: str, missing: tuple[str, ...]) -> ColumnSummary:
+    return summarise(batch.columns[name], batch.weights, missing)
+
+
+def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:
+    """Bin a column all of whose distinct numbers are known."""
+    assert isinstance(summary.counts, NumberCounts)
+    numbers, weights = summary.counts
+    cuts = equal_cuts(numbers, weights, bins)
+    bin_of = np.searchsorted(cuts, numbers, side="left")
+    centers = np.array([_lower_median(numbers[bin_of == b], weights[bin_of == b]) for b in range(len(cuts) + 1)])
+    # Bins of one number each are named by that number.
+    labels = list(map(label_of, numbers.tolist())) if len(numbers) == len(centers) else _interval_labels(cuts)
+    return _binned_column(summary, cuts, centers, labels, missing)
+
+
+def _binned_column(
+    summary: ColumnSummary, cuts: FloatArray, centers: FloatArray, labels: list[str], missing: tuple[str, ...]
+) -> Column:
+    return Column(
+        summary.name, summary.kind, tuple(labels), missing, tuple(cuts.tolist()), tuple(map(float, centers.tolist()))
+    )
+
+
+def _lower_median(numbers: FloatArray, weights: FloatArray) -> float:
+    """Return the first number at which the cumulative weight reaches one half of the total."""
+    cumulative = np.cumsum(weights)
+    return float(numbers[np.searchsorted(cumulative, cumulative[-1] / 2)])
+
+
+def _interval_labels(cuts: FloatArray) -> list[str]:
+    """Name the bins by their bounds, with at least four digits and as many as make the bounds differ."""
+    digits = next((d for d in range(4, 17) if len({f"{cut:.{d}g}" for cut in cuts}) == len(cuts)), 17)
+    texts = [f"{cut:.{digits}g}" for cut in cuts]
+    between = [f"({low}, {high}]" for low, high in pairwise(texts)]
+    return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]
+
+
+def _bins_from_stream(
+    source: RowSource, interval_ends: dict[str, FloatArray], bins: int, missing: tuple[str, ...]
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return cuts and medians of columns of which only a sketch is known: the same as from all numbers at once."""
+    if not interval_ends:
+        return {}
+    # Pass 1: count the rows of each interval.
+    measure = partial(_interval_weights, interval_ends=interval_ends, missing=missing)
+    weights = _measure_columns(source, list(interval_ends), measure, np.add)
+    intervals = {name: Intervals(interval_ends[name], w) for name, w in zip(interval_ends, weights, strict=True)}
+    # Pass 2: find the numbers at the ranks where a cut may come, and choose the cuts among them.
+    ranks = {name: candidate_ranks(column.total, bins) for name, column in intervals.items()}
+    cuts, median_ranks = {}, {}
+    for name, quantiles in _find_quantiles(source, intervals, ranks, missing).items():
+        cuts[name], median_ranks[name] = _cuts_and_median_ranks(quantiles, intervals[name], bins)
+    # Pass 3: find the median of each bin.
+    medians = _find_quantiles(source, intervals, median_ranks, missing)
+    return {name: (cuts[name], medians[name].numbers) for name in interval_ends}
+
+
+def _cuts_and_median_ranks(quantiles: Quantiles, intervals: Intervals, bins: int) -> tuple[FloatArray, FloatArray]:
+    """Choose cuts next to the numbers that were found; return them and the rank of the median of each bin."""
+    # A cut may come after the number at each rank, or after the number below it. The last candidate is the end.
+    largest = intervals.ends[-1]
+    below = np.concatenate([quantiles.below, quantiles.numbers, [largest]])
+    next_to_below = np.where(quantiles.below < quantiles.numbers, quantiles.numbers, quantiles.above)
+    above = np.concatenate([next_to_below, quantiles.above, [largest]])
+    cumulative = np.concatenate([quantiles.cumulative_below, quantiles.cumulative, [intervals.total]])
+    # Each candidate once, by the number below it.
+    below, first = np.unique(below, return_index=True)
+    above, cumulative = above[first], cumulative[first]
+    cuts = best_cuts(below, above, cumulative, bins)
+    # A cut is at or above the number below it and less than the next number, so this finds its candidate again.
+    ends = np.concatenate([[0.0], cumulative[np.searchsorted(below, cuts, side="right") - 1], [intervals.total]])
+    return cuts, ends[:-1] + np.diff(ends) / 2
+
+
+def _find_quantiles(
+    source: RowSource, intervals: dict[str, Intervals], ranks: dict[str, FloatArray], missing: tuple[str, ...]
+) -> dict[str, Quantiles]:
+    """Find the numbers at ranks, in one pass for as many columns as fit in memory."""
+    needed = {name: intervals[name].needed(ranks[name]) for name in ranks}
+    found = {}
+    for names in _column_groups({name: float(intervals[name].weights[needed[name]].sum()) for name in ranks}):
+        measure = partial(
+            _numbers_in_intervals,
+            interval_ends={name: intervals[name].ends for name in names},
+            needed={name: needed[name] for name in names},
+            missing=missing,
+        )
+        for name, counts in zip(names, _measure_columns(source, names, measure, NumberCounts.merge), strict=True):
+            found[name] = intervals[name].find(ranks[name], *counts)
+    return found
+
+
+def _column_groups(sizes: dict[str, float]) -> Iterator[list[str]]:
+    """Divide columns into groups whose sizes add up to at most ``_NUMBERS_PER_PASS``, or that are one column."""
+    group: list[str] = []
+    total = 0.0
+    for name, size in sizes.items():
+        if group and total + size > _NUMBERS_PER_PASS:
+            yield group
+            group, total = [], 0.0
+        group.append(name)
+        total += size
+    yield group
+
+
+def _interval_weights(
+    batch: RawBatch, name: str, interval_ends: dict[str, FloatArray], missing: tuple[str, ...]
+) -> FloatArray:
+    return interval_weights(batch.columns[name], batch.weights, missing, interval_ends[name])
+
+
+def _numbers_in_intervals(
+    batch: RawBatch,
+    name: str,
+    interval_ends: dict[str, FloatArray],
+    needed: dict[str, NDArray[np.bool_]],
+    missing: tuple[str, ...],
+) -> NumberCounts:
+    raw = batch.columns[name]
+    return NumberCounts(*numbers_in_intervals(raw, batch.weights, missing, interval_ends[name], needed[name]))

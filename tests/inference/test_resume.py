@@ -1,0 +1,93 @@
+"""EM that was stopped goes on from its checkpoint and ends with the same bits."""
+
+import numpy as np
+import pytest
+
+from helpers.models import small_models
+from latree._util.checkpoint import Keeper
+from latree.inference.em import ConvergenceMonitor, Expectation
+from latree.inference.resume import run_em
+
+MODEL = small_models()[0]
+TABLE = MODEL.sample(200, 0)
+
+
+class Kept(Keeper):
+    """Keeps the last state in memory, and every state that it was given."""
+
+    def __init__(self):
+        self.states = []
+
+    def is_due(self):
+        return True
+
+    def load(self, kind, number, start=None):
+        return self.states[-1][0] if self.states else None
+
+    def save(self, kind, number, arrays, finished=True):
+        self.states.append((arrays, finished))
+
+
+class Counting(Expectation):
+    """Counts its calls."""
+
+    calls = 0
+
+    def __call__(self, tables):
+        self.calls += 1
+        return super().__call__(tables)
+
+
+def run(keep, told=None):
+    """Run EM; return the tables' bits, the history, and the number of E-steps."""
+    expectation, monitor = Counting(TABLE, MODEL.network), ConvergenceMonitor(1e-6, 60)
+    told = [] if told is None else told
+    state = run_em(expectation, MODEL.tables, 0.1, monitor, lambda *numbers: told.append(numbers), keep)
+    return b"".join(table.tobytes() for table in state.tables), monitor.history, monitor.converged, expectation.calls
+
+
+def test_every_checkpoint_leads_to_the_same_end():
+    keep = Kept()
+    *whole, steps = run(keep)
+    assert [finished for _, finished in keep.states] == [False] * (len(keep.states) - 1) + [True]
+    assert len(keep.states) == len(whole[1]) > 10
+    for place in range(len(keep.states)):
+        again = Kept()
+        again.states = keep.states[: place + 1]
+        *found, fewer = run(again)
+        assert found == whole
+        assert fewer < steps
+
+
+def test_a_finished_fit_needs_no_e_step_and_tells_how_far_it_went():
+    keep, told = Kept(), []
+    *whole, _ = run(keep)
+    *found, steps = run(keep, told)
+    assert (found, steps) == (whole, 0)
+    assert told == [(len(whole[1]) - 1, 60)]
+
+
+@pytest.mark.parametrize("change", [{"smoothing": 0.2}, {"tolerance": 1e-5}, {"max_iterations": 50}, {"tables": True}])
+def test_what_decides_the_result_is_part_of_the_checkpoints_start(change):
+    starts = []
+
+    class Asked(Keeper):
+        def load(self, kind, number, start=None):
+            starts.append(start["start"].tolist())
+
+    tables = small_models()[0].tables
+    change = dict(change)
+    changed = (*tables[:-1], tables[-1][::-1]) if change.pop("tables", False) else tables
+    for given, smoothing, rules in (
+        (tables, 0.1, {}),
+        (tables, 0.1, {}),
+        (
+            changed,
+            change.get("smoothing", 0.1),
+            {k: v for k, v in change.items() if k in ("tolerance", "max_iterations")},
+        ),
+    ):
+        monitor = ConvergenceMonitor(**{"tolerance": 1e-2, "max_iterations": 2, **rules})
+        run_em(Expectation(TABLE, MODEL.network), given, smoothing, monitor, lambda *_: None, Asked())
+    assert starts[0] == starts[1] != starts[2]
+    assert np.size(starts[0]) == 32

@@ -1,0 +1,251 @@
+"""Model files: they come back bit for bit, and anything wrong in them is named."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from latree._util.files import to_json
+from latree.errors import InputError
+from latree.model import LatentTreeModel
+from latree.paper.simulate import random_model, random_tree
+from latree.table import Column
+from latree.tree import Tree
+
+
+def varied_model():
+    """A model with every kind of column, and a tree with some lengths and supports."""
+    tree = random_tree(4, random_state=0)
+    numbers = [[np.nan if i == hole else (i + 1) / 3 for i in range(len(tree.edges))] for hole in (0, 2)]
+    columns = (
+        Column("x0", "number", ("<= 0.1", "(0.1, 0.3]", "> 0.3"), (), (0.1, 0.1 + 0.2), (0.05, 0.2, 1 / 3)),
+        Column("naïve, 'x'\n", "text", ("a", "b c", "é"), ("?",)),
+        Column("x2", "text", ("no", "yes", "maybe")),
+        Column("x3", "integer", ("-1", "0", "7")),
+    )
+    drawn = random_model(tree, n_states=3, hidden_states=(2, 3), random_state=1)
+    named = Tree([column.name for column in columns], tree.edges, *numbers)
+    return LatentTreeModel(named, columns, drawn.tables)
+
+
+MODEL = varied_model()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    MODEL.save(path)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    return tmp_path_factory.mktemp("hostile") / "hostile.json"
+
+
+def test_a_model_comes_back_bit_for_bit(tmp_path):
+    MODEL.save(tmp_path / "first.json")
+    loaded = LatentTreeModel.load(tmp_path / "first.json")
+    assert loaded.columns == MODEL.columns
+    assert loaded.tree.names == MODEL.tree.names
+    for name in ("edges", "lengths", "support"):
+        assert getattr(loaded.tree, name).tobytes() == getattr(MODEL.tree, name).tobytes()
+    assert [(x.shape, x.tobytes()) for x in loaded.tables] == [(x.shape, x.tobytes()) for x in MODEL.tables]
+    loaded.save(tmp_path / "second.json")
+    assert (tmp_path / "first.json").read_bytes() == (tmp_path / "second.json").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.json", "second.json"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1, exclude_min=True), min_size=3, max_size=3))
+def test_every_float_survives(hostile, weights):
+    root = int(np.flatnonzero(MODEL.tree.rooted().parent < 0)[0])
+    tables = list(MODEL.tables)
+    tables[root] = np.resize(weights, tables[root].shape)
+    tables[root] = tables[root] / tables[root].sum()
+    LatentTreeModel(MODEL.tree, MODEL.columns, tuple(tables)).save(hostile)
+    assert LatentTreeModel.load(hostile).tables[root].tobytes() == tables[root].tobytes()
+
+
+def test_a_model_scores_the_same_after_loading(tmp_path):
+    MODEL.save(str(tmp_path / "model.json"))
+    rows = MODEL.sample(50, 0)
+    assert LatentTreeModel.load(str(tmp_path / "model.json")).log_likelihood(rows) == MODEL.log_likelihood(rows)
+
+
+def load_error(path, content):
+    """Write a file, load it, and give the one line that says what is wrong with it (None: nothing)."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    try:
+        LatentTreeModel.load(path)
+    except InputError as error:
+        message = str(error)
+        assert message.startswith(f"{path}: ")
+        assert "\n" not in message
+        assert len(message) < len(str(path)) + 300
+        assert message.isprintable()
+        return message.removeprefix(f"{path}: ")
+    return None
+
+
+def changed(plain, *where, to=None, without=False):
+    """Give a copy of a model's plain data with one place changed or taken out."""
+    copied = copy.deepcopy(plain)
+    *above, last = where
+    place = copied
+    for key in above:
+        place = place[key]
+    if without:
+        del place[last]
+    else:
+        place[last] = to
+    return copied
+
+
+TEXTS = {
+    "empty": "",
+    "null": "null",
+    "a list": "[]",
+    "a number": "1",
+    "half": '{"format": "latree-model", "version": 1, "columns": [',
+    "pickle": b"\x80\x04\x95\x10\x00\x00\x00",
+    "not UTF-8": b'{"format": "latree-mod\xe9l"}',
+    "nul": "\0" * 100,
+    "deep lists": "[" * 100_000,
+    "deep objects": '{"a":' * 100_000,
+    "deep version": '{"format": "latree-model", "version": ' + "[" * 900 + "]" * 900 + "}",
+    "long version": '{"format": "latree-model", "version": ' + json.dumps("x" * 10_000) + "}",
+    "number of 5000 digits": '{"format": "latree-model", "version": ' + "1" * 5000 + "}",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_files_that_are_no_models(hostile, text):
+    assert load_error(hostile, text)
+
+
+WRONG = {
+    "format": (["format"], "other-model", "not a latree model"),
+    "version 2": (["version"], 2, "version 2"),
+    "version as text": (["version"], "1", "version '1'"),
+    "version true": (["version"], True, "version True"),
+    "columns": (["columns"], {}, "columns"),
+    "column": (["columns", 0], "x0", "column"),
+    "no columns": (["columns"], [], ""),
+    "name": (["columns", 0, "name"], 7, "name"),
+    "name twice": (["columns", 0, "name"], "x3", "appears twice"),
+    "name that no file can hold": (["columns", 0, "name"], "\ud800", ""),
+    "kind": (["columns", 3, "kind"], "colour", "'x3'"),
+    "kind as list": (["columns", 3, "kind"], ["text"], "'x3'"),
+    "kind without cuts": (["columns", 0, "kind"], "text", "'x0'"),
+    "categories": (["columns", 3, "categories"], "abc", "'x3'"),
+    "category": (["columns", 3, "categories", 1], 0, "'x3'"),
+    "category twice": (["columns", 3, "categories"], ["1", "1", "2"], "'x3'"),
+    "no category": (["columns", 3, "categories"], [], "'x3'"),
+    "category no integer": (["columns", 3, "categories", 1], "a\nb", "'x3'"),
+    "category of 5000 digits": (["columns", 3, "categories", 1], "1" * 5000, "'x3'"),
+    "category that no file can hold": (["columns", 1, "categories", 1], "\ud800", ""),
+    "too few categories": (["columns", 3, "categories"], ["1", "2"], "'x3'"),
+    "missing": (["columns", 3, "missing"], None, "'x3'"),
+    "cuts": (["columns", 0, "cuts"], None, "'x0'"),
+    "cuts fall": (["columns", 0, "cuts"], [1, 0], "'x0'"),
+    "cut NaN": (["columns", 0, "cuts"], [0, float("nan")], "'x0'"),
+    "cut infinite": (["columns", 0, "cuts"], [0, float("inf")], "'x0'"),
+    "cut huge": (["columns", 0, "cuts"], [0, 10**400], "'x0'"),
+    "cut true": (["columns", 0, "cuts"], [False, True], "'x0'"),
+    "center huge": (["columns", 0, "centers"], [0, 1, 10**400], "'x0'"),
+    "centers": (["columns", 0, "centers"], [0, 1], "'x0'"),
+    "tree": (["tree"], [], "tree"),
+    "edges": (["tree", "edges"], None, "edges"),
+    "edge": (["tree", "edges", 0], [0, 4, 5], "edges"),
+    "edge as float": (["tree", "edges", 0], [0.0, 4.0], "edges"),
+    "edge as text": (["tree", "edges", 0], "04", "edges"),
+    "negative node": (["tree", "edges", 0], [-1, 4], "edges"),
+    "huge node": (["tree", "edges", 0], [0, 2**31 - 1], "hidden node"),
+    "huger node": (["tree", "edges", 0], [0, 2**70], "edges"),
+    "node without neighbour": (["tree", "edges", 0], [0, 9], "hidden node"),
+    "loop": (["tree", "edges", 0], [4, 4], "form a cycle"),
+    "circle": (["tree", "edges"], [[0, 4], [4, 5], [5, 0], [1, 4], [2, 5]], "form a cycle"),
+    "edge twice": (["tree", "edges"], [[0, 4], [0, 4], [1, 5], [2, 5], [4, 5]], "form a cycle"),
+    "lengths": (["tree", "lengths"], [1], "lengths"),
+    "length as text": (["tree", "lengths", 0], "long", "lengths"),
+    "length NaN": (["tree", "lengths", 0], float("nan"), "lengths"),
+    "length huge": (["tree", "lengths", 0], 10**400, "lengths"),
+    "support": (["tree", "support"], {"0": 1}, "support"),
+    "tables": (["tables"], None, "tables"),
+    "too few tables": (["tables"], [[[1.0]]], "tables"),
+    "table": (["tables", 3], 1.0, "node 3"),
+    "table empty": (["tables", 3], [], "node 3"),
+    "table of nothing": (["tables", 3], [[], [], []], "'x3'"),
+    "table ragged": (["tables", 3, 0], [0.5], "node 3"),
+    "table flat": (["tables", 3], [0.2, 0.3, 0.5], "node 3"),
+    "table deep": (["tables", 3, 0, 0], [0.5], "node 3"),
+    "shape": (["tables", 3], [[1.0]], "'x3'"),
+    "cell as text": (["tables", 3, 0, 0], "NaN", "node 3"),
+    "cell true": (["tables", 3, 0, 0], True, "node 3"),
+    "cell null": (["tables", 3, 0, 0], None, "node 3"),
+    "cell NaN": (["tables", 3, 0, 0], float("nan"), "node 3"),
+    "cell infinite": (["tables", 3, 0, 0], float("-inf"), "node 3"),
+    "cell negative": (["tables", 3], [[-0.5] * 2, [0.5] * 2, [1.0] * 2], "'x3'"),
+    "cell too large": (["tables", 3, 0, 0], 1.5, "'x3'"),
+    "cells that overflow": (["tables", 3], [[1e308] * 2, [1e308] * 2, [0] * 2], "3"),
+    "cell huge": (["tables", 3, 0, 0], 10**400, ""),
+}
+
+
+@pytest.mark.parametrize(("where", "value", "mention"), WRONG.values(), ids=WRONG)
+def test_wrong_values_are_named(hostile, plain, where, value, mention):
+    message = load_error(hostile, json.dumps(changed(plain, *where, to=value)))
+    assert message is not None
+    assert mention in message
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *(["format"], ["version"], ["columns"], ["tree"], ["tables"], ["tree", "edges"]),
+        *(["columns", 0, key] for key in ("name", "kind", "categories", "missing", "cuts", "centers")),
+        *(["tables", 5], ["tree", "edges", 0], ["tree", "lengths", 0], ["tables", 3, 0]),
+    ],
+    ids=str,
+)
+def test_nothing_may_be_absent(hostile, plain, where):
+    assert load_error(hostile, json.dumps(changed(plain, *where, without=True)))
+
+
+def places(value, above=()):
+    """Walk through every place of plain data."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in pairs:
+        yield (*above, key)
+        yield from places(below, (*above, key))
+
+
+numbers = st.sampled_from([0, -1, 1, 5, 2**31, 2**64, 10**400, 1e308, 5e-324]) | st.floats()
+
+
+leaves = numbers | st.sampled_from([None, True, "", "x3", "NaN", "\n"])
+
+
+anything = st.recursive(leaves, lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(max_size=1), x, max_size=1))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_no_mutation_makes_anything_but_an_input_error(hostile, plain, data):
+    mutated = plain
+    for _ in range(data.draw(st.integers(1, 2))):
+        where = data.draw(st.sampled_from(list(places(mutated))))
+        mutated = changed(mutated, *where, to=data.draw(anything), without=data.draw(st.integers(0, 4)) == 4)
+    load_error(hostile, json.dumps(mutated))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_cut_or_splice_makes_anything_but_an_input_error(hostile, plain, data):
+    text = to_json(plain)
+    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    load_error(hostile, (text[:start] + data.draw(st.text('[]{},:"\\0-.eE\0é', max_size=5)) + text[stop:]).encode())

@@ -1,0 +1,75 @@
+"""What a model remembers of its fit."""
+
+import json
+
+import pytest
+
+from helpers.report import learned_run
+from latree.errors import InputError
+from latree.model import LatentTreeModel
+from latree.model.record import Record
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return learned_run()
+
+
+def test_a_model_remembers_its_fit_and_so_does_its_file(learned, tmp_path):
+    learned.model.save(tmp_path / "model.json")
+    record = LatentTreeModel.load(tmp_path / "model.json").record
+    assert record == learned.model.record
+    assert (record.method, record.criterion, record.seed, record.bootstrap) == ("nj", "bic", 4, 3)
+    assert record.history == tuple(learned.fit.monitor.history)
+    assert record.log_likelihood == learned.summary["log_likelihood"]
+    assert record.tried
+    chosen = {(attempt.most, attempt.smoothing) for attempt in record.tried}
+    assert (max(learned.choice.n_states), learned.smoothing) in chosen
+    assert all((attempt.bic is None) is (attempt.held_out is None) for attempt in record.tried)
+
+
+def test_attempts_contain_the_held_out_likelihood(learned):
+    own = next(
+        attempt
+        for attempt in learned.choice.tried
+        if (attempt.fewest, attempt.most) == (min(learned.choice.n_states), max(learned.choice.n_states))
+        and attempt.smoothing == learned.choice.smoothing
+    )
+    assert own.held_out == pytest.approx(learned.choice.scores.sum() / 300, rel=1e-9)
+
+
+def test_a_record_of_no_rows_is_refused(learned):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    for change in ({"total_weight": 0.0}, {"n_missing": [301] + [0] * 6}):
+        with pytest.raises(InputError, match="too small"):
+            Record.from_dict(plain_record | change, 7)
+
+
+WRONG = {
+    "latree": 1,
+    "source": ["x"],
+    "method": None,
+    "seed": -1,
+    "n_rows": 2.5,
+    "total_weight": "many",
+    "n_missing": [0, 1],
+    "log_likelihood": True,
+    "converged": 1,
+    "smoothing": None,
+    "history": [1.0, "2"],
+    "tried": [[1, 2, 3.0, None]],
+    "counts": [["exchanges", 1.5]],
+    "warnings": "none",
+    "version": 2,
+    "command": "\ud800",
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_a_record_is_read_as_hostile_input(learned, field):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    assert Record.from_dict(plain_record, 7) == learned.model.record
+    with pytest.raises(InputError, match=field if field != "version" else "version 2"):
+        Record.from_dict(plain_record | {field: WRONG[field]}, 7)
+    with pytest.raises(InputError, match="fit"):
+        Record.from_dict([plain_record], 7)

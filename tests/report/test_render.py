@@ -1,0 +1,149 @@
+"""The HTML of a report, as a parser sees it."""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+
+import latree
+from helpers.models import model_on, small_models
+from helpers.report import HOSTILE, SHAPES, hostile_model
+from latree.report import report_html
+from latree.report.render import count, one_line, percent, shortened
+
+MODELS = small_models()
+
+
+class Page(HTMLParser):
+    """Collects the elements, texts and scripts of a page."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.scripts, self.styles = [], [], [], []
+        self.text, self._inside = "", None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *attribute) for attribute in attributes]
+        self._inside = tag
+        if tag in ("script", "style"):
+            (self.scripts if tag == "script" else self.styles).append("")
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside == "script":
+            self.scripts[-1] += data
+        elif self._inside == "style":
+            self.styles[-1] += data
+        else:
+            self.text += data
+
+
+def test_names_stay_text():
+    plain_page, page = (
+        Page(report_html(latree.random_model(latree.random_tree(12)))),
+        Page(report_html(hostile_model())),
+    )
+    assert len(page.scripts) == len(plain_page.scripts) == 3
+    assert page.scripts[1:] == plain_page.scripts[1:]
+    assert set(page.tags) == set(plain_page.tags)
+    assert not [attribute for attribute in page.attributes if attribute[1].startswith("on")]
+    names = json.loads(page.scripts[0])["names"][: len(HOSTILE)]
+    assert names == [one_line(name) for name in HOSTILE]
+    assert [name for name, shown in zip(HOSTILE, names, strict=True) if name != shown] == [
+        "\u202eright to left",
+        "two\nlines\tand a tab",
+        "\u2028\u2029",
+    ]
+    assert not re.search("[<>&\u2028\u2029]", page.scripts[0])
+    assert "{{ 7 * 7 }}" in page.text
+    assert "<script>window.canary=1</script>" in page.text
+
+
+def test_nothing_but_the_pages_own_scripts_and_style_may_run():
+    page = Page(report_html(MODELS[0]))
+    (policy,) = [value for tag, name, value in page.attributes if tag == "meta" and value.startswith("default-src")]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+
+    def hashes(texts):
+        return " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in texts)
+
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == hashes(page.scripts[1:])
+    assert rules["style-src"] == hashes(page.styles)
+    assert "unsafe" not in policy
+    assert not [value for _, name, value in page.attributes if name in ("src", "style", "srcset")]
+    links = [value for _, name, value in page.attributes if name == "href"]
+    assert all(link.startswith(("#", "data:")) for link in links)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", page.scripts[2])
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_of_tree_has_a_report(name):
+    tree = SHAPES[name]
+    model = model_on(tree, [2] * tree.n_nodes, 0)
+    table = model.sample(50, random_state=0)
+    html = report_html(model, table, rows=2, test=table, labels={tree.names[0]: "x"})
+    assert "<noscript>" in html
+    assert html == report_html(model, table, rows=2, test=table, labels={tree.names[0]: "x"})
+
+
+def test_variables_of_one_state_have_a_report():
+    model = model_on(SHAPES["parts"], [1, 2, 3, 1, 2, 1, 1], 0)
+    page = report_html(model, model.sample(20, random_state=0), rows=2)
+    assert "nan" not in json.loads(Page(page).scripts[0])["tree"]["strength"]
+
+
+def test_the_file_stays_small():
+    model = latree.random_model(
+        latree.random_tree(60, random_state=0), n_states=10, hidden_states=12, start="identity", random_state=0
+    )
+    table = model.sample(400, random_state=0)
+    assert len(report_html(model, table, rows=10).encode()) < 400_000
+
+
+def test_categories_and_labels_are_embedded_without_invisible_characters():
+    model = hostile_model()
+    page = Page(report_html(model, labels=dict(zip(model.tree.names, HOSTILE, strict=True))))
+    embedded = json.loads(page.scripts[0])
+    names = [*embedded["labels"]["names"], *(name for names in embedded["category_lists"] for name in names["names"])]
+    assert len(names) > 2 * len(HOSTILE)
+    assert names == [one_line(name) for name in names]
+
+
+def test_the_lead_compares_with_independence():
+    tree = latree.random_tree(6, random_state=0)
+    model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=0)
+    other = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=1)
+    table = model.sample(300, random_state=0)
+    compared = r"rows of the table are (\S+) nats (\w+) probable than under independence\.\s+(New rows are)?"
+    gain, direction, new = re.search(compared, report_html(model, table)).groups()
+    assert (float(gain) > 0, direction, new) == (True, "more", None)
+    page = report_html(other, other.sample(300, random_state=0), test=table)
+    assert re.search(compared, page).groups()[1:] == ("more", "New rows are")
+    independent = [probabilities.mean(axis=1, keepdims=True) + 0 * probabilities for probabilities in model.tables]
+    poor = latree.LatentTreeModel(tree, model.columns, tuple(independent))
+    gain, direction, _ = re.search(compared, report_html(poor, table)).groups()
+    assert (float(gain) > 0, direction) == (True, "less")
+
+
+def test_numbers_and_names_are_written_for_readers():
+    assert [count(number, "row") for number in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
+    assert one_line("two\nlines\t") == "two lines"
+    assert one_line("a \u202e\u2066b\x00") == "a b\N{REPLACEMENT CHARACTER}"
+    assert one_line("\u2028") == one_line("\u202e") == "(blank)"
+    assert one_line("👩\u200d👧") == "👩\u200d👧"
+    assert shortened("x" * 5000, 20) == "x" * 19 + "…"
+    assert [percent(share) for share in (None, 0, 0.004, 0.5, 1)] == [
+        "–",
+        "0\u00a0%",
+        "0.4\u00a0%",
+        "50\u00a0%",
+        "100\u00a0%",
+    ]

@@ -1,0 +1,35 @@
+"""A report is written to a new file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import latree
+from latree.errors import InputError
+from latree.report import write_report
+
+
+def test_the_estimator_writes_a_report(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (60, 4)), columns=[*"abcd"])
+    frame["b"] = frame["a"]
+    fitted = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame)
+    fitted.report(tmp_path / "report.html", frame, labels={"a": "first"}, rows=2, test=frame)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert all(text in page for text in ("first", "60 new rows", "Most unusual rows", "60 rows"))
+    weights = np.arange(60) % 3
+    heavy = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame, sample_weight=weights)
+    for name, given in (("heavy", {"sample_weight": weights}), ("light", {})):
+        heavy.report(tmp_path / f"{name}.html", frame, **given)
+        page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        assert ("are not the rows that the model was fitted to" in page) == (name == "light")
+    fitted.report(tmp_path / "bare.html")
+    with pytest.raises(InputError, match="already exists"):
+        fitted.report(tmp_path / "bare.html")
+
+
+def test_a_report_is_written_to_a_new_file_only(tmp_path):
+    write_report(str(tmp_path / "report.html"), "<p>é</p>")
+    assert (tmp_path / "report.html").read_bytes() == "<p>é</p>".encode()
+    with pytest.raises(InputError, match="already exists"):
+        write_report(tmp_path / "report.html", "other")
+    assert (tmp_path / "report.html").read_bytes() == "<p>é</p>".encode()

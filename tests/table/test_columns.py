@@ -1,0 +1,53 @@
+"""Columns as plain data, read as hostile input."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from helpers.tables import MIXED, MIXED_FRAME, codes_of
+from latree.errors import InputError
+from latree.table import Column, as_table
+
+
+def through_json(column):
+    return Column.from_dict(json.loads(json.dumps(column.to_dict())))
+
+
+def test_decode_inverts_encode():
+    table = as_table(MIXED_FRAME, missing=["-9", "NA"])
+    decoded = table.decode()
+    for name in ("colour", "answer", "member"):
+        assert decoded[name] == MIXED[name]
+    assert set(decoded["year"]) <= set(MIXED["year"])
+    np.testing.assert_array_equal(codes_of(pa.table(decoded), columns=table.columns), table.codes())
+    assert {column.kind for column in table.columns} == {"text", "integer", "number", "boolean"}
+    assert tuple(map(through_json, table.columns)) == table.columns
+
+
+@pytest.mark.parametrize("values", [[2.0**53, 1.0], [1e300, 2e300], [2**60, 1], [0.1, 1e-300], ["é", "a\nb"]])
+def test_unusual_values_survive_decoding_and_json(values):
+    table = as_table(np.array(values)[:, None])
+    assert table.decode()["x0"] == values
+    assert through_json(table.columns[0]) == table.columns[0]
+
+
+GOOD = {"name": "x", "kind": "number", "categories": ["a", "b"], "missing": [], "cuts": [0.5], "centers": [0, 1]}
+UNCUT = {"cuts": None, "centers": None}
+BAD = (
+    [{"name": 3}, {"kind": "list"}, {"kind": []}, {"kind": "text"}, {"missing": None}, {"missing": [None]}]
+    + [{"categories": bad} for bad in (None, "ab", [1, 2], [], ["a", "a"], ["a"])]
+    + [{"cuts": bad} for bad in (None, 3, [], ["0"], [True], [float("nan")], [float("inf")], [10**400])]
+    + [{"centers": bad} for bad in (None, [0], [1, 0], [0, float("inf")], [0, None])]
+    + [{"categories": ["a", "b", "c"], "cuts": bad, "centers": [0, 1, 2]} for bad in ([1, 0], [1, 1])]
+    + [UNCUT, UNCUT | {"kind": "integer", "categories": ["1.5"]}]
+    + [UNCUT | {"kind": "text", "categories": [str(x) for x in range(65_536)]}]
+)
+
+
+@pytest.mark.parametrize("plain", [[], *(GOOD | change for change in BAD)])
+def test_hostile_columns_are_refused(plain):
+    assert Column.from_dict(GOOD).n_states == 2
+    with pytest.raises(InputError, match=r"^.{1,200}$"):
+        Column.from_dict(plain)

@@ -1,0 +1,80 @@
+"""Learning the states of columns: categories and bins."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.tables import assert_error, one_column, write_frame
+from latree.table import as_table
+from latree.table.discretize import learn_columns
+from latree.table.raw import RawColumn
+from latree.table.sources import RowWeights, file_source
+
+
+def test_only_many_whole_numbers_and_fractions_are_cut():
+    assert [one_column(np.arange(n))[0].n_states for n in (20, 21)] == [20, 10]
+    assert [one_column(np.arange(21.0), bins=bins)[0].n_states for bins in (3, 10, 11, 0)] == [3, 10, 21, 21]
+    assert [one_column([0.5, 1.5, 1.5], bins=bins)[0].cuts for bins in (10, 0)] == [(1.0,), None]
+    for bins in (-1, 1):
+        assert_error(np.zeros((2, 2)), str(bins), bins=bins)
+
+
+@settings(deadline=None)
+@given(rows=st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 4)), min_size=1, max_size=40))
+def test_weighted_bins_are_the_bins_of_repeated_rows(rows):
+    values, weights = np.array([*rows, (0, 1)]).T
+    repeated = np.repeat(values / 4, weights)
+    assert one_column(values / 4, weights=weights, bins=3)[0] == one_column(repeated, bins=3)[0]
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    seed=st.integers(0, 10**6),
+    n_rows=st.integers(1, 400),
+    digits=st.sampled_from([0, 1, 6]),  # few digits make ties, and whole numbers
+    common=st.sampled_from([np.min, np.median, np.max]),
+    size=st.integers(1, 90),
+    bins=st.integers(2, 4),
+    weighted=st.booleans(),
+    as_text=st.booleans(),
+)
+def test_cuts_of_a_stream_are_those_of_all_values(seed, n_rows, digits, common, size, bins, weighted, as_text):
+    rng = np.random.default_rng(seed)
+    cells = np.round(rng.standard_t(2, n_rows) * 10, digits) + 0.0
+    cells[rng.random(n_rows) < 0.3] = common(cells)  # one value that many rows have
+    weights = rng.integers(0, 3, n_rows).astype(float) if weighted else None
+    if weighted:
+        weights[-1] = 1
+    passes = []
+
+    def pieces(names):
+        passes.append(names)
+        for start in range(0, n_rows, size):
+            some = cells[start : start + size]
+            texts = np.array([repr(float(x)) for x in some], dtype=object)
+            yield [RawColumn("x", texts if as_text else some, np.arange(len(some)))]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("latree.table.bins.RANKS_PER_BIN", 3)
+        expected = as_table(cells[:, None], names=["x"], bins=bins, weights=weights, missing=()).columns
+        patch.setattr("latree.table.sources._CACHE_BYTES", 0)
+        patch.setattr("latree.table.summary.MAX_NUMBERS", 2 * bins * 3)
+        patch.setattr("latree.table.summary._FIRST_STEP", 4)
+        source = file_source("x", ["x"], pieces)
+        if weighted:
+            source = source.with_weights(RowWeights(None, weights, ()))
+        assert tuple(learn_columns(source, ["x"], bins, ())) == expected
+    distinct = np.unique(cells if weights is None else cells[weights > 0])
+    assert len(passes) == (4 if len(distinct) > 2 * bins * 3 else 1)
+
+
+def test_many_columns_of_many_numbers_are_collected_in_batches(all_on_disk, tmp_path, monkeypatch):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(3000, 4)), columns=list("abcd"))
+    expected = as_table(frame)
+    monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 2000)
+    monkeypatch.setattr("latree.table.discretize._NUMBERS_PER_PASS", 3500)
+    table = as_table(write_frame(frame, tmp_path / "a.parquet"))
+    assert table.columns == expected.columns
+    np.testing.assert_array_equal(table.codes(), expected.codes())

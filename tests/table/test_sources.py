@@ -1,0 +1,71 @@
+"""Sources of raw rows, and weights of rows."""
+
+import numpy as np
+import pytest
+
+from helpers.tables import MIXED, MIXED_FRAME, assert_error, csv_text, write_file
+from latree.table import as_table
+from latree.table.raw import RawColumn
+from latree.table.sources import file_source
+
+
+@pytest.mark.parametrize("n_rows", [0, 2])
+def test_small_files_are_read_once_but_never_remembered_in_part(n_rows):
+    read = []
+
+    def pieces(names):
+        read.append(names)
+        yield [RawColumn(name, np.arange(float(n_rows)), np.arange(n_rows)) for name in names or ("a", "b")]
+
+    source = file_source("x", ["a", "b"], pieces)
+    found = [source.reduce(lambda batch: [*batch.columns], list.__add__, names) for names in (["a"], None, None, ["b"])]
+    assert found == [["a"], ["a", "b"], ["a", "b"], ["a", "b"]]
+    assert read == [["a"], None]
+
+
+def test_weights_from_an_array_or_a_column():
+    weights = np.linspace(0, 2, 60)
+    by_name = as_table(MIXED_FRAME.with_columns(w=weights), weights="w")
+    by_array = as_table(MIXED_FRAME, weights=weights)
+    assert by_name.columns == by_array.columns
+    np.testing.assert_allclose([by_name.total_weight, by_array.total_weight], 60, rtol=1e-12)
+    np.testing.assert_array_equal(by_name.map(lambda block: block.weights), weights)
+    assert as_table(MIXED_FRAME).total_weight == 60
+
+
+@pytest.mark.parametrize(
+    ("weights", "culprit"),
+    [
+        ([1, -2, 1], "row 2 has weight -2"),
+        ([1, 1, np.nan], "row 3"),
+        ([0, 0, 0], "all of them are zero"),
+        ([1, 1], "3 rows need 3 weights"),
+        ("none", "no column 'none'"),
+        ("negative", "'negative': row 2 has weight -1"),
+        ("gap", "'gap': row 3"),
+        ("zero", "'zero': all of them are zero"),
+        ("word", "'word': 'abc' is not a number"),
+    ],
+)
+def test_bad_weights(tmp_path, weights, culprit):
+    path = write_file(tmp_path / "a.csv", "a,negative,gap,zero,word\nx,1,1,0,1\ny,-1,1,0,abc\nx,1,NA,0,2\n")
+    assert_error(path, culprit, weights=weights)
+
+
+def test_weights_may_all_be_different():
+    weights = np.arange(1.0, 70_001.0) / 7
+    table = as_table(np.column_stack([weights, np.arange(70_000) % 2]), weights="x0")
+    np.testing.assert_allclose(table.total_weight, weights.sum(), rtol=1e-12)
+
+
+def test_huge_weights_are_refused():
+    assert_error(np.array([[1.5], [2.5]]), "weights count as rows", weights=[1e160, 1e160])
+
+
+@pytest.mark.parametrize(("name", "junk"), [("colour", "pink"), ("answer", "9"), ("height", "1e6"), ("height", "tall")])
+def test_rows_of_zero_weight_are_as_good_as_absent(tmp_path, name, junk):
+    padded = {key: [junk if key == name else None, *values, values[0]] for key, values in MIXED.items()}
+    present = as_table(write_file(tmp_path / "present.csv", csv_text(MIXED)))
+    table = as_table(write_file(tmp_path / "padded.csv", csv_text(padded)), weights=[0, *[1] * 60, 0])
+    assert table.columns == present.columns
+    np.testing.assert_array_equal(table.codes()[1:-1], present.codes())

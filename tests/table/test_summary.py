@@ -1,0 +1,34 @@
+"""Summaries of columns that are gathered batch by batch."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from latree.errors import InputError
+from latree.table import as_table
+from latree.table.discretize import learn_columns
+from latree.table.raw import RawColumn
+from latree.table.sources import file_source
+
+
+def test_a_column_that_changes_its_type_is_refused(tmp_path):
+    pq.write_table(pa.table({"a": [1, 2], "b": [1, 2]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"a": ["x", "y"], "b": [1, 2]}), tmp_path / "2.parquet")
+    with pytest.raises(InputError, match="column 'a' has texts in some places and numbers in others"):
+        as_table(tmp_path / "?.parquet")
+
+
+def test_identifiers_are_refused_before_they_fill_the_memory(all_on_disk, tmp_path, monkeypatch):
+    monkeypatch.setattr("latree.table.summary.MAX_STATES", 300)
+    read = []
+
+    def pieces(names):
+        for start in range(0, 10_000, 100):
+            read.append(start)
+            texts = np.array([f"no {i}" for i in range(start, start + 100)], dtype=object)
+            yield [RawColumn("id", texts, np.arange(100))]
+
+    with pytest.raises(InputError, match="column 'id' has more than 300 different values"):
+        learn_columns(file_source("x", ["id"], pieces), ["id"], 10, ())
+    assert len(read) < 20

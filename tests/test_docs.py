@@ -1,0 +1,326 @@
+"""What documents promise: public names alone, links that lead somewhere, generated pages up to date, true examples."""
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "latree"
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/**/*.md"))
+
+
+def load_reference():
+    specification = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+reference = load_reference()
+PUBLIC = reference.PUBLIC
+MODULES = ["latree", *(info.name for info in pkgutil.walk_packages([str(SOURCE)], "latree."))]
+
+
+def page_id(path):
+    return str(path.relative_to(ROOT))
+
+
+def public_objects():
+    """Yield every public class and function once, under the first name that lists it."""
+    seen = set()
+    for folder in PUBLIC:
+        module = importlib.import_module(folder)
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if (inspect.isclass(value) or inspect.isroutine(value)) and id(value) not in seen:
+                seen.add(id(value))
+                yield f"{folder}.{name}", value
+
+
+def public_docstrings():
+    """Yield the docstrings of public folders, names and members, each with the name it belongs to."""
+    for folder in PUBLIC:
+        yield folder, reference.docstring(importlib.import_module(folder))
+    for name, value in public_objects():
+        yield name, reference.docstring(value)
+        if inspect.isclass(value):
+            for member, found in reference.public_members(value):
+                yield f"{name}.{member}", reference.docstring(found)
+
+
+# (a) One door: documents import public names alone.
+
+
+def fenced(text, language):
+    """Return the code of all blocks that are fenced in a language."""
+    return [
+        found[1]
+        for found in re.finditer(rf"^```{language}[^\S\n]*\n(.*?)^```[^\S\n]*$", text, re.DOTALL | re.MULTILINE)
+    ]
+
+
+def private_uses(code):
+    """Return what a piece of code takes from latree that no public folder lists."""
+    tree = ast.parse(code)
+    wrong, aliases = [], {"latree": "latree"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "latree":
+                    wrong += [] if alias.name in PUBLIC else [f"import {alias.name}"]
+                    aliases[alias.asname or "latree"] = alias.name if alias.asname else "latree"
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "latree":
+            names = (alias.name for alias in node.names)
+            wrong += [f"from {node.module} import {name}" for name in names if not is_public(node.module, name)]
+    for node in ast.walk(tree):  # latree.name, latree.folder.name
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            folder = aliases.get(node.value.id)
+            wrong += [] if folder is None or is_public(folder, node.attr) else [ast.unparse(node)]
+    return wrong
+
+
+def is_public(folder, name):
+    """Return whether a public folder lists a name, or the name is itself a public folder."""
+    if folder not in PUBLIC:
+        return False
+    return name in getattr(importlib.import_module(folder), "__all__", ()) or f"{folder}.{name}" in PUBLIC
+
+
+def test_private_uses_are_found():
+    assert private_uses("import latree, numpy\nlatree.learn_tree(numpy.ones(3))\nfrom latree.tree import Tree") == []
+    assert private_uses("from latree.tree.newick import read") == ["from latree.tree.newick import read"]
+    assert private_uses("from latree.tree import nonsense") == ["from latree.tree import nonsense"]
+    assert private_uses("import latree.learn") == ["import latree.learn"]
+    assert private_uses("import latree\nlatree.learn.learn_tree()") == ["latree.learn"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_python_blocks_use_public_names(page):
+    for code in fenced(page.read_text(encoding="utf-8"), "python"):
+        try:
+            wrong = private_uses(code)
+        except SyntaxError as error:
+            pytest.fail(f"{page_id(page)}: a block fenced as Python is not valid Python: {error}\n{code}")
+        assert not wrong, f"{page_id(page)}: not public: {', '.join(wrong)}"
+
+
+def test_examples_of_public_names_use_public_names():
+    parser = doctest.DocTestParser()
+    wrong = [
+        f"{name}: {use}"
+        for name, text in public_docstrings()
+        for use in private_uses("".join(example.source for example in parser.get_examples(text)))
+    ]
+    assert not wrong, "\n".join(["examples use names that are not public:", *wrong])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_prose_names_public_modules_only(page):
+    """`latree.x.y` in running text is a public folder or a name that it lists, except in pages on the architecture."""
+    if page_id(page) in ("CONTRIBUTING.md", "CHANGELOG.md", "docs/design.md") or page.parent.name == "api":
+        pytest.skip("this page may name modules")
+    wrong = []
+    for dotted in re.findall(r"`(latree(?:\.\w+)+)[^`\n]*`", page.read_text(encoding="utf-8")):
+        folder = max((name for name in PUBLIC if dotted == name or dotted.startswith(f"{name}.")), key=len)
+        rest = dotted.removeprefix(folder).strip(".").split(".")[0]
+        if rest and not is_public(folder, rest):
+            wrong.append(dotted)
+    assert not wrong, f"{page_id(page)}: not public: {', '.join(wrong)}"
+
+
+# (b) Generated pages.
+
+
+def test_generated_pages_are_up_to_date():
+    made = reference.pages()
+    there = {ROOT / "docs" / "commands.md", *ROOT.glob("docs/api/*.md")}
+    old = [
+        page_id(path)
+        for path in sorted({*made, *there})
+        if not path.exists() or path.read_text(encoding="utf-8") != made.get(path)
+    ]
+    assert not old, f"run `make docs`: {', '.join(old)}"
+
+
+def test_signatures_are_the_same_in_every_run():
+    assert reference.literal({"b", "a"}) == "{'a', 'b'}"
+    assert reference.literal(object()) == "..."
+    assert reference.literal(len) == "len"
+
+
+def test_a_docstring_becomes_markdown():
+    text = inspect.cleandoc(
+        """Return a < b, see :func:`latree.plot` and :meth:`Tree.splits <latree.Tree.splits>`.
+
+        The formula is::
+
+            x = 1
+
+        Parameters
+        ----------
+        a : int
+            The first,
+            on two lines.
+
+        Examples
+        --------
+        >>> 1 + 1  # doctest: +SKIP
+        2
+        """
+    )
+    assert "\n\n".join(reference.markdown(text)) == inspect.cleandoc(
+        r"""Return a \< b, see `latree.plot` and `Tree.splits`.
+
+        The formula is:
+
+        ```text
+        x = 1
+        ```
+
+        **Parameters**
+
+        - `a` (int): The first, on two lines.
+
+        **Examples**
+
+        ```pycon
+        >>> 1 + 1
+        2
+        ```"""
+    )
+
+
+# (c) Links.
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+
+
+def anchors(page):
+    """Return the anchors that GitHub makes of a page's headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    found, times = set(), {}
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        slug = reference.slug(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading))
+        found.add(f"{slug}-{times[slug]}" if slug in times else slug)
+        times[slug] = times.get(slug, 0) + 1
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_links_lead_somewhere(page):
+    wrong = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            wrong.append(link)
+    assert not wrong, f"{page_id(page)}: broken links: {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("folder", ["docs", "docs/lab"])
+def test_the_index_lists_every_page(folder):
+    index = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+    names = {page.name for page in (ROOT / folder).glob("*.md")} - {"README.md"}
+    missing = sorted(name for name in names if f"({name})" not in index)
+    assert not missing, f"{folder}/README.md does not list {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/design.md"])
+def test_pages_on_the_architecture_name_files_that_exist(name):
+    """Paths such as `learners/methods.py` or `cli/` are those of the package or of the repository."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:[\w.]+/)+(?:\w+\.(?:py|md|html|css|js))?|\w+\.py)`", text)
+    bases = (ROOT, SOURCE, SOURCE.parent)
+    wrong = sorted({path for path in paths if not any((base / path).exists() for base in bases)})
+    assert paths
+    assert not wrong, f"{name}: no such file: {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_targets_of_make_exist(page):
+    text = page.read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    used = re.findall(r"`make (\w+)`", text) + re.findall(r"^make (\w+)", "".join(fenced(text, "sh")), re.MULTILINE)
+    wrong = sorted(set(used) - targets)
+    assert not wrong, f"{page_id(page)}: the Makefile has no {', '.join(wrong)}"
+
+
+# (d) and (e) Docstrings.
+
+
+def test_docstrings_begin_with_a_usual_word():
+    wrong = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node) or ""
+                if re.match(r"(Gives?|Tells?)\b", text):
+                    line = getattr(node, "lineno", 1)
+                    wrong.append(f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}")
+    assert not wrong, "\n".join([f"{len(wrong)} docstrings begin with Give or Tell; write Return:", *wrong])
+
+
+def test_public_names_have_examples():
+    wrong = [name for name, value in public_objects() if "Examples\n--------" not in reference.docstring(value)]
+    assert not wrong, f"no docstring with an Examples section: {', '.join(wrong)}"
+
+
+def test_public_members_have_docstrings():
+    wrong = []
+    for name, value in public_objects():
+        if inspect.isclass(value):
+            for member, found in vars(value).items():
+                method = inspect.isroutine(found) or isinstance(found, property)
+                if method and not member.startswith("_") and not getattr(found, "__doc__", None):
+                    wrong.append(f"{name}.{member}")
+    assert not wrong, f"no docstring: {', '.join(wrong)}"
+
+
+def test_public_folders_list_names_that_exist():
+    wrong = []
+    for folder in PUBLIC:
+        module = importlib.import_module(folder)
+        if not getattr(module, "__all__", ()):
+            wrong.append(f"{folder} has no __all__")
+        wrong += [f"{folder}.{name}" for name in getattr(module, "__all__", ()) if not hasattr(module, name)]
+    assert not wrong, ", ".join(wrong)
+
+
+def test_every_public_folder_has_examples_that_run():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    attempted = dict.fromkeys(PUBLIC, 0)
+    for module in MODULES:
+        home = max((folder for folder in PUBLIC if f"{module}.".startswith(f"{folder}.")), key=len)
+        examples = (one for test in finder.find(importlib.import_module(module)) for one in test.examples)
+        attempted[home] += sum(not one.options.get(doctest.SKIP, False) for one in examples)
+    assert all(attempted.values()), attempted
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_docstring_examples(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for examples that write files
+    outcome = doctest.testmod(importlib.import_module(module))
+    assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples fail"
+
+
+# The README.
+
+
+def test_the_first_lines_of_the_readme_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
+    code = fenced((ROOT / "README.md").read_text(encoding="utf-8"), "python")[0]
+    exec(compile(code, "README.md", "exec"), {})
+    assert "mean texture" in capsys.readouterr().out
+    assert (tmp_path / "report.html").exists()

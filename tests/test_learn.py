@@ -1,0 +1,94 @@
+"""Whole fits: of rows on disk, of files, and of columns with many states."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.tables import keep_all_on_disk, simulated_table, through_parquet, wide_table, write_frame
+from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
+from latree.errors import InputError
+from latree.estimator import LatentTree
+from latree.learn import learn_model, learn_tree
+from latree.model import LatentTreeModel
+from latree.model.heldout import held_out
+from latree.settings import Settings
+from latree.table import Table
+from latree.table.disk import DiskRows
+from latree.table.memory import MemoryRows
+
+
+@pytest.fixture
+def all_on_disk(monkeypatch):
+    keep_all_on_disk(monkeypatch)
+
+
+@pytest.mark.parametrize("method", ["auto", "tensor", "hw"])
+def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path, method, monkeypatch):
+    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 256)
+    monkeypatch.setattr("latree.learners.auto._REPLICATES", 4)
+    monkeypatch.setattr("latree.model.heldout._MANY_ROWS", 1000)
+    monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 500)
+    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)
+    table = simulated_table(2500)
+    disk = through_parquet(table, tmp_path)
+    assert isinstance(disk.rows, DiskRows)
+    chosen = Settings(method, random_state=0, bootstrap=2, max_iterations=5)
+    one, other = (learn_model(rows, chosen) for rows in (table, disk))
+    assert one.model.tree.to_newick() == other.model.tree.to_newick()
+    for a, b in zip(one.model.tables, other.model.tables, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert {**one.summary, "seconds": 0} == {**other.summary, "seconds": 0}
+
+
+def test_held_out_rows_of_a_large_table_are_few(all_on_disk, tmp_path, monkeypatch):
+    monkeypatch.setattr("latree.model.heldout._MANY_ROWS", 2400)
+    table = simulated_table()
+    weights = np.ones(3000)
+    weights[::7] = 0
+    weighted = Table(table.columns, MemoryRows(table.rows.codes, weights))
+    for data in (table, through_parquet(table, tmp_path), weighted):
+        (part,) = held_out(data, np.random.default_rng(0))
+        assert part.fitted.n_rows + part.judged.n_rows == 2400
+        assert part.fitted.total_weight + part.judged.total_weight == 2400
+
+
+def test_the_estimator_takes_names_of_files(all_on_disk, tmp_path):
+    table = simulated_table(600)
+    frame = pd.DataFrame(table.decode())
+    path = write_frame(frame, tmp_path / "a.parquet")
+    options = {"method": "nj", "n_states": 2, "smoothing": 0.1, "max_iterations": 3, "random_state": 0}
+    from_frame, from_file = LatentTree(**options).fit(frame), LatentTree(**options).fit(str(path))
+    assert from_file.tree_.to_newick() == from_frame.tree_.to_newick()
+    assert from_file.n_features_in_ == 6
+    assert from_file.feature_names_in_.tolist() == list(frame.columns)
+    np.testing.assert_array_equal(from_file.transform(frame), from_frame.transform(frame))
+    np.testing.assert_array_equal(from_file.score_samples(path), from_frame.score_samples(frame))
+    assert from_file.impute(path).n_rows == 600
+    assert isinstance(from_file.model_, LatentTreeModel)
+
+
+@pytest.mark.parametrize("measure", [covariance, information, log_det, nuclear, chance])
+def test_pairs_of_wide_columns_are_measured_like_others(monkeypatch, measure):
+    table = wide_table([3, 2, 11, 6, 40], 500)
+    expected = pairwise(table, measure)
+    monkeypatch.setattr("latree.counts.distances.FEW_STATES", 5)
+    monkeypatch.setattr("latree.counts.distances._WIDE_CELLS_AT_ONCE", 800)
+    np.testing.assert_allclose(pairwise(table, measure), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_columns_of_many_states_are_learned_or_refused_before_the_work_starts(monkeypatch):
+    monkeypatch.setattr("latree.learners.auto._REPLICATES", 2)
+    table = wide_table([200, 3, 4, 80, 5], 4000)
+    for method in ("auto", "nj", "chow-liu", "lcm"):
+        model = LatentTree(method, n_states=2, smoothing=0.1, max_iterations=2, random_state=0).fit(table).model_
+        assert model.n_states[:5].tolist() == [200, 3, 4, 80, 5]
+    for method in ("tensor", "hw", "spectral"):
+        with pytest.raises(InputError, match=r"'x0' has 200 .*more than 64 \(other methods take more\).*'x3' has 80"):
+            LatentTree(method, n_states=2).fit(table)
+    with pytest.raises(InputError, match=r"'x3' has 80 .*fewer than 20 rows each: drop it if it is an identifier"):
+        learn_tree(table.take(np.arange(1500)))
+    with pytest.raises(InputError, match="'x0' has 1001 different values, such as '0', more than 1000:"):
+        learn_tree(wide_table([1001, 2, 2, 2], 30_000))
+    monkeypatch.setattr("latree.counts.distances._MOST_WIDE_CELLS", 2**17)
+    with pytest.raises(InputError, match="2 columns have more than 64 states, such as 'x0' with 200: all"):
+        learn_tree(table)
