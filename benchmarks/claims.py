@@ -19,9 +19,8 @@ import numpy as np
 
 from latree import learn_tree
 from latree._util.arrays import FloatArray
-from latree.counts.contingency import pair_tables
-from latree.counts.distances import as_pairs, nuclear, pairwise
-from latree.counts.quartets.spectral import spectral_products, spectral_test
+from latree.counts import as_pairs, nuclear, pair_tables, pairwise
+from latree.counts.quartets import spectral_products, spectral_test
 from latree.learners import divide_and_conquer, spectral_grouping
 from latree.model import fit_model
 from latree.paper import random_model, random_tree

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from distributed import Client, LocalCluster
 
-from latree.counts.contingency import pair_tables
+from latree.counts import pair_tables
 from latree.inference.messages import expected_counts
 from latree.inference.network import Network
 from latree.inference.patterns import PlanCache

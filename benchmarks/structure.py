@@ -16,11 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.parallel import n_threads
-from latree.counts.contingency import pair_tables, quartet_tables
-from latree.counts.distances import covariance, nuclear, pairwise
-from latree.counts.quartets.four_point import four_point_test
-from latree.counts.quartets.nuclear import nuclear_pairings, nuclear_test
-from latree.counts.tensor import unfoldings
+from latree.counts import covariance, nuclear, pair_tables, pairwise, quartet_tables, unfoldings
+from latree.counts.quartets import four_point_test, nuclear_test
+from latree.counts.quartets.nuclear import nuclear_pairings
 from latree.learners import METHODS, divide_and_conquer, divide_conquer
 from latree.learners.neighbor_joining import join
 from latree.learners.structure import Context
@@ -188,7 +186,7 @@ def batches() -> None:
     """Compare batches of leaves with one leaf at a time on the same tables; no setting was tuned on these seeds."""
     print("Robinson-Foulds distance of leaves inserted one by one and in batches (± of the difference)")
     print(f"{'columns':>8}{'β':>5}{'μ':>5}{'rows':>6}{'tables':>8}{'one by one':>12}{'batches':>9}{'±':>6}")
-    usual = divide_conquer._ONE_BY_ONE
+    usual = divide_conquer._MIN_LEAVES_FOR_BATCHES
     for columns, hidden, balance, mu, rows, tables in (
         (250, 4, 0.5, 0.2, 2000, 30),
         (250, 3, 0.2, 0.1, 2000, 30),
@@ -204,11 +202,11 @@ def batches() -> None:
             test, distance = nuclear_test(partial(quartet_tables, table), 4), pairwise(table, nuclear)
             distances = []
             for first in (columns, usual):
-                divide_conquer._ONE_BY_ONE = first
+                divide_conquer._MIN_LEAVES_FOR_BATCHES = first
                 built = divide_and_conquer(tree.names, test, distance=distance, random_state=seed)
                 distances.append(built.tree.robinson_foulds(tree))
             found.append(distances)
-        divide_conquer._ONE_BY_ONE = usual
+        divide_conquer._MIN_LEAVES_FOR_BATCHES = usual
         one, many = np.mean(found, axis=0)
         error = np.diff(found, axis=1).std() / len(found) ** 0.5
         settings = f"{columns:8}{balance:5}{mu:5}{rows:6}{tables:8}"

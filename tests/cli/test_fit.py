@@ -49,7 +49,7 @@ def test_fit_writes_five_files_and_prints_a_report_json_or_nothing(fitted):
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
         ("--bins 3", {"bins": 3}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
-        ("--restarts 5 --max-iterations 3", {}, {"restarts": 5, "max_iterations": 3}),
+        ("--max-iterations 3", {}, {"max_iterations": 3}),
         ("--method hw", {}, {"method": "hw"}),
         ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
         (

@@ -161,7 +161,7 @@ BAD = [
     bad("labels of nothing", "column,label\nz,1\n", "'z'", args="report model.json --labels bad.csv --out new.html"),
     bad("no labels", "a\nz\n", "two columns", args="report model.json --labels bad.csv --out new.html"),
     bad("no weights", ..., "'w'", args="report model.json data.csv --weights w --out new.html"),
-    bad("fit corrupted", lambda model: model.replace(b'"restarts": 1', b'"restarts": -1'), "restarts", args=USED),
+    bad("fit corrupted", lambda model: model.replace(b'"bootstrap": 0', b'"bootstrap": -1'), "bootstrap", args=USED),
     bad("bad Newick", "((a,b),(c,d);", "Newick", args="compare tree.nwk bad.nwk"),
     bad("other variables", "((a,b),(c,d));", "'colour'", args="compare tree.nwk bad.nwk"),
 ]

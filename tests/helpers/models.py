@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from latree.counts.distances import Pairs
+from latree.counts.distances import PairDistributions
 from latree.model import LatentTreeModel
 from latree.table import Column, Table
 from latree.tree import Tree
@@ -68,7 +68,7 @@ def exact_pairs(model):
     for i, j in np.ndindex(d, d):
         exact = model.joint([i, j]) if i != j else np.diag(model.joint([i]))
         joint[i, j, : exact.shape[0], : exact.shape[1]] = exact
-    return Pairs(joint, np.full((d, d), np.inf))
+    return PairDistributions(joint, np.full((d, d), np.inf))
 
 
 def chain_model(*tables):

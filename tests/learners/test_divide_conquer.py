@@ -137,7 +137,7 @@ def grown(n_leaves, seed, at_once):
 def test_a_plan_leads_to_every_edge_within_a_logarithm_of_tests(n_leaves, at_once):
     for seed in range(5):
         tree = grown(n_leaves, seed, at_once)
-        first, onward = tree.halves()
+        first, onward = tree.search_plan()
         found, places = [], [first]
         for _ in range(int(np.ceil(np.log2(n_leaves - 1)))):
             following = onward[places].ravel()
@@ -150,7 +150,7 @@ def test_a_plan_leads_to_every_edge_within_a_logarithm_of_tests(n_leaves, at_onc
 @pytest.mark.parametrize("at_once", [1, 3])
 def test_a_plan_goes_on_in_the_branch_that_was_chosen(at_once):
     tree = grown(40, 1, at_once)
-    _, onward = tree.halves()
+    _, onward = tree.search_plan()
     below = {node: set(tree.order[tree.start[node] :][: tree.size[node]].tolist()) for node in range(len(tree.parent))}
     for node in range(40, len(tree.parent)):
         left, right, above = map(set, tree.branches(node))

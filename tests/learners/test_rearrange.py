@@ -7,7 +7,7 @@ import pytest
 
 from helpers.models import model_on, naive_joint, table_of
 from helpers.strategies import bare, check_valid
-from latree.counts.quartets import PAIRINGS
+from latree.counts.quartets.pairings import PAIRINGS
 from latree.learners.auto import joined, rearranged
 from latree.learners.rearrange import Verdict, Views, exchanged
 from latree.model import LatentTreeModel, fit_model

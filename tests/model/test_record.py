@@ -19,7 +19,7 @@ def test_a_model_remembers_its_fit_and_so_does_its_file(learned, tmp_path):
     learned.model.save(tmp_path / "model.json")
     record = LatentTreeModel.load(tmp_path / "model.json").record
     assert record == learned.model.record
-    assert (record.method, record.criterion, record.seed, record.bootstrap) == ("nj", "bic", 4, 3)
+    assert record.settings == learned.settings
     assert record.history == tuple(learned.fit.monitor.history)
     assert record.log_likelihood == learned.summary["log_likelihood"]
     assert record.tried
@@ -48,8 +48,7 @@ def test_a_record_of_no_rows_is_refused(learned):
 WRONG = {
     "latree": 1,
     "source": ["x"],
-    "method": None,
-    "seed": -1,
+    "settings": {"method": "nj"},
     "n_rows": 2.5,
     "total_weight": "many",
     "n_missing": [0, 1],
@@ -73,3 +72,10 @@ def test_a_record_is_read_as_hostile_input(learned, field):
         Record.from_dict(plain_record | {field: WRONG[field]}, 7)
     with pytest.raises(InputError, match="fit"):
         Record.from_dict([plain_record], 7)
+
+
+@pytest.mark.parametrize(("name", "value"), [("method", None), ("random_state", -1)])
+def test_the_settings_of_a_record_are_read_as_hostile_input(learned, name, value):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    with pytest.raises(InputError, match=name):
+        Record.from_dict(plain_record | {"settings": plain_record["settings"] | {name: value}}, 7)

@@ -1,6 +1,7 @@
 """Numbers of states and smoothing."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from latree.learners.latent_class import latent_class
 from latree.model import ConvergenceMonitor, fit_model
 from latree.model.heldout import held_out
 from latree.model.states import (
-    CRITERIA,
     SMOOTHINGS,
     cap_states,
     choose,
@@ -22,10 +22,11 @@ from latree.model.states import (
     mean_entropy,
 )
 from latree.paper.simulate import random_model, random_tree
+from latree.settings import Criterion
 from latree.table import Column, Table, as_table
 from latree.tree import Tree
 
-every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
+every_criterion = pytest.mark.parametrize("criterion", get_args(Criterion))
 
 
 def bound(sizes):

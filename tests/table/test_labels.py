@@ -21,7 +21,7 @@ def test_labels_are_read(tmp_path):
         ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
         ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header line before it"),
         ("column,group\n\nx0,a\nx0,b\n", "line 4 labels 'x0' a second time"),
-        ("column\nx0\n", "has only one column; it needs two"),
+        ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
         ("", "the file is empty"),
         ("column,group\nx0\n", r"data row 1 \(line 2\) has 1 cells where the header has 2"),
     ],

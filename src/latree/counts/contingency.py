@@ -1,7 +1,8 @@
 """Contingency tables: how often the states of two or four columns occur together.
 
-A table counts the rows in which all of its columns are present. Columns with fewer states than the widest one are
-padded with zeros, so that many tables make one array; zero rows and columns change no singular value.
+A contingency table counts the rows in which all of its columns are present. Columns with fewer states than the widest
+one are padded with zeros, so that many contingency tables fit in one array. Rows and columns of zeros change no
+singular value.
 """
 
 from functools import partial
@@ -13,24 +14,27 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.parallel import map_ordered
+from latree.counts import limits
 from latree.errors import InputError
 from latree.table import Block, Table
 from latree.table.chunks import missing_code
 
-# One quartet of 200-state columns would take 1.6e9 cells: refuse before the memory goes.
-MAX_CELLS = 2**27
-
-_CELLS_AT_ONCE = 2**20  # of pair tables that are made, and measured, at a time
-_NUMBERS_AT_ONCE = 2**16  # rows of groups are numbered so many at a time, which stay in the cache
-_WORDS_AT_ONCE = 2**14  # of bits
-_FEW_CELLS = 16  # up to which counting bits is faster than counting numbers
+# Cell numbers of rows are computed for this many rows and groups at a time, so that they stay in the cache.
+_NUMBERS_AT_ONCE = 2**16
+# Bits are combined this many 64-bit words at a time, so that they stay in the cache.
+_WORDS_AT_ONCE = 2**14
+# Up to this many cells per group, counting bits is faster than counting cell numbers.
+_FEW_CELLS = 16
+# Tables of at most this many rows are one or two blocks: threads then share out the groups instead of the rows.
 _FEW_ROWS = 2**13
+# Threads take this many groups at a time when they share out groups.
 _GROUPS_AT_ONCE = 2**9
-_MOST_SINGLE = 2**24  # up to here single precision has all whole numbers
+# Single precision represents all whole numbers below this one.
+_MAX_EXACT_SINGLE = 2**24
 
 
 def column_counts(table: Table) -> list[FloatArray]:
-    """Count each column's states: rows, or their weight."""
+    """Return for each column how many rows have each of its states, or the weight of these rows."""
     n_states = table.n_states
 
     def count(block: Block) -> tuple[FloatArray, ...]:
@@ -41,7 +45,10 @@ def column_counts(table: Table) -> list[FloatArray]:
 
 
 def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64] | FloatArray:
-    """Count the states of pairs of columns.
+    """Return the contingency tables of pairs of columns.
+
+    Use them with :func:`latree.counts.as_pairs` and a measure such as :func:`latree.counts.log_det`. If only the
+    measure of all pairs matters, :func:`latree.counts.pairwise` needs less memory.
 
     Parameters
     ----------
@@ -52,17 +59,27 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     Returns
     -------
     array, shape (p, n, n), or (d, d, n, n) for all pairs
-        ``counts[..., x, y]``: rows (or their weight) with state x in the first column and y in the second; n is the
-        largest number of states. Integers unless the rows have weights.
+        ``counts[..., x, y]`` is the number of rows (or their weight) with state x in the first column and y in the
+        second; n is the largest number of states. Integers unless the rows have weights. Rows in which one of the two
+        cells is missing are not counted.
+
+    Examples
+    --------
+    >>> import latree, numpy as np
+    >>> from latree.counts import pair_tables
+    >>> table = latree.as_table(np.array([[0, 1], [0, 1], [1, 0], [1, 1]]))
+    >>> pair_tables(table, [[0, 1]])
+    array([[[0, 2],
+            [1, 1]]])
     """
     if pairs is not None:
         return _group_tables(table, pairs, width=2)
     d, n = table.n_columns, int(table.n_states.max())
     _check_size(table, np.arange(d), d * d * n * n)
-    squares = tiles(table)
-    found = map_ordered(lambda tile: tables_between(table, *tile), squares)
+    tiles = column_tiles(table)
+    counted = map_ordered(lambda tile: pair_tables_between(table, *tile), tiles)
     result: NDArray[Any] | None = None
-    for (first, second), counts in zip(squares, found, strict=True):
+    for (first, second), counts in zip(tiles, counted, strict=True):
         if result is None:
             result = np.empty((n, n, d, d), dtype=counts.dtype).transpose(2, 3, 0, 1)
         result[first, second] = counts
@@ -72,14 +89,14 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     return result
 
 
-def tiles(table: Table) -> list[tuple[slice, slice]]:
-    """Give squares of pairs of columns that are counted at once; those below the diagonal are left out."""
-    d, step = table.n_columns, max(1, isqrt(_CELLS_AT_ONCE) // int(table.n_states.max()))
+def column_tiles(table: Table) -> list[tuple[slice, slice]]:
+    """Return squares of pairs of columns that are counted at once, without those below the diagonal."""
+    d, step = table.n_columns, max(1, isqrt(limits.PAIR_CELLS_AT_ONCE) // int(table.n_states.max()))
     return [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
 
 
-def tables_between(table: Table, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
-    """Count the states of pairs of one of some columns with one of others.
+def pair_tables_between(table: Table, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
+    """Return the contingency tables of each column of ``first`` with each column of ``second``.
 
     Returns
     -------
@@ -89,13 +106,13 @@ def tables_between(table: Table, first: slice, second: slice) -> NDArray[np.int6
     n, shape = int(table.n_states.max()), (len(columns[first]), len(columns[second]))
     counts = table.sum(partial(_count_between, n=n, first=first, second=second))
     assert not isinstance(counts, tuple)
-    # The same cells of all tables lie side by side: adding up a table's few cells is then many times as fast.
+    # The same cells of all pairs are adjacent in memory: sums over the few cells of a pair are then many times as fast.
     cells = np.ascontiguousarray(counts.reshape(shape[0], n, shape[1], n).transpose(1, 3, 0, 2))
     return cells.transpose(2, 3, 0, 1)
 
 
 def present_together(table: Table) -> NDArray[np.int64]:
-    """Count for every two columns the rows in which both are present."""
+    """Return for every two columns the number of rows in which both are present, shape (d, d)."""
 
     def count(block: Block) -> NDArray[np.int64]:
         present = (block.codes != missing_code(block.codes)).astype(np.float32)
@@ -107,7 +124,9 @@ def present_together(table: Table) -> NDArray[np.int64]:
 
 
 def quartet_tables(table: Table, quartets: IntArray) -> NDArray[np.int64] | FloatArray:
-    """Count the states of quadruples of columns.
+    """Return the contingency tables of quadruples of columns: fourth-order tensors of counts.
+
+    They are what :func:`latree.counts.quartets.nuclear_test` asks for.
 
     Parameters
     ----------
@@ -119,48 +138,58 @@ def quartet_tables(table: Table, quartets: IntArray) -> NDArray[np.int64] | Floa
     -------
     array, shape (q, n, n, n, n)
         The counts; n is the largest number of states among the columns asked for. Integers unless the rows have
-        weights.
+        weights. Rows in which one of the four cells is missing are not counted.
+
+    Examples
+    --------
+    >>> import latree, numpy as np
+    >>> from latree.counts import quartet_tables
+    >>> table = latree.as_table(np.array([[0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0]]))
+    >>> counts = quartet_tables(table, [[0, 1, 2, 3]])
+    >>> counts.shape, int(counts[0, 0, 0, 1, 1])
+    ((1, 2, 2, 2, 2), 1)
     """
     return _group_tables(table, quartets, width=4)
 
 
 def _group_tables(table: Table, groups: IntArray, width: int) -> NDArray[np.int64] | FloatArray:
+    """Return the contingency tables of groups of ``width`` columns each."""
     groups = np.asarray(groups, dtype=np.intp).reshape(-1, width)
     n = int(table.n_states[groups].max(initial=0))
     _check_size(table, groups.ravel(), len(groups) * n**width)
     if not len(groups):
         return np.zeros((0, *[n] * width), dtype=np.int64)
 
-    def counted(some: IntArray) -> NDArray[np.int64] | FloatArray:
-        counts = table.sum(partial(_count_groups, groups=some, n=n))
+    def count(batch: IntArray) -> NDArray[np.int64] | FloatArray:
+        counts = table.sum(partial(_count_groups, groups=batch, n=n))
         assert not isinstance(counts, tuple)
         return counts
 
-    # Rows are shared out to threads in blocks. Where there are few, groups are shared out instead.
+    # Threads share out the rows in blocks. If there are few rows, they share out the groups instead.
     step = _GROUPS_AT_ONCE if table.n_rows <= _FEW_ROWS else len(groups)
-    parts = [groups[start : start + step] for start in range(0, len(groups), step)]
-    return np.concatenate(list(map_ordered(counted, parts))).reshape(len(groups), *[n] * width)
+    batches = [groups[start : start + step] for start in range(0, len(groups), step)]
+    return np.concatenate(list(map_ordered(count, batches))).reshape(len(groups), *[n] * width)
 
 
 def _check_size(table: Table, columns: IntArray, cells: int) -> None:
-    if cells > MAX_CELLS and len(columns):
+    if cells > limits.MAX_CELLS and len(columns):
         widest = max(columns, key=lambda j: table.n_states[j])
         raise InputError(
-            f"column {table.names[widest]!r} has {table.n_states[widest]} states: tables of {cells:.1e} cells would "
-            "not fit in memory; ask for fewer at once"
+            f"column {table.names[widest]!r} has {table.n_states[widest]} states: contingency tables of {cells:.1e} "
+            "cells would not fit in memory; merge rare values, or count fewer columns at once"
         )
 
 
 def _count_groups(block: Block, groups: IntArray, n: int) -> NDArray[np.int64] | FloatArray:
-    """Count each group's states in one block; gives shape (groups, cells)."""
+    """Count the states of each group of columns in one block; returns shape (groups, cells)."""
     count = _count_bits if n ** groups.shape[1] <= _FEW_CELLS and block.weights is None else _count_numbers
     return count(block, groups, n)
 
 
 def _count_numbers(block: Block, groups: IntArray, n: int) -> NDArray[np.int64] | FloatArray:
-    """Give every cell a number, and count the numbers of the cells that rows fall in.
+    """Count the numbers of the cells that rows fall in.
 
-    Rows with a missing cell are counted in one more cell, which is dropped.
+    Rows with a missing value are counted in one more cell, which is dropped.
     """
     cells = n ** groups.shape[1]
     columns = block.codes.T
@@ -168,48 +197,51 @@ def _count_numbers(block: Block, groups: IntArray, n: int) -> NDArray[np.int64] 
     step = max(1, _NUMBERS_AT_ONCE // max(1, len(block.codes)))
     counted = []
     for start in range(0, len(groups), step):
-        some = groups[start : start + step]
-        number = np.zeros((len(some), len(block.codes)), dtype=np.min_scalar_type(cells))
+        batch = groups[start : start + step]
+        # The cell of states x1, x2, ... has the number ((x1 n) + x2) n + ...
+        number = np.zeros((len(batch), len(block.codes)), dtype=np.min_scalar_type(cells))
         absent = np.zeros(number.shape, dtype=bool)
-        for codes in (columns[position] for position in some.T):
+        for codes in (columns[position] for position in batch.T):
             absent |= codes == missing
             number *= n
             np.add(number, codes, out=number, casting="unsafe")
         number[absent] = cells
-        place = number + (cells + 1) * np.arange(len(some))[:, None]
+        # Every group has numbers of its own, so that one bincount counts them all.
+        place = number + (cells + 1) * np.arange(len(batch))[:, None]
         weights = None if block.weights is None else np.broadcast_to(block.weights, place.shape).ravel()
-        counts = np.bincount(place.ravel(), weights=weights, minlength=len(some) * (cells + 1))
+        counts = np.bincount(place.ravel(), weights=weights, minlength=len(batch) * (cells + 1))
         counted.append(counts.reshape(-1, cells + 1)[:, :cells])
     return np.concatenate(counted)
 
 
 def _count_bits(block: Block, groups: IntArray, n: int) -> NDArray[np.int64]:
-    """Keep a bit a row for every state, and count the bits that a cell's states share; for rows without weights.
+    """Keep one bit per row for every state, and count the bits that the states of a cell share.
 
-    With 16 cells it takes half the time of counting numbers, with 81 one and a half times as much.
+    Rows must not have weights. With 16 cells it takes half the time of counting cell numbers, with 81 cells one and a
+    half times as much.
     """
     used, places = np.unique(groups, return_inverse=True)
     codes = block.codes.T[used]
-    packed = np.packbits(_shown(codes, n), axis=-1)
+    packed = np.packbits(_indicator(codes, n), axis=-1)
     bits = np.pad(packed, [(0, 0), (0, 0), (0, -packed.shape[-1] % 8)]).view(np.uint64)
     places = places.reshape(groups.shape)
     step = max(1, _WORDS_AT_ONCE // max(1, n ** groups.shape[1] * bits.shape[-1]))
     counted = []
     for start in range(0, len(groups), step):
-        some = places[start : start + step]
-        cells = bits[some[:, 0]]
-        for position in some.T[1:]:
-            cells = (cells[:, :, None] & bits[position][:, None]).reshape(len(some), -1, bits.shape[-1])
+        batch = places[start : start + step]
+        cells = bits[batch[:, 0]]
+        for position in batch.T[1:]:
+            cells = (cells[:, :, None] & bits[position][:, None]).reshape(len(batch), -1, bits.shape[-1])
         counted.append(np.bitwise_count(cells).sum(axis=-1, dtype=np.int64))
     return np.concatenate(counted)
 
 
 def _count_between(block: Block, n: int, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
-    """Count pairs in one block as a product of indicators.
+    """Count pairs of states in one block as a matrix product of indicators.
 
-    Single precision counts exactly where rows have no weights, or whole numbers of them, as resampled rows do.
+    Single precision counts exactly if rows have no weights, or weights that are whole numbers, as resampled rows have.
     """
-    dtype = np.float32 if block.weights is None or _are_counts(block.weights) else np.float64
+    dtype = np.float32 if block.weights is None or _exact_in_single(block.weights) else np.float64
     right = _indicators(block, second, n, dtype)
     left = right if first == second else _indicators(block, first, n, dtype)
     if block.weights is not None:
@@ -217,17 +249,20 @@ def _count_between(block: Block, n: int, first: slice, second: slice) -> NDArray
     return np.asarray(left @ right.T, dtype=np.int64)
 
 
-def _are_counts(weights: FloatArray) -> bool:
-    """Tell whether all sums of some weights are whole numbers that single precision has."""
-    return bool(weights.sum() < _MOST_SINGLE) and bool((weights == np.floor(weights)).all())
+def _exact_in_single(weights: FloatArray) -> bool:
+    """Return whether single precision represents all sums of these weights: whole numbers, not too large."""
+    return bool(weights.sum() < _MAX_EXACT_SINGLE) and bool((weights == np.floor(weights)).all())
 
 
 def _indicators(block: Block, columns: slice, n: int, dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """Give a row for every state of every column, 1 where it is the cell's; a missing cell has no state."""
+    """Return one row per state of every column, 1 in the rows of the block that have the state."""
     codes = block.codes.T[columns]
-    return _shown(codes, n).astype(dtype).reshape(len(codes) * n, len(block.codes))
+    return _indicator(codes, n).astype(dtype).reshape(len(codes) * n, len(block.codes))
 
 
-def _shown(codes: CodeArray, n: int) -> NDArray[np.bool_]:
-    """Say for every column, state and row whether the cell has the state; ``codes`` has a row a column."""
+def _indicator(codes: CodeArray, n: int) -> NDArray[np.bool_]:
+    """Return for every column, state and row whether the cell has the state; ``codes`` has one row per column.
+
+    A missing cell has no state.
+    """
     return np.asarray(codes[:, None] == np.arange(n, dtype=codes.dtype)[:, None])

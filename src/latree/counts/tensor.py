@@ -3,8 +3,8 @@
 The letters are the paper's: A, B and C are the unfoldings for the pairings {12|34}, {13|24} and {14|23} of four
 variables; H and G are the hidden neighbours of the two sides.
 
-Unfoldings, singular values and nuclear norms are taken of NumPy's arrays on all cores, and of arrays of any other
-library that follows the array API standard where these are, on a GPU for instance.
+Unfoldings, singular values and nuclear norms of NumPy arrays are computed on all cores. Arrays of any other library
+that follows the array API standard are computed where they are, for instance on a GPU.
 """
 
 from typing import Any, TypeVar, cast
@@ -15,34 +15,39 @@ from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered
 from latree.errors import InputError
 
-# Which axes of P become rows and columns of A, B and C. The paper reshapes in column-major order, where the FIRST index
-# runs fastest: row x1 + n(x2 - 1). NumPy's reshape lets the last index run fastest, hence (2, 1) and not (1, 2).
+# The axes of P that become rows and columns of A, B and C. The paper reshapes in column-major order, where the FIRST
+# index runs fastest: row x1 + n(x2 - 1). NumPy's reshape lets the last index run fastest, hence (2, 1) and not (1, 2).
 _AXES = ((1, 0, 3, 2), (2, 0, 3, 1), (3, 0, 2, 1))
 
-# NumPy lets go of the interpreter lock for SVDs of stacks of more than 500 matrix rows in all.
-_ROWS_UNLOCKED = 501
-_CELLS_AT_ONCE = 2**16  # a piece of a stack has so many cells, if these are rows enough
+# NumPy releases the interpreter lock for SVDs of stacks of more than 500 matrix rows in all: smaller pieces of a stack
+# would not run in parallel.
+_MIN_ROWS_PER_PIECE = 501
+# A thread decomposes pieces of a stack of this many cells, or more if these have too few rows.
+_CELLS_PER_PIECE = 2**16
+# From this many columns on, it pays to drop the empty rows and columns of each matrix before its SVD.
+_LARGE_MATRIX = 200
 
 Array = TypeVar("Array")
 
-_LARGE = 200  # from this many rows on, a matrix is worth looking at by itself
-
 
 def namespace(array: Any) -> Any:
-    """Give the functions, named by the array API standard, of the library that an array comes from."""
+    """Return the module of array API functions of the library that an array comes from."""
     if hasattr(array, "__array_namespace__"):
         return array.__array_namespace__()
     try:
         from array_api_compat import array_namespace
     except ModuleNotFoundError:
         raise InputError(
-            f"arrays of type {type(array).__name__} need array-api-compat; pip install 'latree[array]'"
+            f"arrays of type {type(array).__name__} need array-api-compat: pip install 'latree[array]'"
         ) from None
     return array_namespace(array)
 
 
 def unfoldings(tensors: Array) -> Array:
-    """Unfold fourth-order tensors in three ways: equations (2), (3) and (4).
+    """Unfold fourth-order tensors into matrices in three ways: equations (2), (3) and (4) of the paper.
+
+    If the tensor is the joint distribution of four columns whose true pairing is {12|34}, A has rank k, the number of
+    states of the hidden variable between the pairs, while B and C have rank up to k².
 
     Parameters
     ----------
@@ -53,6 +58,15 @@ def unfoldings(tensors: Array) -> Array:
     array, shape (..., 3, n², n²)
         A, B and C. ``A[x1 + n x2, x3 + n x4] = B[x1 + n x3, x2 + n x4] = C[x1 + n x4, x2 + n x3] = P[x1, x2, x3, x4]``
         (counting from zero).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latree.counts import unfoldings
+    >>> tensor = np.arange(16).reshape(2, 2, 2, 2)
+    >>> a, b, c = unfoldings(tensor)
+    >>> bool(a[1, 2] == tensor[1, 0, 0, 1]), bool(b[1, 2] == tensor[1, 0, 0, 1]), bool(c[1, 2] == tensor[1, 0, 1, 0])
+    (True, True, True)
     """
     xp = namespace(tensors)
     *leading, n = tensors.shape[:-3]  # type: ignore[attr-defined]
@@ -66,47 +80,84 @@ def unfoldings(tensors: Array) -> Array:
 
 
 def singular_values(matrices: Array) -> Array:
-    """Give the singular values of every matrix of a stack, largest first; large stacks on all cores."""
+    """Return the singular values of every matrix of a stack, largest first.
+
+    Large stacks of NumPy arrays are decomposed on all cores.
+
+    Parameters
+    ----------
+    matrices : array, shape (..., p, q)
+
+    Returns
+    -------
+    array, shape (..., min(p, q))
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latree.counts import singular_values
+    >>> singular_values(np.array([[[3.0, 0.0], [0.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]]))
+    array([[4., 3.],
+           [1., 1.]])
+    """
     if not isinstance(matrices, np.ndarray):
         found: Array = namespace(matrices).linalg.svdvals(matrices)
         return found
     flat = matrices.reshape(-1, *matrices.shape[-2:])
-    step = max(-(-_ROWS_UNLOCKED // max(1, flat.shape[-2])), _CELLS_AT_ONCE // max(1, flat[:1].size))
+    step = max(-(-_MIN_ROWS_PER_PIECE // max(1, flat.shape[-2])), _CELLS_PER_PIECE // max(1, flat[:1].size))
     pieces = (flat[start : start + step] for start in range(0, len(flat), step))
-    values = list(map_ordered(_values, pieces))
+    values = list(map_ordered(_svd_values, pieces))
     shape = (*matrices.shape[:-2], min(matrices.shape[-2:]))
     return cast("Array", np.concatenate(values).reshape(shape) if values else np.zeros(shape))
 
 
 def nuclear_norms(matrices: Array) -> Array:
-    """Sum the singular values of every matrix of a stack."""
+    """Return the nuclear norm ``‖M‖_* = Σ σ_s(M)`` of every matrix of a stack: the sum of its singular values.
+
+    It is the convex stand-in for the rank that Algorithm 1 of the paper compares.
+
+    Parameters
+    ----------
+    matrices : array, shape (..., p, q)
+
+    Returns
+    -------
+    array, shape (...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latree.counts import nuclear_norms
+    >>> nuclear_norms(np.array([[[3.0, 0.0], [0.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]]))
+    array([7., 2.])
+    """
     norms: Array = namespace(matrices).sum(singular_values(matrices), axis=-1)
     return norms
 
 
-def _values(stack: FloatArray) -> FloatArray:
-    if stack.shape[-1] < _LARGE:
+def _svd_values(stack: FloatArray) -> FloatArray:
+    if stack.shape[-1] < _LARGE_MATRIX:
         return np.asarray(np.linalg.svd(stack, compute_uv=False))
     # Unfoldings of columns with many states are mostly empty: rows and columns of zeros change no singular value.
-    full = [matrix[np.ix_(matrix.any(axis=1), matrix.any(axis=0))] for matrix in stack]
-    dense = np.zeros((len(stack), *np.max([matrix.shape for matrix in full], axis=0)))
-    for into, matrix in zip(dense, full, strict=True):
-        into[: matrix.shape[0], : matrix.shape[1]] = matrix
-    some = np.linalg.svd(dense, compute_uv=False)
+    filled = [matrix[np.ix_(matrix.any(axis=1), matrix.any(axis=0))] for matrix in stack]
+    dense = np.zeros((len(stack), *np.max([matrix.shape for matrix in filled], axis=0)))
+    for target, matrix in zip(dense, filled, strict=True):
+        target[: matrix.shape[0], : matrix.shape[1]] = matrix
+    nonzero = np.linalg.svd(dense, compute_uv=False)
     values = np.zeros((len(stack), min(stack.shape[-2:])))
-    values[:, : some.shape[-1]] = some
+    values[:, : nonzero.shape[-1]] = nonzero
     return values
 
 
 def khatri_rao(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Multiply column by column: column j of the result is the Kronecker product of the two columns j."""
+    """Return the Khatri-Rao product: its column j is the Kronecker product of the columns j of the two matrices."""
     return (left[:, None, :] * right[None, :, :]).reshape(-1, left.shape[1])
 
 
 def factorised_unfoldings(
     p1_h: FloatArray, p2_h: FloatArray, p3_g: FloatArray, p4_g: FloatArray, p_hg: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Compute A, B and C of a quartet {12|34} from its parameters: the unfolding lemma.
+    """Return A, B and C of a quartet {12|34}, computed from its parameters by the unfolding lemma.
 
     ``A = (P2|H ⊙ P1|H) P_HG (P4|G ⊙ P3|G)ᵀ``,
     ``B = (P3|G ⊗ P1|H) diag(P_HG(:)) (P4|G ⊗ P2|H)ᵀ``,
@@ -115,17 +166,17 @@ def factorised_unfoldings(
     Parameters
     ----------
     p1_h, p2_h : array, shape (n, k_H)
-        Conditional tables of the two leaves at H; columns are distributions.
+        Conditional probability tables of the two leaves at H; columns are distributions.
     p3_g, p4_g : array, shape (n, k_G)
-        Conditional tables of the two leaves at G.
+        Conditional probability tables of the two leaves at G.
     p_hg : array, shape (k_H, k_G)
-        Joint table of H and G.
+        Joint distribution of H and G.
 
     Returns
     -------
     tuple of array, each of shape (n², n²)
     """
-    diagonal = p_hg.ravel(order="F")  # P_HG(:), columns under each other
+    diagonal = p_hg.ravel(order="F")  # P_HG(:), its columns below each other
     a = khatri_rao(p2_h, p1_h) @ p_hg @ khatri_rao(p4_g, p3_g).T
     b = (np.kron(p3_g, p1_h) * diagonal) @ np.kron(p4_g, p2_h).T
     c = (np.kron(p4_g, p1_h) * diagonal) @ np.kron(p3_g, p2_h).T

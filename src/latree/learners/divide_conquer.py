@@ -1,18 +1,18 @@
-"""Algorithm 2 of the paper: insert leaf after leaf, each by quartet tests that halve what is left of the tree.
+"""Algorithm 2 of the paper: insert one leaf after the other, each by quartet tests that halve the rest of the tree.
 
-At an inner node R the tree falls into three branches. One leaf of each and the new leaf make a quartet, and the test
-says with which of the three the new leaf belongs: that is the branch it must be inserted in. R is chosen to split the
-*remaining* part of the tree most evenly, so that a tree of i leaves takes at most ``ceil(log2(i - 1))`` tests a leaf.
-The appendix's Insert tests three branches as well, but goes on in the lower two only and inserts nothing if the third,
-the rest of the tree above R, is chosen; here that branch is gone on in like the others.
+An inner node R splits the tree into three branches. One leaf of each branch and the new leaf make a quartet. The test
+says with which of the three the new leaf belongs, and that is the branch it must be inserted in. R is chosen to split
+the *remaining* part of the tree most evenly, so that a tree of i leaves takes at most ``ceil(log2(i - 1))`` tests per
+leaf. The appendix's Insert tests three branches as well. But it continues in the lower two only, and inserts nothing if
+the third, the rest of the tree above R, is chosen. Here the search continues in that branch like in the others.
 
-Leaves are inserted in batches that grow with the tree. All leaves of a batch go down the tree together, a round of
-tests a step. Of those that come to the same edge the first is inserted, and the others go on among the three edges that
-meet at the node this makes, again a round a step. As the order is random, few meet on one edge, so that the number of
-rounds grows as a power of log d, while one leaf after another takes d log d.
+Leaves are inserted in batches that grow with the tree. All leaves of a batch descend the tree together, with one round
+of tests per step. Of the leaves that arrive at the same edge the first is inserted. The others continue among the three
+edges that meet at the node this makes, again with one round per step. As the order is random, few leaves meet on one
+edge. So the number of rounds grows as a power of log d, while one leaf after another would take d log d rounds.
 
 A leaf and its near relatives must not be in one batch: none of them could then represent a branch for the others, and
-far representatives make poor tests. Where distances are known, a leaf waits for the next batch if another one of the
+far representatives make poor tests. If distances are known, a leaf waits for the next batch if another leaf of the
 batch is nearer to it than the third nearest leaf in the tree.
 """
 
@@ -22,14 +22,18 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
-from latree.counts.quartets import QuartetTest
+from latree.counts.quartets.pairings import QuartetTest
 from latree.learners.latent_class import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 
-_ONE_BY_ONE = 128  # leaves that a tree has before batches begin: what they miss of each other costs some accuracy
-_BATCH_SHARE = 0.25  # leaves that may be in a batch, for each leaf in the tree
-_NEAREST = 3  # leaves of the tree that must be nearer to a new one than the others of its batch
+# Leaves are inserted one by one until the tree has this many. Batches cost some accuracy, as the leaves of a batch do
+# not see each other.
+_MIN_LEAVES_FOR_BATCHES = 128
+# A batch has at most this many leaves per leaf of the tree.
+_BATCH_SHARE = 0.25
+# A new leaf may be in a batch if this many leaves of the tree are at least as near as all others of the batch.
+_N_NEAREST = 3
 
 
 def divide_and_conquer(
@@ -42,25 +46,48 @@ def divide_and_conquer(
 ) -> Structure:
     """Build a binary tree with O(d log d) quartet tests, in few rounds.
 
+    Use it with any quartet test, such as :func:`latree.counts.quartets.nuclear_test` (method ``tensor``), if all
+    quartets would be too many to test.
+
+    A new leaf is inserted by binary search. At an inner node, a quartet of the new leaf and one leaf of each of the
+    three branches tells which branch it belongs to. The search continues there, at the node that splits this branch
+    most evenly, until a single edge is left: ``ceil(log2(i - 1))`` tests for a tree of i leaves.
+
     Parameters
     ----------
     names : sequence of str
         Names of the leaves.
     test : callable
-        From quadruples of leaves, shape (q, 4), to pairings.
+        From quadruples of leaves, shape (q, 4), to :class:`latree.counts.quartets.Pairings`.
     distance : array, shape (d, d), optional
         If given, a branch is represented by its leaf nearest to the new one; otherwise, as in the paper, by a random
         leaf. Far leaves share little with the new one, so near ones make better tests.
     random_state : int, Generator or None
-        Order of insertion, and random representatives.
+        Decides the order of insertion, and random representatives.
     progress : callable
-        Told the number of leaves in the tree, and of all leaves.
+        Called with the number of leaves in the tree, and of all leaves.
 
     Returns
     -------
     Structure
-        With the facts ``quartet_tests`` and ``quartet_rounds``, how many tests there were and in how many batches they
-        were asked. Up to three leaves have only one tree, and take no test.
+        With the facts ``quartet_tests``, the number of tests, and ``quartet_rounds``, the number of calls of ``test``.
+        Up to three leaves have only one tree, and take no test.
+
+    References
+    ----------
+    Ishteva, Park and Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors.
+
+    Examples
+    --------
+    With the path lengths of a known tree the four-point test is always right, and the tree comes back:
+
+    >>> import latree
+    >>> from latree.counts.quartets import four_point_test
+    >>> from latree.learners import divide_and_conquer
+    >>> tree = latree.random_tree(20, random_state=0)
+    >>> learned = divide_and_conquer(tree.names, four_point_test(tree.path_lengths()), random_state=0)
+    >>> learned.tree.robinson_foulds(tree)
+    0
     """
     d = len(names)
     if d < 4:
@@ -71,32 +98,38 @@ def divide_and_conquer(
     n_tests = n_rounds = 0
     waiting = leaves[3:]
     while len(waiting):
-        new = waiting[: int(_BATCH_SHARE * tree.n_leaves) if tree.n_leaves >= _ONE_BY_ONE else 1]
+        # Choose the next batch of leaves.
+        batch_size = int(_BATCH_SHARE * tree.n_leaves) if tree.n_leaves >= _MIN_LEAVES_FOR_BATCHES else 1
+        batch = waiting[:batch_size]
         if distance is not None:
-            new = _independent(new, tree.order, distance)
-        waiting = waiting[~np.isin(waiting, new)]
-        first, onward = tree.halves()
-        at = np.full(len(new), first)
-        while len(new):
-            while len(asking := np.flatnonzero(at >= 0)):
-                branches = _representatives(tree, new[asking], at[asking], distance, rng)
-                pairing = test(np.column_stack([new[asking], branches])).pairing
-                at[asking] = onward[at[asking], pairing]
-                n_tests += len(asking)
+            batch = _unrelated(batch, tree.order, distance)
+        waiting = waiting[~np.isin(waiting, batch)]
+
+        # Each leaf of the batch is at a hidden node, or at ~edge once its edge is found.
+        first, following = tree.search_plan()
+        position = np.full(len(batch), first)
+        while len(batch):
+            # One round: all leaves that are at a node test its branches, and move on into the one they belong to.
+            while len(searching := np.flatnonzero(position >= 0)):
+                branches = _representatives(tree, batch[searching], position[searching], distance, rng)
+                pairing = test(np.column_stack([batch[searching], branches])).pairing
+                position[searching] = following[position[searching], pairing]
+                n_tests += len(searching)
                 n_rounds += 1
-            edges, chosen, meeting = np.unique(~at, return_index=True, return_inverse=True)
-            hidden = tree.insert(new[chosen], edges)
-            onward[hidden] = np.column_stack([~edges, ~new[chosen], ~hidden])
-            at, new = np.delete(hidden[meeting], chosen), np.delete(new, chosen)
+            # Insert the first leaf of each edge. The others continue at the new node, whose branches are single edges.
+            edges, inserted, edge_of_leaf = np.unique(~position, return_index=True, return_inverse=True)
+            hidden = tree.insert(batch[inserted], edges)
+            following[hidden] = np.column_stack([~edges, ~batch[inserted], ~hidden])
+            position, batch = np.delete(hidden[edge_of_leaf], inserted), np.delete(batch, inserted)
             progress(tree.n_leaves, d)
     return Structure(Tree(names, tree.edges()), {"quartet_tests": n_tests, "quartet_rounds": n_rounds})
 
 
-def _independent(new: IntArray, placed: IntArray, distance: FloatArray) -> IntArray:
-    """Choose leaves in their order, each of which has its nearest relatives in the tree, not among the chosen ones."""
+def _unrelated(batch: IntArray, placed: IntArray, distance: FloatArray) -> IntArray:
+    """Return the leaves of a batch whose nearest relatives are in the tree, not among the leaves returned before."""
     chosen: list[int] = []
-    for leaf in new.tolist():
-        reach = np.partition(distance[leaf, placed], _NEAREST - 1)[_NEAREST - 1]
+    for leaf in batch.tolist():
+        reach = np.partition(distance[leaf, placed], _N_NEAREST - 1)[_N_NEAREST - 1]
         if not chosen or distance[leaf, chosen].min() >= reach:
             chosen.append(leaf)
     return np.array(chosen)
@@ -105,7 +138,7 @@ def _independent(new: IntArray, placed: IntArray, distance: FloatArray) -> IntAr
 def _representatives(
     tree: "_GrowingTree", new: IntArray, nodes: IntArray, distance: FloatArray | None, rng: np.random.Generator
 ) -> IntArray:
-    """Choose a leaf of each of the three branches at a node, for every new leaf that asks at one; shape (q, 3)."""
+    """Return a leaf of each of the three branches at a node, for every new leaf and the node it is at; shape (q, 3)."""
     if distance is None:
         return tree.leaves_of_branches(nodes, rng.integers(tree.branch_sizes(nodes)))
     nearest = np.empty((len(new), 3), dtype=np.intp)
@@ -115,27 +148,28 @@ def _representatives(
 
 
 class _GrowingTree:
-    """A binary tree hung from one of its leaves, in which leaves below a node are neighbours in ``order``.
+    """A binary tree, rooted at one of its leaves, that leaves are inserted into.
 
-    An edge is named by the node below it.
+    An edge has the number of the node below it. The leaves below a node are adjacent in ``order``.
     """
 
     def __init__(self, d: int, first: IntArray) -> None:
-        self.top, left, right = first.tolist()
+        self.root, left, right = first.tolist()
         self.d = d
         self.n_leaves = 3
         self.parent = np.full(2 * d - 2, -1, dtype=np.intp)
-        self.children = np.full((2 * d - 2, 2), -1, dtype=np.intp)  # the leaf on top has only one
-        self.parent[[left, right, d]] = d, d, self.top
+        self.children = np.full((2 * d - 2, 2), -1, dtype=np.intp)  # the root has only one child
+        self.parent[[left, right, d]] = d, d, self.root
         self.children[d] = left, right
-        self.children[self.top, 0] = d
+        self.children[self.root, 0] = d
         self._arrange()
 
     def insert(self, leaves: IntArray, edges: IntArray) -> IntArray:
-        """Put leaves on edges, at most one on each, and give the hidden nodes this makes."""
+        """Insert leaves on edges, at most one on each, and return the hidden nodes this makes."""
         first = self.d + self.n_leaves - 2
         hidden = np.arange(first, first + len(leaves))
         parents = self.parent[edges]
+        # Each hidden node takes the place of the lower end of its edge, and has that end and the leaf as its children.
         self.children[parents, (self.children[parents, 1] == edges).astype(np.intp)] = hidden
         self.children[hidden] = np.column_stack([edges, leaves])
         self.parent[hidden] = parents
@@ -145,90 +179,100 @@ class _GrowingTree:
         return hidden
 
     def _arrange(self) -> None:
-        """Put the leaves in order, the one on top last, and find which of them are below each node."""
+        """Put the leaves in order, the root last, and find which of them are below each node."""
+        # Visit the nodes from the root down, left before right.
         children, parent = self.children.tolist(), self.parent.tolist()
-        nodes, stack = [], [children[self.top][0]]
+        nodes, stack = [], [children[self.root][0]]
         while stack:
             node = stack.pop()
             nodes.append(node)
             if node >= self.d:
                 left, right = children[node]
                 stack += [right, left]
+        # Count the leaves below each node, from the leaves up.
         size = [1] * self.d + [0] * (len(parent) - self.d)
         for node in reversed(nodes[1:]):
             size[parent[node]] += size[node]
-        visited = np.array([*nodes, self.top])
+        visited = np.array([*nodes, self.root])
         is_leaf = visited < self.d
         self.order = visited[is_leaf]
-        self.size = np.array(size)  # leaves below a node
-        self.start = np.zeros_like(self.size)  # where they begin in order
+        self.size = np.array(size)  # the number of leaves below each node
+        self.start = np.zeros_like(self.size)  # the position of the first of them in order
         self.start[visited] = np.cumsum(is_leaf) - is_leaf
 
     def branches(self, node: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Give the leaves of the three branches at a hidden node: below its two children, and all others."""
+        """Return the leaves of the three branches at a hidden node: below its two children, and all others."""
         start, stop = self.start[node], self.start[node] + self.size[node]
         middle = self.start[self.children[node, 1]]
         above = np.concatenate([self.order[:start], self.order[stop:]])
         return self.order[start:middle], self.order[middle:stop], above
 
     def branch_sizes(self, nodes: IntArray) -> IntArray:
-        """Count the leaves of the three branches at hidden nodes; shape (q, 3)."""
+        """Return the number of leaves of the three branches at hidden nodes, shape (q, 3)."""
         return np.column_stack([self.size[self.children[nodes]], self.n_leaves - self.size[nodes]])
 
     def leaves_of_branches(self, nodes: IntArray, numbers: IntArray) -> IntArray:
-        """Give a leaf of each of the three branches at hidden nodes, by its number in the branch; shape (q, 3)."""
+        """Return a leaf of each of the three branches at hidden nodes, given its number in the branch; shape (q, 3)."""
         places = numbers.copy()
         places[:, :2] += self.start[self.children[nodes]]
         places[:, 2] += np.where(places[:, 2] >= self.start[nodes], self.size[nodes], 0)
         return self.order[places]
 
-    def halves(self) -> tuple[int, IntArray]:
-        """Plan where a new leaf asks first, and where next after each answer.
+    def search_plan(self) -> tuple[int, IntArray]:
+        """Plan the binary search for the edge of a new leaf.
 
         Returns
         -------
         first : int
-            The hidden node that splits the tree most evenly.
-        onward : array, shape (2d - 2, 3)
-            For every hidden node and each of its branches the hidden node that splits what is then left most evenly,
-            or ``~edge`` if only that edge is left.
+            The hidden node that splits the tree most evenly, where the search starts.
+        following : array, shape (2d - 2, 3)
+            For every hidden node and each of its branches, the hidden node where the search continues in this branch:
+            it splits the rest most evenly. If only one edge is left, ``~edge``.
+
+        Notes
+        -----
+        The part of the tree that is left in a search hangs below the edge above some node, its top, and is cut off
+        where the search turned away from a subtree. Its ends are the leaves in it, the roots of subtrees that were cut
+        off, and the edge above its top. Every node splits off its two children and the rest, so that a part of two ends
+        is a single edge. A part of t ends always has a node none of whose three branches has more than t / 2 of them.
         """
         children, parent = self.children.tolist(), self.parent.tolist()
-        # What is left hangs below the edge above a top node, less what was ruled out. Where a subtree was ruled out,
-        # its root stays as an end; weight counts ends below a node.
-        weight = self.size.tolist()
+        ends_below = self.size.tolist()  # the number of ends below each node, or at it
 
         def middle(top: int) -> int:
-            total = weight[top] + 1  # the edge above the top is an end, too
+            """Return the node that splits the part below an edge most evenly, or ``~edge`` if only the edge is left."""
+            total = ends_below[top] + 1  # the edge above the top is an end, too
             if total == 2:
                 return ~top
+            # Descend to the child with more ends, until neither child has more than half of them.
             node = top
             while True:
                 left, right = children[node]
-                heavier = left if weight[left] >= weight[right] else right
-                if 2 * weight[heavier] <= total:
+                heavier = left if ends_below[left] >= ends_below[right] else right
+                if 2 * ends_below[heavier] <= total:
                     return node
                 node = heavier
 
-        onward = np.zeros((len(parent), 3), dtype=np.intp)
-        root = children[self.top][0]
-        first = middle(root)
-        waiting = [(first, root)]
+        following = np.zeros((len(parent), 3), dtype=np.intp)
+        top = children[self.root][0]
+        first = middle(top)
+        waiting = [(first, top)]  # nodes whose branches are not planned yet, and the top of the part that each splits
         while waiting:
             node, top = waiting.pop()
-            lost, up = weight[node] - 1, node
-            weight[node] = 1
-            while up != top:
-                up = parent[up]
-                weight[up] -= lost
-            for branch, beginning in enumerate((*children[node], top)):
-                following = middle(beginning)
-                onward[node, branch] = following
-                if following >= 0:
-                    waiting.append((following, beginning))
-        return first, onward
+            # For the branch above the node, cut off the subtree below it: the node itself becomes an end.
+            lost, ancestor = ends_below[node] - 1, node
+            ends_below[node] = 1
+            while ancestor != top:
+                ancestor = parent[ancestor]
+                ends_below[ancestor] -= lost
+            # The branches are the parts below the two children, and the rest of the part below its top.
+            for branch, branch_top in enumerate((*children[node], top)):
+                following[node, branch] = next_node = middle(branch_top)
+                if next_node >= 0:
+                    waiting.append((next_node, branch_top))
+        return first, following
 
     def edges(self) -> IntArray:
-        """Give all edges, as pairs of nodes."""
+        """Return all edges, as pairs of nodes."""
         nodes = np.flatnonzero(self.parent >= 0)
         return np.stack([nodes, self.parent[nodes]], axis=1)

@@ -1,4 +1,4 @@
-"""No structure at all: every column for itself."""
+"""Independent columns: no structure at all."""
 
 from collections.abc import Sequence
 
@@ -7,5 +7,19 @@ from latree.tree import Tree
 
 
 def independent(names: Sequence[str]) -> Structure:
-    """Join nothing."""
+    """Build the forest without edges, in which every column is independent of all others.
+
+    Use it as the baseline that every other structure should beat.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from latree.learners import independent
+    >>> independent(["height", "colour"]).tree.edges.tolist()
+    []
+    """
     return Structure(Tree(names, []))

@@ -1,9 +1,4 @@
-"""Neighbour joining (Saitou and Nei 1987): join the two nodes that are nearest to each other and far from the others.
-
-Of r nodes, the pair with the smallest ``d_ij - u_i - u_j`` with ``u_i = Σ_k d_ik / (r - 2)`` is joined by a new node w
-at ``d_wk = ½ (d_ik + d_jk - d_ij)`` from the others. If distances add up along the paths of a binary tree, that tree
-comes back.
-"""
+"""Neighbour joining (Saitou and Nei 1987): join the two nodes that are near each other and far from the others."""
 
 from collections.abc import Sequence
 
@@ -16,25 +11,52 @@ from latree.learners.latent_class import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 
-_ROUNDING = 1e-10  # by how much bounds may be off, relative to the numbers they are sums of
+_ROUNDING = 1e-10  # relative rounding error that the bounds of the search may have
 
 
 def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progress = no_progress) -> Structure:
     """Build a binary tree from any matrix of distances.
+
+    Use it as a fast learner for many columns, with :func:`latree.counts.log_det` if hidden variables have as many
+    states as columns, or with :func:`latree.counts.covariance` if their number of states is unknown.
+
+    In each step, of r nodes the pair i, j with the smallest
+
+        ``d_ij - u_i - u_j``  with  ``u_i = Σ_k d_ik / (r - 2)``
+
+    is joined by a new hidden node w, at these distances from the two and from every other node k:
+
+        ``d_iw = ½ (d_ij + u_i - u_j)``,  ``d_jw = ½ (d_ij + u_j - u_i)``,  ``d_wk = ½ (d_ik + d_jk - d_ij)``
+
+    If distances add up along the paths of a binary tree, that tree is returned.
 
     Parameters
     ----------
     names : sequence of str
         Names of the leaves.
     distance : array, shape (d, d)
-        Symmetric. Infinite distances are taken for larger than all others (:func:`latree.counts.distances.finite`).
+        Symmetric. Infinite distances count as larger than all others.
     progress : callable
-        Told the number of leaves joined, and of all leaves.
+        Called with the number of leaves joined, and of all leaves.
 
     Returns
     -------
     Structure
         Its tree has lengths; negative ones, which the formulas can give, are set to zero.
+
+    References
+    ----------
+    Saitou and Nei (1987), The Neighbor-joining Method: A New Method for Reconstructing Phylogenetic Trees.
+
+    Examples
+    --------
+    Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 3:
+
+    >>> import numpy as np
+    >>> from latree.learners import neighbor_joining
+    >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
+    >>> print(neighbor_joining("abcd", distance).tree.to_newick().strip())
+    (a:1.0,b:2.0,(d:2.0,c:1.0):3.0);
     """
     if len(names) < 3:
         return latent_class(names)
@@ -43,50 +65,63 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
 
 
 def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArray, FloatArray]:
-    """Join at least three leaves; give the edges and their lengths, new nodes being d, d + 1, ...
+    """Join at least three leaves; return the edges and their lengths. New nodes are d, d + 1, ...
 
-    Pairs are searched in few rows: with ``b_i`` at most the smallest ``d_ij - u_j`` over the nodes j that are older
-    than i, no such pair can be better than ``b_i - u_i``, and one node of every pair is the older. As nodes are joined,
-    u changes little, and b_i is lowered by as much as any u_j has grown since the row was searched. Nodes that are left
-    stand in the first r rows.
+    Few rows of the matrix are searched in each step. Every node i has a lower bound b_i of ``d_ij - u_j`` over the
+    nodes j that are older than i. As one node of every pair is the older one, no pair is better than the smallest
+    ``b_i - u_i``, and only rows that this bound does not rule out are searched. As nodes are joined, u changes little:
+    after each step all bounds are lowered by the largest growth of any u_j.
+
+    The r nodes that are left to join always occupy the first r rows and columns of the arrays.
     """
     d = len(distance)
-    node = np.arange(d)
+    node = np.arange(d)  # the node in each row
     distance = np.array(distance, dtype=np.float64)
     np.fill_diagonal(distance, 0)
-    total = distance.sum(axis=1)
-    np.fill_diagonal(distance, np.inf)
+    total = distance.sum(axis=1)  # Σ_k d_ik
+    np.fill_diagonal(distance, np.inf)  # so that no node is its own nearest
     u = total / max(1, d - 2)
     bound = (distance - u).min(axis=1)
     edges: list[tuple[int, int]] = []
     lengths: list[float] = []
     for r in range(d, 3, -1):
-        i, j = _closest(distance, u, bound)
-        new = 2 * d - r
-        apart = distance[i, j]
-        edges += [(int(node[i]), new), (int(node[j]), new)]
-        lengths += [(apart + u[i] - u[j]) / 2, (apart + u[j] - u[i]) / 2]
+        # The pair with the smallest d_ij - u_i - u_j.
+        i, j = _best_pair(distance, u, bound)
+        d_ij = distance[i, j]
 
-        # The new node takes the place of i, the last node that of j.
-        row = (distance[i, :r] + distance[j, :r] - apart) / 2
+        # Join it by a new node w, at d_iw = ½ (d_ij + u_i - u_j) and d_jw = ½ (d_ij + u_j - u_i).
+        w = 2 * d - r
+        edges += [(int(node[i]), w), (int(node[j]), w)]
+        lengths += [(d_ij + u[i] - u[j]) / 2, (d_ij + u[j] - u[i]) / 2]
+
+        # d_wk = ½ (d_ik + d_jk - d_ij) for every other node k.
+        row = (distance[i, :r] + distance[j, :r] - d_ij) / 2
         row[[i, j]] = 0
+
+        # In the sums of the others, d_wk takes the place of d_ik + d_jk.
         total[:r] += row - distance[i, :r] - distance[j, :r]
         total[i] = row.sum()
+
+        # w takes the row of i, and the last node the row of j.
         row[[i, j]] = np.inf
         distance[i, :r] = distance[:r, i] = row
-        node[i] = new
+        node[i] = w
         last = r - 1
         if j != last:
             distance[j, :last], distance[:last, j] = distance[last, :last], distance[:last, last]
             distance[j, j] = np.inf
             for array in (total, u, bound, node, row):
                 array[j] = array[last]
-        before, row = u[:last], row[:last]
+
+        # The new u. All bounds are lowered by its largest growth, except that of w, which is computed.
+        old_u, row = u[:last], row[:last]
         u = total[:last] / (last - 2)
-        before[i] = u[i]
-        bound = bound[:last] - (u - before).max()
+        old_u[i] = u[i]
+        bound = bound[:last] - (u - old_u).max()
         bound[i] = (row - u).min()
         progress(d - r + 1, d)
+
+    # Three nodes a, b and c are left, whose lengths follow from their distances: d_aw = ½ (d_ab + d_ac - d_bc).
     sides = [distance[0, 1], distance[0, 2], distance[1, 2]]
     edges += [(int(leaf), 2 * d - 3) for leaf in node[:3]]
     lengths += [(sum(sides) - 2 * opposite) / 2 for opposite in reversed(sides)]
@@ -94,15 +129,17 @@ def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArr
     return np.array(edges, dtype=np.intp), np.array(lengths)
 
 
-def _closest(distance: FloatArray, u: FloatArray, bound: FloatArray) -> tuple[int, int]:
-    """Find the best pair, and bring the bounds of the rows that were searched up to date."""
+def _best_pair(distance: FloatArray, u: FloatArray, bound: FloatArray) -> tuple[int, int]:
+    """Return the pair i < j with the smallest ``d_ij - u_i - u_j``, and update the bounds of the rows searched."""
     r = len(u)
-    hopeful = bound - u
-    first = int(np.argmin(hopeful))
+    # Search the row with the smallest bound, which gives a pair that is hard to beat.
+    row_bound = bound - u
+    first = int(np.argmin(row_bound))
     best = float((distance[first, :r] - u).min() - u[first])
-    rows = np.flatnonzero(hopeful <= best + _ROUNDING * (abs(best) + np.abs(u).max()))
-    block = distance[rows, :r] - u
-    bound[rows] = block.min(axis=1)
+    # Search all rows whose bound, but for rounding, does not exceed the score of that pair.
+    rows = np.flatnonzero(row_bound <= best + _ROUNDING * (abs(best) + np.abs(u).max()))
+    searched = distance[rows, :r] - u
+    bound[rows] = searched.min(axis=1)
     position = int(np.argmin(bound[rows] - u[rows]))
-    i, j = int(rows[position]), int(np.argmin(block[position]))
+    i, j = int(rows[position]), int(np.argmin(searched[position]))
     return (i, j) if i < j else (j, i)

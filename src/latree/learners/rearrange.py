@@ -16,7 +16,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.counts.distances import ROUNDING, gamma_tail
-from latree.counts.quartets import PAIRINGS
+from latree.counts.quartets.pairings import PAIRINGS
 from latree.inference.evidence import messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel

@@ -1,15 +1,4 @@
-"""Recursive grouping (Choi, Tan, Anandkumar and Willsky 2011): find families of nodes, put a parent above each, repeat.
-
-For distances that add up along paths, ``Φ_ijk = d_ik - d_jk`` tells families: i and j are siblings, or one is the
-other's parent, if and only if ``Φ_ijk`` is the same for all other nodes k; j is the parent of i if moreover
-``Φ_ijk = d_ij``. Nodes of a family get a hidden parent, unless one of them is the parent already. Parents go on to the
-next round, at
-
-    ``d_ih = ½ (d_ij + Φ_ijk)``  and  ``d_hl = d_il - d_ih``
-
-from their children and the others, averaged over all i, j and k that may be asked. Trees may have observed inner nodes
-and hidden nodes with any number of neighbours.
-"""
+"""Recursive grouping (Choi, Tan, Anandkumar and Willsky 2011): find families of nodes, give each a parent, repeat."""
 
 from collections.abc import Sequence
 
@@ -24,7 +13,8 @@ from latree.learners.latent_class import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 
-_MIN_WITNESSES = 5  # how many other nodes a pair is judged by at least, however far they are
+# A pair is judged by at least this many other nodes, its witnesses, however far they are.
+_MIN_WITNESSES = 5
 
 
 def recursive_grouping(
@@ -37,23 +27,49 @@ def recursive_grouping(
 ) -> Structure:
     """Build a tree from distances that add up along paths.
 
-    The paper leaves open how families are told from sampled distances; here, as in its authors' program, nodes are
+    Use it if columns may be inner nodes of the tree, or hidden variables may have more than three neighbours. It is
+    made for hidden variables with as many states as the columns, and for up to a few hundred columns.
+
+    The difference ``Φ_ijk = d_ik - d_jk`` identifies families. Nodes i and j are siblings, or one is the other's
+    parent, if and only if ``Φ_ijk`` is the same for all other nodes k; j is the parent of i if moreover
+    ``Φ_ijk = d_ij``. In each round, every family gets a hidden parent h, unless one of its members is the parent. The
+    parents go on to the next round, at the distances
+
+        ``d_ih = ½ (d_ij + Φ_ijk)``  and  ``d_hl = d_il - d_ih``
+
+    from their children i and from every other node l, averaged over all i, j and k that may be used.
+
+    The paper leaves open how to find families from sampled distances. Here, as in its authors' program, nodes are
     clustered by how much ``Φ_ijk`` varies with k, and the clustering with the largest mean silhouette is taken. (Theirs
-    clusters around random medoids; here it is complete linkage, which needs no chance.)
+    clusters around random medoids. Complete linkage, which is used here, needs no random numbers.)
 
     Parameters
     ----------
     names : sequence of str
         Names of the columns.
     distance : array, shape (d, d)
-        Symmetric.
+        Symmetric, such as :func:`latree.counts.log_det`.
     reach : float
-        Distances beyond this are too uncertain to be looked at.
+        Distances above this are too uncertain to be used.
     shortest : float
-        Edges below this length are held for none and contracted; all nodes are one family if none of their ``Φ_ijk``
-        vary by more than twice this.
+        Shorter edges are contracted. All nodes are one family if no ``Φ_ijk`` varies by more than twice this.
     progress : callable
-        Told the number of columns that have a parent, and of all columns.
+        Called with the number of columns that have a parent, and of all columns.
+
+    References
+    ----------
+    Choi, Tan, Anandkumar and Willsky (2011), Learning Latent Tree Graphical Models.
+
+    Examples
+    --------
+    Three columns in a chain: b lies between a and c, and no hidden variable is needed.
+
+    >>> import numpy as np
+    >>> from latree.learners import recursive_grouping
+    >>> distance = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
+    >>> tree = recursive_grouping("abc", distance).tree
+    >>> tree.edges.tolist(), tree.lengths.tolist()
+    ([[0, 1], [2, 1]], [1.0, 2.0])
     """
     if len(names) < 3:
         return latent_class(names)
@@ -64,36 +80,39 @@ def recursive_grouping(
 def group(
     distance: FloatArray, reach: float, shortest: float, progress: Progress = no_progress
 ) -> tuple[IntArray, FloatArray]:
-    """Group at least three nodes; give the edges and their lengths, new nodes being d, d + 1, ..."""
+    """Group at least three nodes; return the edges and their lengths. New nodes are d, d + 1, ..."""
     d = n_nodes = len(distance)
-    node = np.arange(d)
+    node = np.arange(d)  # the nodes of this round: columns first, then the parents that were found
     edges: list[tuple[int, int]] = []
     lengths: list[float] = []
     while len(node) > 2:
         spread, mean = _differences(distance, reach)
-        weight = np.zeros((0, len(node)))  # of the old nodes in the mean distances of each new one
-        offset: list[float] = []  # mean distance of a new node from those
-        parents: list[int] = []
+        parents: list[int] = []  # of each family, which are the nodes of the next round
+        weight = np.zeros((0, len(node)))  # of the nodes of this round in the distances of each parent, which are means
+        offset: list[float] = []  # the mean distance of each parent from these nodes, which is subtracted
         for family in _families(spread, shortest):
-            share = np.zeros(len(node))
+            member_weight = np.zeros(len(node))
             parent = _parent(family, distance, mean, shortest)
             if parent is not None:
-                share[parent] = 1
+                # A member is the parent: it keeps its distances.
+                member_weight[parent] = 1
                 offset.append(0.0)
                 parents.append(int(node[parent]))
                 children = family[family != parent]
-                away = distance[parent, children]
+                child_lengths = distance[parent, children]
             else:
-                share[family] = 1 / len(family)
+                # A new hidden parent h: d_ih = ½ (d_ij + Φ_ijk), averaged over the other members j and all k.
+                member_weight[family] = 1 / len(family)
                 children = family
                 inner = np.ix_(family, family)
-                away = np.maximum((distance[inner] + mean[inner]).sum(axis=1) / (2 * (len(family) - 1)), 0)
-                offset.append(float(away.mean()))
+                child_lengths = np.maximum((distance[inner] + mean[inner]).sum(axis=1) / (2 * (len(family) - 1)), 0)
+                offset.append(float(child_lengths.mean()))
                 parents.append(n_nodes)
                 n_nodes += 1
             edges += [(int(node[child]), parents[-1]) for child in children]
-            lengths += away.tolist()
-            weight = np.vstack([weight, share])
+            lengths += child_lengths.tolist()
+            weight = np.vstack([weight, member_weight])
+        # d_hl = d_il - d_ih, averaged over the members i of the family of h; and the same for the members below l.
         distance = np.maximum(weight @ distance @ weight.T - np.add.outer(offset, offset), 0)
         np.fill_diagonal(distance, 0)
         node = np.array(parents)
@@ -106,8 +125,8 @@ def group(
 
 
 def contracted(edges: IntArray, lengths: FloatArray, n_observed: int, shortest: float) -> tuple[IntArray, FloatArray]:
-    """Contract edges shorter than ``shortest``, except between two observed nodes; number hidden nodes anew."""
-    merged = np.arange(max(int(edges.max()) + 1, n_observed))
+    """Contract edges shorter than ``shortest``, except between two observed nodes, and renumber hidden nodes."""
+    merged = np.arange(max(int(edges.max()) + 1, n_observed))  # the node that each node was merged into
     keep = np.ones(len(edges), dtype=bool)
     for edge in np.argsort(lengths, kind="stable"):
         low, high = sorted(merged[edges[edge]].tolist())
@@ -123,27 +142,37 @@ def contracted(edges: IntArray, lengths: FloatArray, n_observed: int, shortest: 
 
 
 def _differences(distance: FloatArray, reach: float) -> tuple[FloatArray, FloatArray]:
-    """Give for every pair how much ``Φ_ijk`` varies over the nodes k within reach of both, and its mean."""
+    """Return for every pair i, j how much ``Φ_ijk`` varies over its witnesses k, and its mean over them.
+
+    The witnesses are all nodes within reach of both, but at least the ``_MIN_WITNESSES`` nearest ones.
+    """
     r = len(distance)
     spread, mean = np.zeros((r, r)), np.zeros((r, r))
-    itself = np.eye(r, dtype=bool)
+    diagonal = np.eye(r, dtype=bool)
     for i in range(r):
-        farther = np.maximum(distance[i], distance)  # [j, k]: how far k is from the farther of i and j
-        farther[itself[i] | itself] = np.inf
-        enough = np.sort(farther, axis=1)[:, min(_MIN_WITNESSES, r - 2) - 1]
-        asked = (farther <= np.maximum(reach, enough)[:, None]) & np.isfinite(farther)
+        # farther[j, k] = max(d_ik, d_jk), for k other than i and j
+        farther = np.maximum(distance[i], distance)
+        farther[diagonal[i] | diagonal] = np.inf
+        nearest = np.sort(farther, axis=1)[:, min(_MIN_WITNESSES, r - 2) - 1]
+        witness = (farther <= np.maximum(reach, nearest)[:, None]) & np.isfinite(farther)
+        # Φ_ijk = d_ik - d_jk
         phi = distance[i] - distance
-        spread[i] = np.where(asked, phi, -np.inf).max(axis=1) - np.where(asked, phi, np.inf).min(axis=1)
-        mean[i] = (phi * asked).sum(axis=1) / np.maximum(asked.sum(axis=1), 1)
-    spread[itself] = 0
-    mean[itself] = 0
-    far = (distance > reach) & ~itself
-    spread[far] = spread.max() * (1 + distance[far] / distance.max())  # more than all others, the more the farther
+        spread[i] = np.where(witness, phi, -np.inf).max(axis=1) - np.where(witness, phi, np.inf).min(axis=1)
+        mean[i] = (phi * witness).sum(axis=1) / np.maximum(witness.sum(axis=1), 1)
+    spread[diagonal] = 0
+    mean[diagonal] = 0
+    # Pairs that are out of each other's reach vary more than all others, and farther pairs more than nearer ones.
+    far = (distance > reach) & ~diagonal
+    spread[far] = spread.max() * (1 + distance[far] / distance.max())
     return spread, mean
 
 
 def _families(spread: FloatArray, shortest: float) -> list[IntArray]:
-    """Part the nodes into families, at least one of them with two members."""
+    """Return a clustering of the nodes into families, at least one of which has two members.
+
+    Of all clusterings that complete linkage makes on its way from single nodes to one cluster, it is the one with the
+    largest mean silhouette.
+    """
     r = len(spread)
     if spread.max() <= 2 * shortest:
         return [np.arange(r)]
@@ -155,6 +184,7 @@ def _families(spread: FloatArray, shortest: float) -> list[IntArray]:
     best, chosen = -np.inf, [np.arange(r)]
     widest = 0.0
     for new, (i, j, height, _) in enumerate(linkage(squareform(spread, checks=False), "complete"), start=r):
+        # Merge clusters i and j.
         one, other = int(i), int(j)
         members[new] = np.concatenate([members.pop(one), members.pop(other)])
         size[new] = len(members[new])
@@ -170,7 +200,11 @@ def _families(spread: FloatArray, shortest: float) -> list[IntArray]:
 
 
 def _silhouette(to_cluster: FloatArray, members: dict[int, IntArray], widest: float) -> float:
-    """Give the mean silhouette; a node alone counts as if it had a cluster as wide as the widest (Choi's rule)."""
+    """Return the mean silhouette, ``(b - a) / max(a, b)`` averaged over the nodes.
+
+    a is the mean spread of a node to the other members of its cluster, b that to the members of the nearest other
+    cluster. A node alone has as its a the width of the widest cluster (Choi's rule).
+    """
     own = np.empty(len(to_cluster))
     others = to_cluster.copy()
     for cluster, nodes in members.items():
@@ -182,10 +216,10 @@ def _silhouette(to_cluster: FloatArray, members: dict[int, IntArray], widest: fl
 
 
 def _parent(family: IntArray, distance: FloatArray, mean: FloatArray, shortest: float) -> int | None:
-    """Find the member that is the parent of the others: for it, ``d_ip`` is ``Φ_ipk`` for each child i."""
+    """Return the member p that is the parent of the others, if any: ``Φ_ipk = d_ip`` for each child i."""
     if len(family) == 1:
         return int(family[0])
     inner = np.ix_(family, family)
-    misfit = np.abs(distance[inner] - mean[inner]).sum(axis=0)
+    misfit = np.abs(distance[inner] - mean[inner]).sum(axis=0)  # Σ_i |d_ip - Φ_ipk| for each member p
     candidate = int(np.argmin(misfit))
     return int(family[candidate]) if misfit[candidate] < 2 * shortest * (len(family) - 1) else None

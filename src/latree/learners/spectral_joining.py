@@ -1,10 +1,4 @@
-"""Spectral neighbour joining (Jaffe, Amsel, Aizenbud, Nadler, Chang and Kluger 2021).
-
-For a tree whose hidden variables have as many states as the columns, the affinity ``R_ij = exp(-d_ij)`` of Lake's
-distance multiplies along paths. If an edge parts the columns into A and the others, the block of R with rows in A and
-the others as columns has rank one. So the two groups are joined whose union has the block with the smallest second
-singular value.
-"""
+"""Spectral neighbour joining (Jaffe, Amsel, Aizenbud, Nadler, Chang and Kluger 2021)."""
 
 from collections.abc import Sequence
 
@@ -17,62 +11,86 @@ from latree.learners.latent_class import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 
-_CELLS_AT_ONCE = 2**22  # blocks are gathered so many cells at a time
+# Submatrices are copied out of the affinities this many cells at a time (32 MB).
+_SUBMATRIX_CELLS_AT_ONCE = 2**22
 
 
 def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progress = no_progress) -> Structure:
     """Build a binary tree from distances that add up along paths.
+
+    Use it as an alternative to neighbour joining, for trees whose hidden variables have as many states as the columns.
+    It takes much more time: about d² singular value decompositions of submatrices of up to d rows.
+
+    The affinity ``R_ij = exp(-d_ij)`` multiplies along paths. If an edge splits the leaves into A and the others, the
+    submatrix ``R(A, others)`` has rank one. So in each step the two groups A and B are joined with the smallest second
+    singular value
+
+        ``σ_2(R(A ∪ B, others))``
+
+    The submatrix of two groups does not change when other groups are joined, so that every pair of groups is looked at
+    only once.
 
     Parameters
     ----------
     names : sequence of str
         Names of the leaves.
     distance : array, shape (d, d)
-        Symmetric; an infinite distance is an affinity of zero.
+        Symmetric, such as :func:`latree.counts.log_det`; an infinite distance is an affinity of zero.
     progress : callable
-        Told the number of leaves joined, and of all leaves.
+        Called with the number of leaves joined, and of all leaves.
 
-    Notes
-    -----
-    The block of two groups does not change when others are joined, so that every pair of groups is looked at once:
-    about d² singular value decompositions of blocks of up to d rows.
+    References
+    ----------
+    Jaffe, Amsel, Aizenbud, Nadler, Chang and Kluger (2021), Spectral Neighbor Joining for Reconstruction of Latent Tree
+    Models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latree.learners import spectral_joining
+    >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
+    >>> print(spectral_joining("abcd", distance).tree.to_newick().strip())
+    (b,a,(c,d));
     """
     d = len(names)
     if d < 4:
         return latent_class(names)
     affinity = np.exp(-distance)
-    groups: dict[int, IntArray] = {leaf: np.array([leaf]) for leaf in range(d)}
-    score = np.full((2 * d - 3, 2 * d - 3), np.inf)
+    groups: dict[int, IntArray] = {leaf: np.array([leaf]) for leaf in range(d)}  # from the top of a group to its leaves
+    score = np.full((2 * d - 3, 2 * d - 3), np.inf)  # σ_2 of each pair of groups that are left, the younger one first
     for leaf in range(1, d):
         score[leaf, :leaf] = _second_values(affinity, [np.array([leaf, other]) for other in range(leaf)])
     edges: list[tuple[int, int]] = []
     for new in range(d, 2 * d - 3):
+        # Join the two groups with the smallest score by a new node.
         i, j = np.unravel_index(np.argmin(score), score.shape)
         edges += [(int(i), new), (int(j), new)]
         score[[i, j]] = np.inf
         score[:, [i, j]] = np.inf
-        joined = np.concatenate([groups.pop(int(i)), groups.pop(int(j))])
+        union = np.concatenate([groups.pop(int(i)), groups.pop(int(j))])
+        # Score the union with every other group.
         others = list(groups)
-        score[new, others] = _second_values(affinity, [np.concatenate([joined, groups[other]]) for other in others])
-        groups[new] = joined
+        score[new, others] = _second_values(affinity, [np.concatenate([union, groups[other]]) for other in others])
+        groups[new] = union
         progress(new - d + 1, d)
+    # Three groups are left, which have only one tree.
     edges += [(node, 2 * d - 3) for node in groups]
     progress(d, d)
     return Structure(Tree(names, edges))
 
 
 def _second_values(affinity: FloatArray, unions: list[IntArray]) -> FloatArray:
-    """Give the second singular value of the block of each union of groups against all other leaves."""
+    """Return the second singular value of the submatrix of each union of groups against all other leaves."""
     d = len(affinity)
-    values = np.zeros(len(unions))  # stays zero where only one leaf is left: a block of one column
+    values = np.zeros(len(unions))  # stays zero if only one leaf is left: a submatrix of one column
     sizes = np.array([len(union) for union in unions])
     for size in np.unique(sizes[sizes < d - 1]).tolist():
-        alike = np.flatnonzero(sizes == size)
-        step = max(1, _CELLS_AT_ONCE // (size * (d - size)))
-        for some in np.split(alike, range(step, len(alike), step)):
-            rows = np.stack([unions[number] for number in some])
-            inside = np.zeros((len(some), d), dtype=bool)
+        same_size = np.flatnonzero(sizes == size)
+        step = max(1, _SUBMATRIX_CELLS_AT_ONCE // (size * (d - size)))
+        for batch in np.split(same_size, range(step, len(same_size), step)):
+            rows = np.stack([unions[number] for number in batch])
+            inside = np.zeros((len(batch), d), dtype=bool)
             np.put_along_axis(inside, rows, True, axis=1)
             columns = np.argsort(inside, axis=1, kind="stable")[:, : d - size]
-            values[some] = singular_values(affinity[rows[:, :, None], columns[:, None, :]])[:, 1]
+            values[batch] = singular_values(affinity[rows[:, :, None], columns[:, None, :]])[:, 1]
     return values

@@ -1,4 +1,4 @@
-"""How sure every inner edge is: trees of resampled rows, and what most of them agree on."""
+"""Bootstrap support of inner edges, and the majority-rule consensus of trees."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -14,7 +14,7 @@ from latree.errors import InputError
 from latree.table import Table
 from latree.tree import Split, Tree
 
-# From a table of resampled rows and a random generator to the tree behind it.
+# From a table of resampled rows and a random generator to a tree.
 Learner: TypeAlias = Callable[[Table, np.random.Generator], Tree]
 
 
@@ -27,11 +27,48 @@ def bootstrap_trees(
     keep: Keeper = NOTHING_KEPT,
     kind: str = "replicates",
 ) -> list[Tree]:
-    """Learn trees of tables whose rows are drawn anew from the table's, on all cores.
+    """Learn one tree from each of several resampled tables, on all cores.
 
-    A replicate has as many rows as the table, each drawn with a probability in proportion to its weight; rows that were
-    drawn several times have that weight. Its random numbers depend on the seed and its own number alone. Trees are kept
-    as pieces of a kind, and those that were kept before are not learned again.
+    Use the trees with :func:`with_support` or :func:`consensus`, to see which edges would also be found in other rows.
+    A replicate has as many rows as the table. Each is drawn with a probability proportional to its weight, and a row
+    drawn several times has that number as its weight.
+
+    Parameters
+    ----------
+    table : Table
+    learn : callable
+        From a resampled table and a random generator to a tree.
+    replicates : int
+        Number of resampled tables.
+    seed : int
+        The random numbers of a replicate depend on the seed and the replicate's own number alone.
+    progress : callable
+        Called with the number of replicates that are done, and of all replicates.
+    keep : Keeper
+        Saves the trees, so that trees saved by an interrupted run are not learned again.
+    kind : str
+        Name under which ``keep`` saves the trees.
+
+    Returns
+    -------
+    list of Tree
+        In the order of the replicates.
+
+    References
+    ----------
+    Felsenstein (1985), Confidence Limits on Phylogenies: An Approach Using the Bootstrap.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.counts import covariance, pairwise
+    >>> from latree.learners import bootstrap_trees, neighbor_joining
+    >>> tree = latree.random_tree(5, random_state=0)
+    >>> table = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0).sample(500, 0)
+    >>> def learn(table, rng):
+    ...     return neighbor_joining(table.names, pairwise(table, covariance)).tree
+    >>> len(bootstrap_trees(table, learn, replicates=10, seed=0))
+    10
     """
 
     def replicate(number: int) -> Tree:
@@ -44,7 +81,7 @@ def bootstrap_trees(
     if trees:
         progress(len(trees), replicates)
     waiting = [number for number in known if number not in trees]
-    with one_blas_thread():  # its threads wait for each other by doing nothing busily, which is worst on busy cores
+    with one_blas_thread():  # BLAS's own threads wait for each other in busy loops, which slows down the other threads
         learned = Parallel(n_jobs=n_threads(), prefer="threads", return_as="generator")(
             delayed(replicate)(number) for number in waiting
         )
@@ -56,7 +93,25 @@ def bootstrap_trees(
 
 
 def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:
-    """Give a tree whose inner edges have as support the share of the trees that imply the same partition."""
+    """Return the tree with support: for each inner edge, the share of the other trees that imply the same split.
+
+    Parameters
+    ----------
+    tree : Tree
+    trees : sequence of Tree
+        Over the same observed variables, in any order; from :func:`bootstrap_trees`, for instance.
+
+    Examples
+    --------
+    Three of four trees have the split {a, b | c, d}:
+
+    >>> import latree
+    >>> from latree.learners import with_support
+    >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
+    >>> trees = [latree.Tree.from_newick(text) for text in texts]
+    >>> print(with_support(trees[0], trees).to_newick().strip())
+    (a,b,(c,d)0.75);
+    """
     ordered = [other.reordered(tree.names) for other in trees]
     support = np.full(len(tree.edges), np.nan)
     for edge, split in enumerate(tree.edge_splits):
@@ -66,11 +121,12 @@ def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:
 
 
 def consensus(trees: Sequence[Tree]) -> Tree:
-    """Give the majority-rule consensus: the partitions that more than half of the trees imply.
+    """Return the majority-rule consensus: the tree of all splits that more than half of the trees imply.
 
-    Variables that more than half of the trees tie together, directly or through others, are in one component of the
-    consensus. As a forest leaves open how its components hang together (see :meth:`Tree.implies`), two partitions that
-    exclude each other may both have a majority of forests; then the larger one counts.
+    Use it to summarise several trees, such as those of :func:`bootstrap_trees`. Two variables are in one component of
+    the consensus if more than half of the trees connect them, directly or through others. A forest leaves open how its
+    components are connected (see :meth:`Tree.implies`). So two splits that exclude each other may both have a majority
+    of forests; then the one with the larger share is taken.
 
     Parameters
     ----------
@@ -80,7 +136,20 @@ def consensus(trees: Sequence[Tree]) -> Tree:
     Returns
     -------
     Tree
-        Non-binary where no majority agrees; the support of an edge is the share of trees that imply its partition.
+        Not binary where no majority agrees. The support of an edge is the share of trees that imply its split.
+
+    References
+    ----------
+    Margush and McMorris (1981), Consensus n-trees.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.learners import consensus
+    >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
+    >>> trees = [latree.Tree.from_newick(text) for text in texts]
+    >>> print(consensus(trees).to_newick().strip())
+    (c,d,(a,b)0.75);
     """
     if not trees:
         raise InputError("a consensus needs at least one tree")
@@ -89,22 +158,23 @@ def consensus(trees: Sequence[Tree]) -> Tree:
     edges: list[tuple[int, int]] = []
     support: list[float] = []
     top = len(names)
-    for columns in _tied(ordered):
+    # A set of columns is an integer with one bit per column.
+    for columns in _components(ordered):
         within = sum(1 << column for column in columns)
-        shares = _agreed(ordered, within)
-        loose = {1 << column: column for column in columns}  # sides that are not tied to anything above them yet
-        # The sides nest, so that smaller ones come first; what is loose in the end is tied together.
+        shares = _majority_sides(ordered, within)
+        unattached = {1 << column: column for column in columns}  # nodes without a parent, by the columns below
+        # The sides are nested, so that smaller ones come first. A last node joins what is unattached in the end.
         for side in [*sorted(shares, key=int.bit_count), *([within] if len(columns) > 1 else [])]:
-            below = [other for other in loose if other & side]
-            edges += [(loose.pop(other), top) for other in below]
+            below = [other for other in unattached if other & side]
+            edges += [(unattached.pop(other), top) for other in below]
             support += [shares.get(other, np.nan) for other in below]
-            loose[side] = top
+            unattached[side] = top
             top += 1
     return Tree(names, edges, support=support)
 
 
-def _tied(trees: Sequence[Tree]) -> list[list[int]]:
-    """Give the groups of columns that more than half of the trees tie together, directly or through others."""
+def _components(trees: Sequence[Tree]) -> list[list[int]]:
+    """Return the groups of columns that more than half of the trees connect, directly or through others."""
     d = trees[0].n_observed
     together = np.zeros((d, d))
     for tree in trees:
@@ -114,8 +184,12 @@ def _tied(trees: Sequence[Tree]) -> list[list[int]]:
     return [np.flatnonzero(group == one).tolist() for one in range(number)]
 
 
-def _agreed(trees: Sequence[Tree], within: int) -> dict[int, float]:
-    """Give the sides, without the first column, of compatible partitions that more than half of the trees imply."""
+def _majority_sides(trees: Sequence[Tree], within: int) -> dict[int, float]:
+    """Return compatible splits of a component that more than half of the trees imply, with the share of these trees.
+
+    A split is given by its side without the first column of the component.
+    """
+    # All splits that any tree has within the component, except those of single columns.
     candidates = set()
     for split in {split for tree in trees for split in tree.splits if split.component & within == within}:
         side = split.side & within
@@ -123,6 +197,7 @@ def _agreed(trees: Sequence[Tree], within: int) -> dict[int, float]:
         if side.bit_count() > 1 and (side ^ within).bit_count() > 1:
             candidates.add(side)
     shares = {side: float(np.mean([tree.implies(Split(side, within)) for tree in trees])) for side in candidates}
+    # Take splits by falling share, if they are compatible with all that were taken: nested or disjoint.
     agreed: dict[int, float] = {}
     for side in sorted(candidates, key=lambda side: (-shares[side], side)):
         if shares[side] > 0.5 and all(side & other in (0, side, other) for other in agreed):

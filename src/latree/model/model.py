@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
-from latree.counts.distances import Pairs, information
+from latree.counts.distances import PairDistributions, information
 from latree.errors import InputError
 from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
 from latree.inference.network import Network
@@ -337,7 +337,7 @@ class LatentTreeModel:
         squares = np.zeros(len(self.tree.edges))
         for node, (parent, edge) in enumerate(zip(rooted.parent.tolist(), rooted.up.tolist(), strict=True)):
             if edge >= 0 and (smaller := min(entropies[node], entropies[parent])) > 0:
-                joint = Pairs(self.tables[node] * marginals[parent], np.array(np.inf))
+                joint = PairDistributions(self.tables[node] * marginals[parent], np.array(np.inf))
                 squares[edge] = float(information(joint)) / smaller
         return np.sqrt(np.clip(squares, 0, 1))
 

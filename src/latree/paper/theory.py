@@ -13,6 +13,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
+from latree.counts import limits
 from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
 from latree.model import LatentTreeModel
@@ -21,7 +22,6 @@ MAX_QUARTETS = 2000  # if a tree has more quartets, so many are drawn at random
 _RANK_TOLERANCE = 1e-10  # smallest over largest singular value of a table that has full rank
 _SUM_TOLERANCE = 1e-9  # largest sum over a row or column of Δ that counts as zero
 _ROUNDING = 1e-12  # smallest difference of two nuclear norms that is not a rounding error
-_CELLS_AT_ONCE = 2**22  # cells of quartet tensors that are computed at a time
 _NO_EDGE = "nothing to check: there is no edge between hidden variables"
 
 
@@ -104,7 +104,7 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
     """
     medians = _Medians(model)
     found = []
-    step = max(1, _CELLS_AT_ONCE // int(model.n_states[: model.tree.n_observed].max()) ** 4)
+    step = max(1, limits.TENSOR_CELLS_AT_ONCE // int(model.n_states[: model.tree.n_observed].max()) ** 4)
     for start in range(0, len(quartets), step):
         chunk = quartets[start : start + step].tolist()
         placed = [place for leaves in chunk if (place := medians.place(leaves)) is not None]

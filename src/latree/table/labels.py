@@ -39,7 +39,7 @@ def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
     """
     header, rows = read_lines(path)
     if len(header) < 2:
-        raise InputError(f"{path}: has only one column; it needs two, the names of columns and their labels")
+        raise InputError(f"{path}: needs two columns, the names of columns and their labels, and has one")
     if header[0].strip() in columns:
         raise InputError(
             f"{path}: its first line labels {header[0].strip()!r:.60}; add a header line before it, like column,label"

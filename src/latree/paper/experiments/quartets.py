@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.counts.distances import Pairs, as_pairs, log_det
-from latree.counts.quartets import PAIRINGS, smallest
+from latree.counts.distances import PairDistributions, as_pairs, log_det
 from latree.counts.quartets.nuclear import nuclear_pairings
+from latree.counts.quartets.pairings import PAIRINGS, smallest
 from latree.counts.quartets.spectral import spectral_products
 from latree.inference.starts import identity_table
 from latree.paper.experiments.cells import Cell, Row, mean_and_error
@@ -101,7 +101,7 @@ def _counts(
 def answer(counts: FloatArray) -> dict[str, Any]:
     """Return the pairings that every method chooses for a stack of counts, shape (q, n, n, n, n)."""
     answers: dict[str, Any] = {"tensor": nuclear_pairings(counts).pairing}
-    tables: dict[tuple[int, int], Pairs] = {}
+    tables: dict[tuple[int, int], PairDistributions] = {}
     for i in range(4):
         for j in range(i + 1, 4):
             others = tuple(1 + axis for axis in range(4) if axis not in (i, j))

@@ -1,30 +1,17 @@
-"""The covariance test, and the distance that it rests on."""
-
 from functools import partial
-from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency, gamma
 
+from helpers.quartets import exact_quartet
 from latree.counts.contingency import quartet_tables
-from latree.counts.distances import (
-    Pairs,
-    as_pairs,
-    chance,
-    covariance,
-    gamma_tail,
-    information,
-    log_det,
-    nuclear,
-    pairwise,
-    pairwise_all,
-)
+from latree.counts.distances import PairDistributions, as_pairs, covariance, pairwise
 from latree.counts.quartets.covariance import covariance_pairings, covariance_test
 from latree.counts.quartets.four_point import four_point_test
 from latree.counts.quartets.nuclear import nuclear_pairings
+from latree.counts.quartets.pairings import PAIRINGS
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.paper.experiments.quartets import sampled, sampled_unequal
 from latree.paper.simulate import random_model, random_tree
@@ -32,34 +19,8 @@ from latree.table import Column, Table
 
 checked = settings(deadline=None, derandomize=True, max_examples=40)
 
+
 AXES = ((1, 2, 3, 4), (1, 3, 2, 4), (1, 3, 4, 2))  # of a stack, so that {12|34} becomes each of the pairings
-PAIRINGS = (((0, 1), (2, 3)), ((0, 2), (1, 3)), ((0, 3), (1, 2)))
-
-
-def counted(first, second, n):
-    counts = np.zeros((n, n), dtype=int)
-    np.add.at(counts, (first, second), 1)
-    return counts
-
-
-def squared_norm(first, second, n):
-    """‖C‖² of two columns' rows, cell by cell."""
-    first, second = np.asarray(first), np.asarray(second)
-    return sum(
-        (np.mean((first == x) & (second == y)) - np.mean(first == x) * np.mean(second == y)) ** 2
-        for x in range(n)
-        for y in range(n)
-    )
-
-
-def naive_distance(first, second, n):
-    """The distance of a few rows by its definition: chance is tried in all orders, the root searched for."""
-    shuffled = [squared_norm(first, np.array(order), n) for order in permutations(second)]
-    left = squared_norm(first, second, n) - np.mean(shuffled)
-    s = np.prod([np.linalg.norm(np.cov(np.eye(n)[column].T, bias=True)) for column in (first, second)])
-    s /= len(first) - 1
-    roots = np.roots([1, -left, -(s**2)])
-    return -0.5 * np.log(roots.max())
 
 
 def naive_pairing(tensor):
@@ -72,156 +33,10 @@ def naive_pairing(tensor):
     return int(np.argmin(scores)), np.sort(scores)[1] - np.min(scores)
 
 
-def exact_quartet(rng, n, k_h, k_g):
-    leaves = [rng.dirichlet(np.ones(n), size=k).T for k in (k_h, k_h, k_g, k_g)]
-    p_hg = rng.dirichlet(np.ones(k_h * k_g)).reshape(k_h, k_g)
-    return np.einsum("ah,bh,hg,cg,dg->abcd", *leaves[:2], p_hg, *leaves[2:])
-
-
 def random_counts(seed, q=1, n=3):
     """Counts with much dependence, so that no two pairings are tied."""
     rng = np.random.default_rng(seed)
     return np.stack([rng.multinomial(300, exact_quartet(rng, n, 2, 2).ravel()).reshape([n] * 4) for _ in range(q)])
-
-
-# The distance
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_distance_equals_its_definition(seed):
-    rng = np.random.default_rng(seed)
-    first = np.array([0, 1, 2, 0, 1, 1])
-    second = np.where(rng.random(6) < 0.2 * seed, first, rng.integers(3, size=6))
-    assert len(set(second.tolist())) > 1
-    distance = covariance(as_pairs(counted(first, second, 3)))
-    np.testing.assert_allclose(distance, naive_distance(first, second, 3), rtol=1e-10)
-
-
-def test_what_chance_makes_has_the_variance_of_the_floor():
-    rng = np.random.default_rng(0)
-    m, n = 400, 4
-    first, second = rng.choice(n, m, p=[0.4, 0.3, 0.2, 0.1]), rng.choice(n, m, p=[0.7, 0.1, 0.1, 0.1])
-    norms = []
-    for _ in range(3000):
-        joint = counted(first, rng.permutation(second), n) / m
-        norms.append(((joint - np.outer(joint.sum(axis=1), joint.sum(axis=0))) ** 2).sum())
-    s = np.prod([np.linalg.norm(np.cov(np.eye(n)[column].T, bias=True)) for column in (first, second)]) / (m - 1)
-    np.testing.assert_allclose(np.std(norms), np.sqrt(2) * s, rtol=0.15)
-
-
-def test_distance_of_exact_distributions_is_the_norm_alone():
-    joint = np.random.default_rng(1).dirichlet(np.ones(12), size=5).reshape(5, 3, 4)
-    joint = np.pad(joint, ((0, 0), (0, 1), (0, 0)))  # a state that does not occur
-    expected = [-np.log(np.linalg.norm(p - np.outer(p.sum(axis=1), p.sum(axis=0)))) for p in joint]
-    np.testing.assert_allclose(covariance(Pairs(joint, np.full(5, np.inf))), expected, rtol=1e-10)
-
-
-def test_distance_of_many_rows_is_nearly_that_of_the_distribution():
-    joint = np.random.default_rng(2).dirichlet(np.ones(9)).reshape(3, 3)
-    exact = covariance(Pairs(joint, np.array(np.inf)))
-    gaps = [abs(covariance(Pairs(joint, np.array(float(m)))) - exact) for m in (1e2, 1e4, 1e6)]
-    assert gaps[0] > 10 * gaps[1] > 100 * gaps[2] > 0
-
-
-def test_counts_below_chance_are_far_but_not_infinitely():
-    """Exactly independent counts are less dependent than chance would make them."""
-    even = np.full((4, 4), 10)
-    lucky = even + 3 * np.eye(4, dtype=int)
-    distances = covariance(as_pairs(np.stack([even, lucky, 10 * lucky])))
-    assert np.isfinite(distances).all()
-    assert distances[0] > distances[1] > distances[2]
-
-
-NOTHING = [
-    np.zeros((3, 3)),
-    np.diag([1, 0, 0]),
-    np.diag([9, 0, 0]),
-    [[3, 4, 5], [0, 0, 0], [0, 0, 0]],
-    np.diag([0.3, 0.4, 0]),
-]
-NOTHING_IDS = ["no rows", "one row", "constant", "one constant", "less than a row"]
-
-
-@pytest.mark.parametrize("counts", NOTHING, ids=NOTHING_IDS)
-def test_distance_is_infinite_where_nothing_can_be_known(counts):
-    assert covariance(as_pairs(np.asarray(counts))) == np.inf
-
-
-# How probable a dependence is by chance
-
-
-@pytest.mark.parametrize(
-    ("m", "shares"),
-    [
-        (50, ([0.5, 0.5], [0.6, 0.4])),
-        (200, ([0.5, 0.3, 0.2], [0.6, 0.4])),
-        (200, ([0.4, 0.3, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1])),
-        (2000, ([0.2] * 5, [0.9, 0.05, 0.02, 0.02, 0.01])),
-    ],
-)
-def test_independent_columns_have_any_p_value_as_often(m, shares):
-    rng = np.random.default_rng(0)
-    counts = [counted(*(rng.choice(len(p), m, p=p) for p in shares), 5) for _ in range(400)]
-    p_values = chance(as_pairs(np.stack(counts)))
-    for level, low, high in ((0.05, 0.02, 0.09), (0.2, 0.13, 0.27), (0.5, 0.42, 0.58), (0.8, 0.73, 0.87)):
-        assert low < np.mean(p_values < level) < high
-
-
-@pytest.mark.parametrize(
-    "counts", [[[40, 30], [35, 20]], [[60, 40], [30, 70]], [[300, 280], [260, 310]], [[9, 3], [2, 8]]]
-)
-def test_of_two_states_each_the_p_value_is_nearly_that_of_chi_square(counts):
-    expected = chi2_contingency(counts, correction=False).pvalue
-    found = float(chance(as_pairs(np.array(counts))))
-    assert found == pytest.approx(expected, rel=0.15, abs=0.002)
-    assert float(chance(as_pairs(np.array(counts).T))) == pytest.approx(found, rel=1e-9)
-
-
-def test_dependent_columns_have_a_tiny_p_value_that_more_rows_make_smaller():
-    rng = np.random.default_rng(0)
-    for n in (2, 3, 10):
-        first = rng.integers(n, size=500)
-        second = np.where(rng.random(500) < 0.5, first, rng.integers(n, size=500))
-        few, many = (counted(first[:m], second[:m], n) for m in (100, 500))
-        p_values = chance(as_pairs(np.stack([few, many, 10 * many])))
-        assert 1e-2 > p_values[0] > p_values[1] >= p_values[2] >= 0
-        assert p_values[1] < 1e-15
-
-
-@pytest.mark.parametrize("counts", NOTHING, ids=NOTHING_IDS)
-def test_the_p_value_is_one_where_nothing_can_be_known(counts):
-    assert chance(as_pairs(np.asarray(counts))) == 1
-
-
-def test_the_gamma_tail_is_that_of_a_gamma_variable_with_the_mean_and_spread():
-    mean, spread = np.array([2.0, 0.3, 1.0]), np.array([1.0, 0.1, 0.0])
-    squared = np.array([3.0, 0.5, 9.0])
-    variance = 2 * spread[:2] ** 2
-    expected = gamma(a=mean[:2] ** 2 / variance, scale=variance / mean[:2]).sf(squared[:2])
-    np.testing.assert_allclose(gamma_tail(squared, mean, spread), [*expected, 1], rtol=1e-9)
-
-
-def test_several_measures_are_each_what_it_is_alone(monkeypatch):
-    codes = np.random.default_rng(0).integers(-1, 3, (200, 7))
-    columns = [Column(f"x{i}", "integer", tuple("012")) for i in range(7)]
-    table = Table.from_codes(columns, codes, np.random.default_rng(1).exponential(size=200))
-    measures = [nuclear, covariance, chance, information, log_det]
-    together = pairwise_all(table, measures)
-    monkeypatch.setattr("latree.counts.contingency._CELLS_AT_ONCE", 2 * 7 * 9)  # two columns at a time
-    for measure, found in zip(measures, together, strict=True):
-        np.testing.assert_array_equal(found, found.T)
-        np.testing.assert_allclose(found, pairwise(table, measure), rtol=1e-12)
-    assert not any(np.allclose(one, other) for one, other in combinations(together, 2))
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (5, 5), (7, 7)])
-def test_distance_of_exactly_independent_columns_is_infinite(shape):
-    rng = np.random.default_rng(3)
-    joint = np.outer(*(rng.dirichlet(np.ones(n)) for n in shape))
-    assert covariance(Pairs(joint, np.array(np.inf))) == np.inf
-
-
-# The test
 
 
 @checked
@@ -234,7 +49,7 @@ def test_two_hidden_states_are_always_told_apart(seed, n):
         assert answer.decided[0]
         assert answer.pairing[0] == expected
     pairs = {pair: tensor.sum(axis=tuple(a for a in range(4) if a not in pair)) for both in PAIRINGS for pair in both}
-    distance = {pair: float(covariance(Pairs(joint, np.array(np.inf)))) for pair, joint in pairs.items()}
+    distance = {pair: float(covariance(PairDistributions(joint, np.array(np.inf)))) for pair, joint in pairs.items()}
     sums = [distance[one] + distance[other] for one, other in PAIRINGS]
     np.testing.assert_allclose(sums[1], sums[2], rtol=1e-6)
     np.testing.assert_allclose(answer.margin, sums[1] - sums[0], rtol=1e-6)
@@ -341,7 +156,7 @@ def test_exactly_independent_columns_are_left_undecided():
 
 
 def test_batches_larger_than_one_piece(monkeypatch):
-    monkeypatch.setattr("latree.counts.quartets._CELLS_AT_ONCE", 200)
+    monkeypatch.setattr("latree.counts.limits.TENSOR_CELLS_AT_ONCE", 200)
     tensors = random_counts(9, q=23)
     sizes = []
 

@@ -1,11 +1,14 @@
 import itertools
+from importlib import import_module
 from itertools import combinations
 from math import comb
 
 import numpy as np
 import pytest
 
-from helpers.models import exact_pairs, model_on, table_of
+from helpers.models import model_on
+from helpers.models import table_of as model_table
+from helpers.quartets import all_quartets, sampled_pairs
 from helpers.strategies import (
     bare,
     check_valid,
@@ -15,171 +18,19 @@ from helpers.strategies import (
     with_lengths,
 )
 from helpers.strategies import contracted as with_fewer_edges
-from latree import InputError, LatentTree, learn_tree
-from latree.counts.contingency import pair_tables
-from latree.counts.distances import Pairs, as_pairs
-from latree.counts.quartets import Pairings
+from latree import LatentTree, learn_tree
+from latree.counts.distances import (
+    PairDistributions,
+)
 from latree.counts.quartets.four_point import four_point_test
+from latree.counts.quartets.pairings import Pairings
 from latree.counts.quartets.spectral import spectral_products, spectral_test
-from latree.learners.divide_conquer import divide_and_conquer
+from latree.errors import InputError
 from latree.learners.spectral_grouping import spectral_grouping
-from latree.paper.simulate import random_model, random_tree
+from latree.paper.simulate import random_tree
 from latree.tree import Tree
 
-# The spectral quartet test
-
-
-def naive_off(joint, n_rows, confidence):
-    """How far singular values may be off, by the matrix Bernstein inequality."""
-    p, q = joint.sum(axis=1), joint.sum(axis=0)
-    t = np.log(((p > 0).sum() + (q > 0).sum()) / (1 - confidence))
-    return np.sqrt(2 * max(p.max(), q.max()) * t / n_rows) + 2 * t / (3 * n_rows)
-
-
-def naive_products(pairs, k, confidence):
-    """The products of k singular values of each pair of columns: as they are, lowered and raised."""
-    d = len(pairs.joint)
-    found = np.zeros((3, d, d))
-    for i, j in np.ndindex(d, d):
-        values = np.linalg.svd(pairs.joint[i, j], compute_uv=False)[:k]
-        off = naive_off(pairs.joint[i, j], pairs.total[i, j], confidence) if confidence else 0
-        found[:, i, j] = [np.prod(values), np.prod(np.maximum(values - off, 0)), np.prod(values + off)]
-    return found
-
-
-def sampled_pairs(n_rows, seed, d=7, n=4, k=2, perturbation=0.2):
-    tree = random_tree(d, 0.4, seed)
-    model = random_model(
-        tree, n_states=n, hidden_states=k, start="identity", perturbation=perturbation, random_state=seed
-    )
-    return as_pairs(pair_tables(model.sample(n_rows, seed)))
-
-
-def all_quartets(d):
-    return np.array(list(combinations(range(d), 4)))
-
-
-@pytest.mark.parametrize("confidence", [0.0, 0.1, 0.9])
-@pytest.mark.parametrize("k", [1, 2, 3])
-def test_products_equal_naive_ones(k, confidence):
-    pairs = sampled_pairs(300, k)
-    products = spectral_products(pairs, k, confidence)
-    naive = naive_products(pairs, k, confidence)
-    for logs, plain in zip(products[:3], naive, strict=True):
-        np.testing.assert_allclose(np.exp(logs), plain, rtol=1e-9, atol=0)
-    last = [[np.linalg.svd(joint, compute_uv=False)[k - 1] for joint in row] for row in pairs.joint]
-    np.testing.assert_allclose(products.last, last, rtol=1e-9)
-
-
-@pytest.mark.parametrize("confidence", [0.0, 0.1, 0.5])
-@pytest.mark.parametrize("n_rows", [100, 3000, 100_000])
-def test_a_quartet_is_decided_if_and_only_if_the_bounds_say_so(n_rows, confidence):
-    n_decided = 0
-    for seed in range(3):
-        pairs = sampled_pairs(n_rows, seed)
-        estimate, lower, upper = naive_products(pairs, 2, confidence)
-        quartets = all_quartets(7)
-        answers = spectral_test(spectral_products(pairs, 2, confidence))(quartets)
-        for (a, b, c, d), pairing, decided in zip(quartets.tolist(), *answers[::2], strict=True):
-            pairings = [((a, b), (c, d)), ((a, c), (b, d)), ((a, d), (b, c))]
-            best = max(range(3), key=lambda i: estimate[pairings[i][0]] * estimate[pairings[i][1]])
-            assert pairing == best
-            one, other = pairings[best]
-            rivals = [upper[one] * upper[other] for i, (one, other) in enumerate(pairings) if i != best]
-            assert decided == (lower[one] * lower[other] > max(rivals))
-            n_decided += decided
-    assert n_decided > 0 or n_rows < 100_000
-    assert (n_decided == 105) == (confidence == 0)
-
-
-def test_more_confidence_decides_no_more_quartets():
-    decided = []
-    for confidence in (0.0, 1e-9, 0.1, 0.5, 0.9, 0.999999):
-        test = spectral_test(spectral_products(sampled_pairs(20_000, 0), 2, confidence))
-        decided.append(test(all_quartets(7)).decided)
-        assert not (decided[-1] & ~decided[0]).any()
-        assert len(decided) == 1 or not (decided[-1] & ~decided[-2]).any()
-    counts = [int(some.sum()) for some in decided]
-    assert counts[0] == 35 > counts[2] > counts[-1]
-
-
-@pytest.mark.parametrize("confidence", [-0.1, 1.0, 1.5, np.nan])
-def test_a_confidence_is_a_probability(confidence):
-    with pytest.raises(InputError, match="confidence must be at least 0 and less than 1"):
-        spectral_products(sampled_pairs(10, 0), 2, confidence)
-
-
-def test_singular_values_lie_in_their_intervals():
-    model = random_model(random_tree(4, 0.5, 0), n_states=3, hidden_states=2, start="identity", random_state=0)
-    truth = spectral_products(exact_pairs(model), 2).estimate
-    inside = []
-    for seed in range(40):
-        products = spectral_products(as_pairs(pair_tables(model.sample(60, seed))), 2, 0.5)
-        inside.append((products.lower <= truth) & (truth <= products.upper))
-    assert np.mean(inside) > 0.5
-
-
-def test_exact_tables_of_a_star_are_declined():
-    star = Tree(names_of(5), [(i, 5) for i in range(5)])
-    pairs = exact_pairs(random_model(star, n_states=3, hidden_states=3, start="identity", random_state=0))
-    answers = spectral_test(spectral_products(pairs, 3))(all_quartets(5))
-    assert not answers.decided.any()
-    np.testing.assert_allclose(answers.margin, 0, rtol=0, atol=1e-9)
-
-
-def test_columns_that_say_nothing_are_declined():
-    pairs = as_pairs(np.zeros((4, 4, 2, 2)))
-    for confidence in (0.0, 0.5):
-        answers = spectral_test(spectral_products(pairs, 2, confidence))(all_quartets(4))
-        assert answers.decided.tolist() == [False]
-        assert answers.margin.tolist() == [0.0]
-
-
-@pytest.mark.parametrize(("n", "k"), [(2, 2), (6, 3)])
-@pytest.mark.parametrize("balance", [0.5, 0.2])
-@pytest.mark.parametrize("n_leaves", [8, 16, 32])
-def test_exact_tables_give_the_tree_back_by_the_spectral_test(n_leaves, balance, n, k):
-    tree = random_tree(n_leaves, balance, 2)
-    model = random_model(tree, n_states=n, hidden_states=k, start="identity", perturbation=0.2, random_state=2)
-    products = spectral_products(exact_pairs(model), k)
-    test = spectral_test(products)
-    quartets = all_quartets(n_leaves)
-    answers, truth = test(quartets), four_point_test(tree.path_lengths())(quartets)
-    assert answers.decided.all()
-    np.testing.assert_array_equal(answers.pairing, truth.pairing)
-    grouped = spectral_grouping(tree.names, test, products.last)
-    assert grouped.tree.robinson_foulds(tree) == 0
-    assert grouped.facts == {"quartet_tests": len(quartets), "quartets_decided": len(quartets)}
-    for distance in (None, -products.estimate):
-        built = divide_and_conquer(tree.names, test, distance=distance, random_state=0)
-        assert built.tree.robinson_foulds(tree) == 0
-
-
-def test_there_are_no_more_singular_values_than_hidden_states():
-    tree = random_tree(8, 0.5, 2)
-    model = random_model(tree, n_states=6, hidden_states=3, start="identity", perturbation=0.2, random_state=2)
-    pairs, apart = exact_pairs(model), ~np.eye(8, dtype=bool)
-    assert spectral_products(pairs, 3).last[apart].min() > 1e-4
-    assert spectral_products(pairs, 4).last[apart].max() < 1e-14
-
-
-def test_the_margin_of_the_four_point_rule_is_twice_the_inner_edge():
-    tree = Tree("abcd", [(0, 4), (1, 5), (2, 4), (3, 5), (4, 5)], [1.0, 2.0, 3.0, 4.0, 0.5])
-    answer = four_point_test(path_distances(tree))(np.array([[0, 1, 2, 3], [0, 2, 1, 3], [3, 0, 2, 1]]))
-    assert answer.pairing.tolist() == [1, 0, 2]
-    np.testing.assert_allclose(answer.margin, 1, rtol=1e-12)
-    other = np.array([[0, 1, 9, 9], [1, 0, 9, 5], [9, 9, 0, 1], [9, 5, 1, 0]], dtype=float)
-    assert four_point_test(other)(np.array([[0, 1, 2, 3]])).margin.tolist() == [12]  # to the better of the others
-
-
-def test_infinite_distances_make_infinite_margins_or_none():
-    inf = np.inf
-    apart = np.array([[0, 1, inf, inf], [1, 0, inf, inf], [inf, inf, 0, 1], [inf, inf, 1, 0]])
-    answers = [four_point_test(matrix)(np.array([[0, 1, 2, 3]])) for matrix in (apart, np.full((4, 4), inf))]
-    assert [(int(answer.pairing[0]), float(answer.margin[0])) for answer in answers] == [(0, inf), (0, 0)]
-
-
-# Spectral grouping
+MODULE = import_module("latree.learners.spectral_grouping")
 
 
 def multiplied(distance):
@@ -345,7 +196,7 @@ def test_spectral_grouping_equals_a_naive_twin_on_random_answers(d, share_decide
         dependence = random_dependence(d, seed)
         expected = naive_spectral_grouping(names_of(d), look_up, dependence)
         with monkeypatch.context() as patched:
-            patched.setattr("latree.learners.spectral_grouping._QUARTETS_AT_ONCE", quartets_at_once)
+            patched.setattr(MODULE, "_QUARTETS_AT_ONCE", quartets_at_once)
             grouped = spectral_grouping(names_of(d), look_up, dependence)
         assert same_graph(grouped.tree, expected)
         check_valid(grouped.tree, names_of(d))
@@ -363,7 +214,7 @@ def test_permuting_the_columns_permutes_spectral_grouping():
     for seed in range(6):
         pairs, d = sampled_pairs(300, seed, d=9, perturbation=0.4), 9
         names, order = names_of(d), np.random.default_rng(seed).permutation(d)
-        other = Pairs(pairs.joint[np.ix_(order, order)], pairs.total[np.ix_(order, order)])
+        other = PairDistributions(pairs.joint[np.ix_(order, order)], pairs.total[np.ix_(order, order)])
         found = []
         for some, labels in ((pairs, names), (other, [names[i] for i in order])):
             products = spectral_products(some, 2, 0.01)
@@ -402,7 +253,7 @@ def test_no_more_hidden_states_than_the_narrowest_column_has():
 
 
 def many_columns(d):
-    return table_of(model_on(random_tree(d, 0.5, 0), [2] * (2 * d - 2), 0), np.arange(2 * d).reshape(2, d) % 2)
+    return model_table(model_on(random_tree(d, 0.5, 0), [2] * (2 * d - 2), 0), np.arange(2 * d).reshape(2, d) % 2)
 
 
 def test_spectral_grouping_takes_at_most_128_columns(monkeypatch):
@@ -410,7 +261,7 @@ def test_spectral_grouping_takes_at_most_128_columns(monkeypatch):
         learn_tree(many_columns(129), method="spectral", n_states=2)
     with pytest.raises(InputError, match="at most 128 columns, not 129"):
         spectral_grouping(names_of(129), pytest.fail, np.ones((129, 129)))
-    monkeypatch.setattr("latree.learners.spectral_grouping.MAX_COLUMNS", 9)
+    monkeypatch.setattr(MODULE, "MAX_COLUMNS", 9)
     check_valid(spectral_grouping(names_of(9), declines, random_dependence(9, 0)).tree, names_of(9))
 
 
