@@ -1,10 +1,10 @@
-"""Figures behind docs/reproduced.md, from a folder that `latree reproduce all --out FOLDER` filled.
+"""The numbers in docs/reproduced.md, from the folder of a run of `latree reproduce all --out FOLDER`.
 
 python benchmarks/claims.py FOLDER [--prices FILE]
 
-With the prices, some things are looked into that the folder does not tell, which takes two minutes: the stocks' trees
-of ten seeds and both kinds of representatives, Spectral@4 with its confidence intervals, the parts that `hw` leaves
-unjoined, and quartet tests on columns that are shuffled.
+With the prices, four more experiments run, which take two minutes: trees of stocks for ten seeds and both kinds of
+representatives, Spectral@4 with its confidence intervals, the components of the forests that `hw` returns, and quartet
+tests on shuffled columns.
 """
 
 import argparse
@@ -17,24 +17,22 @@ from typing import Literal
 
 import numpy as np
 
+from latree import learn_tree
 from latree._util.arrays import FloatArray
-from latree.counts.contingency import pair_tables
-from latree.counts.distances import as_pairs, nuclear, pairwise
-from latree.counts.quartets.spectral import spectral_products, spectral_test
-from latree.learn import learn_tree
-from latree.learners.divide_conquer import divide_and_conquer
-from latree.learners.spectral_grouping import spectral_grouping
+from latree.counts import as_pairs, nuclear, pair_tables, pairwise
+from latree.counts.quartets import spectral_products, spectral_test
+from latree.learners import divide_and_conquer, spectral_grouping
 from latree.model import fit_model
-from latree.paper.experiments.quartets import answered, sampled
+from latree.paper import random_model, random_tree
+from latree.paper.experiments.quartets import answer, draw_counts
 from latree.paper.experiments.stocks import PAPER_CELLS, read_changes
-from latree.paper.simulate import random_model, random_tree
 from latree.settings import Representatives
 from latree.table import Table
 from latree.tree import Tree
 
 Cells = dict[tuple[str, ...], dict[str, float]]
 
-# What the paper's text names; its ECX is Exelon, whose ticker is EXC.
+# Groups that the paper's text names. Its ECX is Exelon, whose ticker is EXC.
 GROUPS = {
     "petroleum": "CVX XOM APA COP SLB SUN",
     "pharmaceutical": "MRK PFE BMY LLY ABT JNJ BAX",
@@ -57,7 +55,7 @@ PAPER = {  # Table 1
 
 
 def read(path: Path, keys: tuple[str, ...], value: str) -> Cells:
-    """Give the value of every method in every cell."""
+    """Return the value of every method in every cell."""
     cells: Cells = defaultdict(dict)
     with path.open(encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
@@ -112,14 +110,14 @@ def quartets(folder: Path) -> None:
 
 
 def shuffled() -> None:
-    """Tell how often tests are right about quartets whose columns are shuffled, so that marginals alone are left."""
+    """Print how often tests are right about quartets with shuffled columns, which keep only their marginals."""
     for rows in (100, 300, 2000):
         rng = np.random.default_rng(0)
         right: dict[str, list[bool]] = defaultdict(list)
         for _ in range(15):
             truth = rng.integers(3, size=100)
-            counts = np.stack([_shuffled(sampled(2, 8, 1.0, rows, int(pairing), rng), rng) for pairing in truth])
-            for method, answers in answered(counts).items():
+            counts = np.stack([_shuffled(draw_counts(2, 8, 1.0, rows, int(pairing), rng), rng) for pairing in truth])
+            for method, answers in answer(counts).items():
                 right[method] += (answers == truth).tolist()
         found = ", ".join(f"{method} {100 * np.mean(hits):.1f}" for method, hits in right.items())
         print(f"quartets k=2,8 mu=1, shuffled, {rows} rows, right (%): {found}")
@@ -173,7 +171,7 @@ def trees(folder: Path) -> None:
 
 
 def parts() -> None:
-    """Tell into how many parts `hw` leaves 16 columns of the paper's models, and how far that is from the tree."""
+    """Print the number of components that `hw` finds for 16 columns of the paper's models, and its distance."""
     starts: tuple[Literal["independent", "identity"], ...] = ("independent", "identity")
     for start in starts:
         for rows in (50, 200, 1000):
@@ -187,7 +185,7 @@ def parts() -> None:
 
 
 def stocks(folder: Path) -> None:
-    for value, spread, digits in (("paper_unit", "paper_sd", 3), ("nats_a_cell", "sd", 4)):
+    for value, spread, digits in (("paper_unit", "paper_sd", 3), ("nats_per_cell", "sd", 4)):
         means = read(folder / "stocks.csv", ("k",), value)
         spreads = read(folder / "stocks.csv", ("k",), spread)
         print(f"stocks, {value}:")
@@ -221,16 +219,16 @@ def stocks(folder: Path) -> None:
 
 
 def _halves(folder: Path, k: str) -> dict[str, dict[int, float]]:
-    """Give the score of every method in every half."""
+    """Return the score of every method in every half."""
     halves: dict[str, dict[int, float]] = defaultdict(dict)
     for path in (folder / "stocks-cells").glob(f"*-k{k}-half*.json"):
         for row in json.loads(path.read_text(encoding="utf-8")):
-            halves[row["method"]][row["half"]] = row["nats_a_cell"]
+            halves[row["method"]][row["half"]] = row["nats_per_cell"]
     return halves
 
 
 def _others(tree: Tree, tickers: str) -> list[str]:
-    """Give what else is in the smallest side of an edge that holds all these leaves."""
+    """Return the other leaves on the smallest side of an edge that contains all these leaves."""
     wanted = sum(1 << tree.names.index(ticker) for ticker in tickers.split())
     sides = [side for split in tree.splits for side in (split.side, split.other_side)]
     smallest = min((side for side in sides if side & wanted == wanted), key=int.bit_count, default=-1)
@@ -238,7 +236,7 @@ def _others(tree: Tree, tickers: str) -> list[str]:
 
 
 def seeds(prices: Path) -> None:
-    """Tell how many others share the smallest subtree with each group, in trees of ten insertion orders."""
+    """Print how many other leaves the smallest subtree around each group has, for ten insertion orders."""
     kinds: tuple[Representatives, ...] = ("nearest", "random")
     for kind in kinds:
         changes = read_changes(prices, quick=False)
@@ -251,7 +249,7 @@ def seeds(prices: Path) -> None:
 
 
 def spectral_forms(prices: Path) -> None:
-    """Score Spectral@4 on the first half with and without confidence intervals, and in Algorithm 2."""
+    """Score Spectral@4 on the first half with and without confidence intervals, and within Algorithm 2."""
     table = read_changes(prices, quick=False)
     order = np.random.default_rng([0, 0]).permutation(table.n_rows)
     train, test = (

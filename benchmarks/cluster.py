@@ -1,8 +1,8 @@
-"""What a cluster costs: python benchmarks/cluster.py.
+"""The overhead of a Dask cluster: python benchmarks/cluster.py.
 
-Two Dask workers on this machine keep simulated rows, 30 columns of 4 states. Printed are the seconds for a sum over all
-rows here and there: of nothing (the cost of Dask itself, also a task), of all pair tables, of EM's expected counts; and
-how many bytes each chunk's result has.
+Two Dask workers on this machine hold simulated rows, 30 columns of 4 states. Prints the seconds for three sums over all
+rows, in this process and on the workers: of nothing (the overhead of Dask itself), of all pair counts, and of EM's
+expected counts. Also prints the bytes of the result of each chunk.
 """
 
 import argparse
@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from distributed import Client, LocalCluster
 
-from latree.counts.contingency import pair_tables
+from latree.counts import pair_tables
 from latree.inference.messages import expected_counts
 from latree.inference.network import Network
 from latree.inference.patterns import PlanCache
 from latree.inference.starts import random_start
-from latree.paper.simulate import random_tree
+from latree.paper import random_tree
 from latree.table import Block, Table, as_table, chunks
 from latree.table.chunks import Sums
 from size import write
@@ -27,7 +27,7 @@ from timing import interleaved
 
 
 def nothing(block: Block) -> Sums:
-    """Give next to nothing."""
+    """Return almost nothing."""
     return np.zeros(1)
 
 

@@ -1,4 +1,4 @@
-"""The default learner against what it has to beat.
+"""The default learner compared with its competitors.
 
 python benchmarks/default.py recovery [--seeds 20]      # Robinson-Foulds, support, held-out rows against the true tree
 python benchmarks/default.py stocks PRICES [--halves 10]
@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from latree import learn_tree
 from latree.learn import learn_model
-from latree.learners.methods import METHODS
-from latree.learners.structure import Context
 from latree.model import fit_model
+from latree.paper import random_model, random_tree
 from latree.paper.experiments.stocks import read_changes
-from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table, as_table
 
-# Name, states of columns, of hidden variables, start, β, μ, rows.
+# States of columns, states of hidden variables, start, β, μ, rows.
 RECOVERY: tuple[tuple[int, Any, Any, float, float, int], ...] = (
     (10, (2, 8), "identity", 0.5, 0.2, 2000),
     (10, (2, 8), "identity", 0.2, 0.2, 2000),
@@ -55,8 +54,7 @@ def recovery(seeds: int) -> None:
             found = learned.model.tree
             distances["auto"].append(found.robinson_foulds(tree))
             for name in ("tensor", "snj"):
-                structure = METHODS[name].learn(train, Settings(name), Context(np.random.default_rng(seed)))
-                distances[name].append(structure.tree.robinson_foulds(tree))
+                distances[name].append(learn_tree(train, method=name, random_state=seed).robinson_foulds(tree))
             for split, support in zip(found.edge_splits, found.support, strict=True):
                 if support >= 0.9:
                     sure.append(tree.implies(split))
@@ -94,7 +92,7 @@ def compare(table: Table, halves: int, settings: dict[str, Settings]) -> None:
             scores.append(float(learned.model.log_likelihood_rows(test).mean()))
             shapes.append(f"{learned.model.tree.n_hidden}x{max(learned.model.n_states[table.n_columns :], default=0)}")
         print(
-            f"{name:22}{np.mean(scores):10.4f} a row, {np.mean(scores) / table.n_columns:8.4f} a cell, sd a cell "
+            f"{name:22}{np.mean(scores):10.4f} per row, {np.mean(scores) / table.n_columns:8.4f} per cell, sd per cell "
             f"{np.std(scores) / table.n_columns:.4f}, {np.mean(seconds):6.1f} s, hidden x states {' '.join(shapes)}",
             flush=True,
         )
@@ -111,7 +109,7 @@ def stepmix(table: Table, halves: int) -> None:
             model.fit(train.codes())
             seconds.append(time.perf_counter() - began)
             scores.append(float(model.score(test.codes())))
-        print(f"{f'StepMix k={k}':22}{np.mean(scores):10.4f} a row, {np.mean(seconds):6.1f} s", flush=True)
+        print(f"{f'StepMix k={k}':22}{np.mean(scores):10.4f} per row, {np.mean(seconds):6.1f} s", flush=True)
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""How fast EM's iterations are: parts of benchmarks/speed.py, which says how times are taken.
+"""The speed of EM's iterations: parts of benchmarks/speed.py, which explains how times are measured.
 
-The references are the plain NumPy twin of benchmarks/naive_em.py (vectorised over all rows, no blocks, threads or
-repeats), StepMix for one hidden variable, two multiplications of all one-hot cells with k columns, there and back,
-which is the least that any method does that looks at every cell by itself, and pgmpy and pyAgrum on a small tree.
-Twenty iterations from the same start, with all that is done once.
+The references are: a plain NumPy version (benchmarks/naive_em.py: vectorised over all rows, without blocks, threads or
+merged patterns); StepMix for one hidden variable; two products of the one-hot cells with k columns, forth and back,
+which any method that visits every cell needs at least; pgmpy and pyAgrum on a small tree. Each runs twenty iterations
+from the same start, preparations included.
 """
 
 import warnings
@@ -15,10 +15,10 @@ import numpy as np
 
 from latree.inference.network import Network
 from latree.inference.starts import random_start
+from latree.learners import latent_class
 from latree.learners.auto import joined
-from latree.learners.latent_class import latent_class
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
-from latree.paper.simulate import random_model, random_tree
+from latree.paper import random_model, random_tree
 from latree.table import Table, as_table
 from latree.tree import Tree
 from naive_em import naive_expected_counts
@@ -32,7 +32,7 @@ GROWN = {
     "d": ((16, 32, 64, 128, 256), "1"),
     "rows": ((2048, 4096, 8192, 16384, 32768, 65536), "at most 1: rows repeat"),
     "n": ((2, 4, 8, 16), "at most 1: patterns repeat less"),
-    "k": ((2, 4, 8, 16, 32), "at most 2: k² a pattern"),
+    "k": ((2, 4, 8, 16, 32), "at most 2: k² per pattern"),
 }
 
 
@@ -56,12 +56,12 @@ def naive(table: Table, tree: Tree, k: int, iterations: int) -> Callable[[], obj
 
 
 def stepmix(table: Table, k: int, iterations: int | None = ITERATIONS) -> Callable[[], object]:
-    """Fit by StepMix, for so many iterations or until it thinks that it is done."""
+    """Fit with StepMix, for a number of iterations or until it converges."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from stepmix.stepmix import StepMix
     codes = table.codes()
-    kind = "binary" if table.n_states.max() == 2 else "categorical"  # its own quick way for binary columns
+    kind = "binary" if table.n_states.max() == 2 else "categorical"  # StepMix is faster for binary columns
     rule = {} if iterations is None else {"max_iter": iterations, "abs_tol": 0, "rel_tol": 0}
 
     def run() -> None:
@@ -93,7 +93,7 @@ def simulated(d: int, rows: int, n: int, k: int) -> tuple[Table, Tree]:
 
 
 def iterations(path: str | None = None, drop: Collection[str] = ()) -> None:
-    """Compare EM's iterations, on simulated tables and a given one, and tell how they grow."""
+    """Compare EM's iterations on simulated tables and a given one, and print how their time grows."""
     tables = {
         "60 columns x 10000 rows, 10 states": simulated(60, 10_000, 10, 8),
         "60 columns x 10000 rows, 4 states": simulated(60, 10_000, 4, 4),
@@ -129,7 +129,7 @@ def _grown(size: int, name: str) -> Callable[[], object]:
 
 
 def small() -> None:
-    """Compare with libraries for any network, on a tree of six columns: their time grows too fast for more."""
+    """Compare with libraries for general networks on six columns, because their time grows too fast for more."""
     table, tree = simulated(6, 500, 3, 2)
     print("two iterations of EM on 6 columns x 500 rows")
     tasks = {"latree": ours(table, tree, 2, 2), "pgmpy": pgmpy(table, tree), "pyAgrum": pyagrum(table, tree)}
@@ -151,7 +151,7 @@ def pgmpy(table: Table, tree: Tree) -> Callable[[], object]:
     def run() -> None:
         network = DiscreteBayesianNetwork(arcs, latents=set(hidden))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of newer names
+            warnings.simplefilter("ignore")  # it warns of deprecated names
             ExpectationMaximization(network, frame).get_parameters(
                 latent_card=dict.fromkeys(hidden, 2), max_iter=2, atol=0, show_progress=False, n_jobs=1
             )

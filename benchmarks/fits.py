@@ -1,7 +1,6 @@
-"""How long whole fits take, from a table in memory to a model: parts of benchmarks/speed.py.
+"""The time of whole fits, from a table in memory to a model: parts of benchmarks/speed.py.
 
-The reference is one fit by StepMix of one hidden variable with four classes, which knows no tree and was told how many
-classes there are.
+The reference is one fit of StepMix with four latent classes, which learns no tree and is given the number of classes.
 """
 
 import time
@@ -52,7 +51,7 @@ def _grown(size: int, name: str, method: str) -> Callable[[], object]:
 
 
 def wide(columns: int = 1000, rows: int = 5000) -> None:
-    """Time `auto` on many columns, and what of it goes to the tree."""
+    """Measure the time of `auto` on many columns, and how much of it the tree takes."""
     table, true = simulated(columns, rows, 4, 4)
     print(f"auto on {columns} columns x {rows} rows x 4 states")
     started = time.perf_counter()
@@ -61,5 +60,7 @@ def wide(columns: int = 1000, rows: int = 5000) -> None:
     print(f"{'the tree, with support':32}{time.perf_counter() - started:9.1f} s", flush=True)
     learned = learn_model(table, Settings(random_state=0))
     print(f"{'the whole fit':32}{learned.seconds:9.1f} s")
-    apart = [found.robinson_foulds(true) for found in (tree, learned.model.tree)]
-    print(f"Robinson-Foulds distances to the true tree: {apart[0]} and {apart[1]} of {true.max_robinson_foulds}")
+    distances = [found.robinson_foulds(true) for found in (tree, learned.model.tree)]
+    print(
+        f"Robinson-Foulds distances to the true tree: {distances[0]} and {distances[1]} of {true.max_robinson_foulds}"
+    )

@@ -1,11 +1,10 @@
-"""Test log-likelihood fold by fold beside published learners: python benchmarks/folds.py FOLDER [--write].
+"""Test log-likelihood per fold, beside published learners: python benchmarks/folds.py FOLDER [--write].
 
-The folder holds tables as NAME.csv.gz with a column `fold` (the number of the test fold that a row belongs to), the
-states of their columns as NAME.states.json, and published.csv with the same folds' log-likelihoods of other learners.
-The number of hidden states is the one of 2, 3, 4, 6 and 8 with the best BIC on the training rows, and smoothing 0.1,
-except where the method finds them itself (auto; hw the states) or cannot use more states than the columns have
-(spectral). Folds are contiguous blocks of
-rows, not shuffled, so that some states occur only in the test fold: compare within a fold only.
+The folder holds tables as NAME.csv.gz with a column `fold` (the test fold of each row), the states of their columns as
+NAME.states.json, and published.csv with the log-likelihoods of other learners on the same folds. The number of hidden
+states is the one of 2, 3, 4, 6 and 8 with the best BIC on the training rows, and the smoothing is 0.1. Exceptions:
+`auto` chooses both itself, `hw` chooses the states, and `spectral` cannot use more states than the columns have. Folds
+are contiguous blocks of rows and not shuffled, so some states occur only in the test fold: compare within a fold only.
 """
 
 import csv

@@ -1,14 +1,14 @@
-"""How many quartet tests divide and conquer takes: python benchmarks/growth.py.
+"""The number of quartet tests in divide and conquer: python benchmarks/growth.py.
 
-With an oracle that knows the true tree, for balanced (β = 0.5), skewed (β = 0.2) and caterpillar trees; the ratio to
-d log2 d must stay below one.
+The test is an oracle that knows the true tree. Trees are balanced (β = 0.5), skewed (β = 0.2) or caterpillars. The
+ratio to d log2 d must stay below one.
 """
 
 import numpy as np
 
-from latree.counts.quartets.four_point import four_point_test
-from latree.learners.divide_conquer import divide_and_conquer
-from latree.paper.simulate import random_tree
+from latree.counts.quartets import four_point_test
+from latree.learners import divide_and_conquer
+from latree.paper import random_tree
 from latree.tree import Tree
 
 

@@ -1,6 +1,6 @@
-"""One EM step in plain NumPy: the twin that the tests and benchmarks/em.py hold against latree's.
+"""One EM step in plain NumPy, with which the tests and benchmarks/em.py compare latree's.
 
-Vectorised over all rows at once, every node treated alike: no blocks, no threads, no repeated patterns, no logarithms.
+It is vectorised over all rows and treats every node alike: no blocks, no threads, no merged patterns, no logarithms.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from latree.inference.network import Network
 def naive_expected_counts(
     network: Network, codes: NDArray[Any], weights: FloatArray | None = None
 ) -> tuple[list[FloatArray], float]:
-    """Give the expected counts behind every table, and the log-likelihood; codes are -1 where missing."""
+    """Return the expected counts of every conditional probability table, and the log-likelihood; -1 means missing."""
     n_rows = len(codes)
     weight = np.ones(n_rows) if weights is None else weights
     likelihood: dict[int, FloatArray] = {}

@@ -1,15 +1,15 @@
-"""Tables of docs/lab/peers.md: each benchmark prints its own and, with --write, puts it into the page."""
+"""Tables of docs/lab/peers.md: each benchmark prints its own table and, with --write, puts it into the page."""
 
 import argparse
 from pathlib import Path
 
-from latree.learners.methods import METHODS
+from latree.learners import METHODS
 
 PAGE = Path(__file__).parent.parent / "docs" / "lab" / "peers.md"
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Make a parser with the options that all of these benchmarks have."""
+    """Return a parser with the options that these benchmarks share."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     made.add_argument("--write", action="store_true", help="put the table into docs/lab/peers.md")
@@ -17,7 +17,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
 
 class Section:
-    """A table that grows line by line on the terminal and ends up in the page."""
+    """A table that is printed line by line and can be put into the page at the end."""
 
     def __init__(self, name: str, write: bool) -> None:
         self.name, self.write = name, write
@@ -29,7 +29,7 @@ class Section:
         self.lines.append(line.rstrip())
 
     def publish(self) -> None:
-        """Replace the section of the page between its two marks, if asked to."""
+        """Replace the section of the page between its two marks, if `--write` was given."""
         if self.write:
             begin, end = f"<!-- begin {self.name} -->\n", f"<!-- end {self.name} -->"
             before, rest = PAGE.read_text(encoding="utf-8").split(begin)

@@ -1,9 +1,9 @@
 """How often each quartet test is right: python benchmarks/quartets.py [--repeats 1000] [--cells k28-mu1.0 unequal].
 
-The paper's 60 cells, on the counts that `latree reproduce` draws with seed 0, and cells with unequal leaves. Per cent
-right of every test; `gap` is how far the covariance test is above (or below) the best of the others in that cell,
-`error` the standard error of that difference, both on the same counts. The best is chosen after the fact: where all
-guess, the luckiest of six seems better than it is.
+The cells are the paper's 60, with the counts that `latree reproduce` draws with seed 0, and cells with unequal leaves.
+Prints the percentage of right answers of every test. `gap` is the covariance test minus the best of the others in that
+cell, `error` the standard error of that difference, both on the same counts. The best is chosen after the fact: in
+cells where all tests guess, the luckiest of six looks better than it is.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.counts.quartets.covariance import covariance_pairings
-from latree.paper.experiments.quartets import METHODS, answered, cells, sampled, sampled_unequal
+from latree.paper.experiments.quartets import METHODS, answer, cells, draw_counts, draw_unequal_counts
 
 # States of H and G, states of the columns, rows.
 UNEQUAL = (
@@ -37,13 +37,13 @@ Draw = Callable[[int, np.random.Generator], FloatArray]
 
 
 def draws() -> dict[str, Draw]:
-    """Give for every cell how the counts of a quartet with a given pairing are drawn."""
+    """Return for every cell the function that draws the counts of a quartet with a given pairing."""
 
     def paper(hidden: tuple[int, int], mu: float, size: int) -> Draw:
-        return lambda pairing, rng: sampled(*hidden, mu, size, pairing, rng)
+        return lambda pairing, rng: draw_counts(*hidden, mu, size, pairing, rng)
 
     def unequal(k_h: int, k_g: int, n: int, size: int) -> Draw:
-        return lambda pairing, rng: sampled_unequal(k_h, k_g, n, size, pairing, rng)
+        return lambda pairing, rng: draw_unequal_counts(k_h, k_g, n, size, pairing, rng)
 
     made: dict[str, Draw] = {}
     for cell in cells(quick=False):
@@ -54,13 +54,13 @@ def draws() -> dict[str, Draw]:
 
 
 def right_answers(name: str, draw: Draw, repeats: int) -> dict[str, list[bool]]:
-    """Say for every test which quartets of a cell it gets right."""
+    """Return for every test which quartets of a cell it gets right."""
     rng = np.random.default_rng([0, zlib.crc32(f"quartets/{name}".encode())])  # as the experiment does
     right: dict[str, list[bool]] = {}
     for start in range(0, repeats, 100):
         truth = rng.integers(3, size=min(100, repeats - start))
         counts = np.stack([draw(int(pairing), rng) for pairing in truth])
-        for method, answers in (answered(counts) | {"covariance": covariance_pairings(counts).pairing}).items():
+        for method, answers in (answer(counts) | {"covariance": covariance_pairings(counts).pairing}).items():
             right.setdefault(method, []).extend((answers == truth).tolist())
     return right
 

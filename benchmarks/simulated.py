@@ -1,21 +1,21 @@
 """Every method on the same simulated tables: python benchmarks/simulated.py [--seeds 10] [--methods ...] [--write].
 
-16 leaves, 2000 rows, the paper's model with identity start, β = 0.5, μ = 0.2, in three sizes: columns of 2, 4 and 10
-states with hidden variables of 2, 4, and 2 to 8. For each method the mean over the seeds of the Robinson-Foulds
-distance from the true tree (at most 26), of the log-likelihood of 2000 other rows, and of the seconds for tree and
-model. The model has 2, 4 and 4 states a hidden variable and smoothing 0.1, except where the method finds the number of
-states itself (hw), or both (auto).
+Tables have 16 columns and 2000 rows from the paper's model with identity start, β = 0.5 and μ = 0.2, in three sizes:
+columns of 2, 4 and 10 states with hidden variables of 2, 4, and 2 to 8 states. Prints for each method the means over
+the seeds of the Robinson-Foulds distance to the true tree (at most 26), of the log-likelihood of 2000 other rows, and
+of the seconds for tree and model. The model has 2, 4 and 4 states per hidden variable and smoothing 0.1, unless the
+method chooses the number of states (hw) or both (auto).
 """
 
 import time
 
 import numpy as np
 
-from latree import random_model, random_tree
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.learn import learn_model
-from latree.learners.methods import METHODS
+from latree.learners import METHODS
 from latree.model import LatentTreeModel, fit_model
+from latree.paper import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table
 from page import Section, parser
@@ -29,9 +29,9 @@ def measured(method: str, truth: LatentTreeModel, train: Table, test: Table, n_s
     if method == TRUE_TREE:
         model = fit_model(train, truth.tree, n_states, random_state=0).model
     else:
-        told = None if method in ("auto", "hw") else n_states
+        given_states = None if method in ("auto", "hw") else n_states
         smoothing = None if method == "auto" else DEFAULT_SMOOTHING
-        model = learn_model(train, Settings(method, told, smoothing=smoothing, random_state=0)).model
+        model = learn_model(train, Settings(method, given_states, smoothing=smoothing, random_state=0)).model
     seconds = time.perf_counter() - started
     return model.tree.robinson_foulds(truth.tree), model.log_likelihood(test), seconds
 

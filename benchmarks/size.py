@@ -1,9 +1,9 @@
-"""How much memory a fit takes as rows grow: python benchmarks/size.py --rows 1e6 5e6.
+"""The memory of a fit for growing numbers of rows: python benchmarks/size.py --rows 1e6 5e6.
 
-For each number of rows, a Parquet file of 30 columns of 4 states is made, piece by piece (simulated, 8 % of a column's
-cells missing), and `latree fit` is run on it in a process of its own. Printed are the size of the file, the seconds,
-and the most memory that the process ever had (ru_maxrss). `--csv` does the same with a text file, `--numbers` with
-columns of numbers that are all different, whose quantiles must be found. What comes after -- goes to `latree fit`.
+For each number of rows, a Parquet file with 30 simulated columns of 4 states is written in chunks (8 % of the cells of
+each column are missing), and `latree fit` runs on it in a process of its own. Prints the size of the file, the seconds,
+and the peak memory of the process (ru_maxrss). `--csv` uses a text file, `--numbers` columns of distinct numbers, whose
+quantiles must be found. Arguments after -- go to `latree fit`.
 """
 
 import argparse
@@ -20,14 +20,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from latree.paper.simulate import random_model, random_tree
+from latree.paper import random_model, random_tree
 
 COLUMNS = 30
 AT_ONCE = 250_000
 
 
 def pieces(rows: int, numbers: bool) -> Iterator[pa.Table]:
-    """Simulate rows."""
+    """Yield simulated rows in chunks."""
     tree = random_tree(COLUMNS, 0.5, 0)
     model = random_model(tree, n_states=4, hidden_states=4, start="identity", perturbation=0.2, random_state=0)
     for start in range(0, rows, AT_ONCE):
@@ -40,7 +40,7 @@ def pieces(rows: int, numbers: bool) -> Iterator[pa.Table]:
 
 
 def write(path: Path, rows: int, numbers: bool) -> None:
-    """Write the file, piece by piece."""
+    """Write the file chunk by chunk."""
     stream = pieces(rows, numbers)
     first = next(stream)
     writer = (

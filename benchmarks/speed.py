@@ -1,9 +1,9 @@
-"""How fast everything is: python benchmarks/speed.py [quartets] [pairs] [joining] [divide] [em] [small] [fits] [wide].
+"""The speed of all parts: python benchmarks/speed.py [quartets] [pairs] [joining] [divide] [em] [small] [fits] [wide].
 
-Every time is the least of interleaved repeats, as wall time and as processor time of all cores together (`cpu`); ratios
-are to a reference in the same run. On a busy machine only the ratios of processor time mean something. `growth` has
-the fitted exponent of processor time beside the expected one. `--columns` says how large the largest table of `divide`
-is (4 states, 2000 rows); `--table FILE --drop COLUMN` adds a table to those of `em`.
+Every time is the minimum of interleaved repeats, as wall time and as processor time of all cores (`cpu`); ratios are to
+a reference in the same run. On a busy machine only ratios of processor time are meaningful. `growth` shows the fitted
+exponent of processor time beside the expected one. `--columns` is the size of the largest table of `divide` (4 states,
+2000 rows); `--table FILE --drop COLUMN` adds a table to those of `em`.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How fast trees are found: parts of benchmarks/speed.py, which says how times are taken.
+"""The speed of learning trees: parts of benchmarks/speed.py, which explains how times are measured.
 
 None of these times depends on the number of hidden states.
 """
@@ -16,17 +16,13 @@ from threadpoolctl import threadpool_limits
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.parallel import n_threads
-from latree.counts.contingency import pair_tables, quartet_tables
-from latree.counts.distances import covariance, nuclear, pairwise
-from latree.counts.quartets.four_point import four_point_test
-from latree.counts.quartets.nuclear import nuclear_pairings, nuclear_test
-from latree.counts.tensor import unfoldings
-from latree.learners import divide_conquer
-from latree.learners.divide_conquer import divide_and_conquer
-from latree.learners.methods import METHODS
+from latree.counts import covariance, nuclear, pair_tables, pairwise, quartet_tables, unfoldings
+from latree.counts.quartets import four_point_test, nuclear_test
+from latree.counts.quartets.nuclear import nuclear_pairings
+from latree.learners import METHODS, divide_and_conquer, divide_conquer
 from latree.learners.neighbor_joining import join
 from latree.learners.structure import Context
-from latree.paper.simulate import random_model, random_tree
+from latree.paper import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table
 from timing import growth, interleaved, show_ratios
@@ -46,19 +42,19 @@ def random_quartets(columns: int, number: int) -> IntArray:
 
 
 def singular_values_on_all_cores(stack: FloatArray) -> None:
-    """Do nothing but LAPACK, in as many threads as there are cores."""
+    """Compute singular values with LAPACK, in one thread per core."""
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads()) as pool:
         pieces = np.array_split(stack, 2 * n_threads())
         list(pool.map(lambda piece: np.linalg.svd(piece, compute_uv=False), pieces))
 
 
 def naive_pairings(tensors: FloatArray) -> list[int]:
-    """Take the three unfoldings one by one."""
+    """Return the pairings from the three unfoldings, one after the other."""
     found = []
     for tensor in tensors:
         size = len(tensor) ** 2
-        turned = (tensor, tensor.transpose(0, 2, 1, 3), tensor.transpose(0, 3, 1, 2))
-        norms = [np.linalg.norm(axes.reshape(size, size), "nuc") for axes in turned]
+        unfolded = (tensor, tensor.transpose(0, 2, 1, 3), tensor.transpose(0, 3, 1, 2))
+        norms = [np.linalg.norm(axes.reshape(size, size), "nuc") for axes in unfolded]
         found.append(int(np.argmin(norms)))
     return found
 
@@ -94,8 +90,8 @@ def quartets() -> None:
 
 
 def _test_of(table: Table, number: int, rows: int) -> Callable[[], object]:
-    some = table.take(np.arange(rows))
-    test = nuclear_test(partial(quartet_tables, some), int(table.n_states.max()))
+    first_rows = table.take(np.arange(rows))
+    test = nuclear_test(partial(quartet_tables, first_rows), int(table.n_states.max()))
     return partial(test, random_quartets(table.n_columns, number))
 
 
@@ -126,7 +122,7 @@ def pairs() -> None:
 
 
 def tree_distances(columns: int, noise: float) -> FloatArray:
-    """Give path lengths in a random tree, times numbers from 1 to 1 + noise; for infinite noise numbers from 5 to 6."""
+    """Return path lengths in a random tree times 1 to 1 + noise; for infinite noise, random numbers from 5 to 6."""
     random = np.random.default_rng(0).random((columns, columns))
     matrix = random + 5 if np.isinf(noise) else random_tree(columns, 0.5, 0).path_lengths() * (1 + noise * random)
     upper = np.triu(matrix, 1)
@@ -142,7 +138,7 @@ def joining() -> None:
         theirs = DistanceMatrix(distance, [f"x{i}" for i in range(1000)])
         print(f"joining 1000 columns by distances {kind}")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of negative lengths
+            warnings.simplefilter("ignore")  # scikit-bio warns of negative lengths
             show_ratios(interleaved({"scikit-bio": partial(nj, theirs), "latree": partial(join, distance)}, 3))
         growth("columns", "2 to 3", (250, 500, 1000, 2000), partial(_joining_of, noise=noise))
 
@@ -152,31 +148,32 @@ def _joining_of(columns: int, noise: float) -> Callable[[], object]:
 
 
 def divide(columns: int) -> None:
-    """Find large trees; the most memory that the process had until then is printed with each."""
+    """Learn large trees, and print the peak memory of the process so far with each."""
     print("from tables of 2000 rows and 4 states, nearest representatives")
     print(f"{'columns':>8}{'seconds':>9}{'cpu':>8}{'tests':>9}{'rounds':>8}{'distance':>10}{'GB':>6}")
     for size in (250, 1000, columns):
         tree, table = random_tree(size, 0.5, 0), simulated(size, 2000, 4)
         wall, processor = time.perf_counter(), time.process_time()
-        built = METHODS["tensor"].learn(table, Settings("tensor"), Context(np.random.default_rng(0)))
+        settings = Settings("tensor", random_state=0)
+        built = METHODS["tensor"].learn(table, settings, Context.of(settings))
         taken = time.perf_counter() - wall, time.process_time() - processor
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        apart = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds
+        distance = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds
         counts = f"{built.facts['quartet_tests']:9}{built.facts['quartet_rounds']:8}"
-        print(f"{size:8}{taken[0]:9.1f}{taken[1]:8.1f}{counts}{apart:10.3f}{memory:6.2f}", flush=True)
+        print(f"{size:8}{taken[0]:9.1f}{taken[1]:8.1f}{counts}{distance:10.3f}{memory:6.2f}", flush=True)
     rounds()
     batches()
 
 
 def rounds() -> None:
-    """Count tests and rounds."""
+    """Count tests and rounds of divide and conquer."""
     print("divide and conquer, with a test that knows the tree; more: rounds after the first 128 leaves")
     print(f"{'columns':>8}{'tests':>9}{'rounds':>8}{'tests / d log2 d':>18}{'more / log2 d log2 (d/128)':>28}")
     first = 0
     for size in (128, 512, 2048, 8192):
         tree = random_tree(size, 0.5, 0)
         lengths = tree.path_lengths()
-        # Representatives by lengths with some noise, so that there are no ties: the test must be right, they need not.
+        # Noise in the distances avoids ties. Only the test must be right, not the choice of representatives.
         distance = lengths + tree_distances(size, np.inf)
         facts = divide_and_conquer(tree.names, four_point_test(lengths), distance=distance, random_state=0).facts
         tests, asked = facts["quartet_tests"], facts["quartet_rounds"]
@@ -186,7 +183,7 @@ def rounds() -> None:
 
 
 def batches() -> None:
-    """Compare batches with one leaf after another, on the same tables; nothing was chosen by these seeds."""
+    """Compare batches of leaves with one leaf at a time on the same tables; no setting was tuned on these seeds."""
     print("Robinson-Foulds distance of leaves inserted one by one and in batches (± of the difference)")
     print(f"{'columns':>8}{'β':>5}{'μ':>5}{'rows':>6}{'tables':>8}{'one by one':>12}{'batches':>9}{'±':>6}")
     usual = divide_conquer._MIN_LEAVES_FOR_BATCHES
@@ -203,12 +200,12 @@ def batches() -> None:
             )
             table = model.sample(rows, seed)
             test, distance = nuclear_test(partial(quartet_tables, table), 4), pairwise(table, nuclear)
-            apart = []
+            distances = []
             for first in (columns, usual):
                 divide_conquer._MIN_LEAVES_FOR_BATCHES = first
                 built = divide_and_conquer(tree.names, test, distance=distance, random_state=seed)
-                apart.append(built.tree.robinson_foulds(tree))
-            found.append(apart)
+                distances.append(built.tree.robinson_foulds(tree))
+            found.append(distances)
         divide_conquer._MIN_LEAVES_FOR_BATCHES = usual
         one, many = np.mean(found, axis=0)
         error = np.diff(found, axis=1).std() / len(found) ** 0.5

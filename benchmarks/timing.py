@@ -1,4 +1,4 @@
-"""Seconds of tasks that take turns, ratios between them, and how they grow."""
+"""Times of interleaved tasks, their ratios, and how they grow."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,14 +8,14 @@ import numpy as np
 
 
 class Taken(NamedTuple):
-    """Seconds."""
+    """Seconds of a task."""
 
     wall: float
     processor: float
 
 
 def interleaved(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, Taken]:
-    """Do all tasks in turn, several times, and give the least of each."""
+    """Run all tasks in turn, several times, and return the minimum time of each."""
     least = dict.fromkeys(tasks, Taken(np.inf, np.inf))
     for _ in range(repeats):
         for name, task in tasks.items():
@@ -27,14 +27,14 @@ def interleaved(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[st
 
 
 def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float:
-    """Fit a power to how amounts grow with sizes."""
+    """Return the exponent of a power law fitted to amounts over sizes."""
     return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])
 
 
 def growth(
     what: str, expected: str, sizes: Sequence[int], task: Callable[[int], Callable[[], object]], repeats: int = 3
 ) -> None:
-    """Print how the processor time of a task grows."""
+    """Print how the processor time of a task grows with its size."""
     tasks = {str(size): task(size) for size in sizes}
     taken = [least.processor for least in interleaved(tasks, repeats).values()]
     line = f"  growth with {what:22} {exponent(sizes, taken):5.2f}, expected {expected}  ({sizes[0]} .. {sizes[-1]})"
@@ -42,7 +42,7 @@ def growth(
 
 
 def show_ratios(taken: dict[str, Taken]) -> None:
-    """Print times, and their ratios to the first."""
+    """Print times and their ratios to the first."""
     reference = next(iter(taken.values()))
     print(f"{'':32}{'seconds':>9}{'ratio':>8}{'cpu':>9}{'ratio':>8}")
     for name, (wall, processor) in taken.items():

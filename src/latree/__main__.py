@@ -1,6 +1,6 @@
-"""The command line: all commands put together. ``python -m latree`` runs it, too.
+"""The command line with all its commands. ``python -m latree`` runs it, too.
 
-Heavy modules are imported by the commands that need them, so that ``--help`` is instant.
+Commands import heavy modules only when they need them, so that ``--help`` is instant.
 """
 
 import io
@@ -40,26 +40,28 @@ for command in (fit, compare, methods, demo, score, sample, impute, plot, report
 
 
 def main() -> None:
-    """Run the command line: exit 2 and one line for what the user can mend, 130 for Ctrl-C."""
+    """Run the command line. The exit code is 2, with one line, for errors that the user can fix, and 130 for Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # an old terminal shows ? for what it cannot show
+            stream.reconfigure(errors="replace")  # an old terminal shows ? for characters that it does not have
     try:
         sys.exit(commands.main(prog_name="latree", standalone_mode=False))
     except click.ClickException as error:
-        hint = "; put a pattern of names in quotes" if "unexpected extra argument" in error.format_message() else ""
+        hint = (
+            "; put a pattern of file names in quotes" if "unexpected extra argument" in error.format_message() else ""
+        )
         _fail(error.format_message() + hint)
     except InputError as error:
         _fail(str(error))
     except MemoryError:
-        _fail("not enough memory for this")
+        _fail("not enough memory")
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort) as error:
         click.echo(f"latree: {error if isinstance(error, Interrupted) else _INTERRUPTED}", err=True)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        os._exit(130)  # an ordinary end would wait for threads that are in the middle of something
+        os._exit(130)  # a normal exit would wait for threads that are still working
 
 
 def _fail(message: str) -> NoReturn:

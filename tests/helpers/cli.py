@@ -5,12 +5,13 @@ import sys
 from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 
-from latree.__main__ import main
+from latree.__main__ import commands, main
 
 
 def run(*args):
-    """Run the command line in this process; give its exit code, what it prints, and what it complains about."""
+    """Run the command line in this process; return its exit code, standard output and standard error."""
     out, err = io.StringIO(), io.StringIO()
     argv = ["latree", *map(str, args)]
     with mock.patch.multiple(sys, argv=argv, stdout=out, stderr=err), pytest.raises(SystemExit) as stop:
@@ -19,7 +20,12 @@ def run(*args):
 
 
 def succeed(*args):
-    """Run a command that must succeed and say nothing on standard error; give what it prints."""
+    """Run a command that must succeed and print nothing on standard error; return what it prints."""
     code, out, err = run(*args)
     assert (code, err) == (0, "")
     return out
+
+
+def invoke(*arguments):
+    """Run a command without the outer shell that turns errors into messages; return click's result."""
+    return CliRunner().invoke(commands, [str(argument) for argument in arguments])

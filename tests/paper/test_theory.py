@@ -143,7 +143,7 @@ def test_each_assumption_can_fail():
     star_like = Tree("abcdef", [(0, 6), (1, 6), (2, 6), (6, 7), (3, 7), (4, 7), (5, 7)])
     facts = tree_facts(model_on(star_like, [2] * 8, 0))
     assert not holding(facts)["A2"]
-    assert len(facts.quartets) == 9 < facts.n_asked == facts.n_quartets == 15  # abcd and five others are stars
+    assert len(facts.quartets) == 9 < facts.n_checked == facts.n_quartets == 15  # abcd and five others are stars
     assert facts.complete
     inner = Tree("abcde", [(0, 1), (1, 5), (5, 2), (5, 3), (3, 4)])
     assert not holding(tree_facts(model_on(inner, [2] * 6, 0)))["A2"]
@@ -183,9 +183,9 @@ def test_where_all_quartets_are_right_the_tree_is_found_even_if_the_theorem_is_s
     assert "(A4), but α_min > 0 over all quartets, so Algorithm 2 finds the tree" in facts.verdict
     learned = divide_and_conquer(strong.tree.names, nuclear_test(strong.quartet_tables, 4), random_state=0)
     assert learned.tree.robinson_foulds(strong.tree) == 0
-    some = tree_facts(strong, max_quartets=5)
-    assert (some.guaranteed, some.found, some.n_asked) == (False, None, 5)
-    assert "if for all others, too" in some.verdict
+    sampled = tree_facts(strong, max_quartets=5)
+    assert (sampled.guaranteed, sampled.found, sampled.n_checked) == (False, None, 5)
+    assert "if α > 0 for all others, too" in sampled.verdict
     tables = [np.eye(2) if node >= 6 else table for node, table in enumerate(strong.tables)]
     root = int(np.flatnonzero(strong.network.parent < 0)[0])
     tables[root] = np.full((2, 1), 0.5)
@@ -195,11 +195,11 @@ def test_where_all_quartets_are_right_the_tree_is_found_even_if_the_theorem_is_s
     assert "α_min is not positive" in facts.verdict
 
 
-def test_a_large_tree_is_looked_at_by_some_of_its_quartets():
+def test_a_large_tree_is_checked_by_some_of_its_quartets():
     model = random_model(random_tree(12, 0.5, 0), n_states=2, hidden_states=2, random_state=0)
     facts = tree_facts(model, max_quartets=50, random_state=1)
     assert len(facts.quartets) == 50
-    assert len({tuple(sorted(quartet.leaves)) for quartet in facts.quartets}) == facts.n_asked == 50
+    assert len({tuple(sorted(quartet.leaves)) for quartet in facts.quartets}) == facts.n_checked == 50
     assert facts.n_quartets == comb(12, 4)
     again = tree_facts(model, max_quartets=50, random_state=1)
     assert facts.quartets == again.quartets

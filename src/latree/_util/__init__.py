@@ -1,1 +1,1 @@
-"""What all rooms use: arrays, files, threads, progress, checkpoints."""
+"""Shared by all folders: arrays, files, threads, progress, checkpoints, texts, lazy imports."""

@@ -1,8 +1,8 @@
-"""Finished pieces of long work, kept in a folder, so that a run that was stopped goes on and ends the same.
+"""Checkpoints: finished pieces of long work, kept in a folder, so that a stopped run continues with the same result.
 
-A piece is some named arrays, under a kind and a number: a fit of EM, the tree of a replicate. Work that is done in a
-fixed order by one thread numbers its pieces by that order. Every file is written whole or not at all, and begins with
-the checksum of what follows.
+A piece is a set of named arrays with a kind and a number, such as one EM fit or the tree of one bootstrap replicate.
+Work that one thread does in a fixed order numbers its pieces in that order. Every file is written whole or not at all
+and begins with a checksum of its content.
 """
 
 import io
@@ -13,107 +13,104 @@ from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from latree import __version__
 from latree._util.files import is_temporary, read_text, readable, to_json, write_bytes, write_text
+from latree._util.text import plural
 from latree.errors import InputError
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 SETTINGS = "settings.json"
 _LOCK = ".lock"
-_SECONDS = 5.0  # between two times that unfinished pieces are kept
-_DONE, _BEGUN = ".done", ".begun"
+_SAVE_INTERVAL = 5.0  # seconds between two saves of unfinished pieces
+_DONE, _BEGUN = ".done", ".begun"  # file name endings of finished and of unfinished pieces
 _CHECKSUM_BYTES = sha256().digest_size
 
 
 class Keeper:
-    """Where pieces of work are kept; this one keeps nothing."""
+    """Stores pieces of work. This base class stores nothing; :class:`Checkpoint` stores them in a folder."""
 
     def next_number(self, kind: str) -> int:
-        """Give the number of the next piece of a kind."""
+        """Return the number of the next piece of a kind."""
         return 0
 
     def expect(self, kind: str, total: int) -> None:
-        """Be told how many pieces of a kind there will be."""
+        """Set how many pieces of a kind there will be."""
 
     def is_due(self) -> bool:
-        """Tell whether it is time to keep what is not finished."""
+        """Return whether it is time to save an unfinished piece."""
         return False
 
     def load(self, kind: str, number: int, start: Arrays | None = None) -> Arrays | None:
-        """Give the arrays of a piece; None where nothing of it was kept. Raise if it has another start than this."""
+        """Return the arrays of a piece, or None if it was not saved. Raise if its start differs from ``start``."""
         return None
 
     def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
-        """Keep a piece, in place of what was kept of it before."""
+        """Save a piece and replace what was saved of it before."""
 
 
 NOTHING_KEPT = Keeper()
 
 
 class Checkpoint(Keeper):
-    """Pieces of work in a folder.
+    """Stores pieces of work in a folder. Only one run at a time can use the folder.
 
     Parameters
     ----------
     folder : Path
-        A new or empty one, or that of an equal run.
+        A new or empty folder, or the folder of a run with the same settings.
     settings : mapping
-        All that the result depends on.
+        Everything that the result depends on.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         prepare(folder, settings)
         self.folder = folder
-        self._lock = _held(folder)
-        weakref.finalize(self, self._lock.close)
+        self._lock = _acquire_lock(folder)
+        weakref.finalize(self, self._lock.release)
         self._numbers: Counter[str] = Counter()
         self._totals: dict[str, int] = {}
-        self._kept_at = time.monotonic()
+        self._saved_at = time.monotonic()
 
     def next_number(self, kind: str) -> int:
-        """Give the number of the next piece of a kind."""
+        """Return the number of the next piece of a kind."""
         self._numbers[kind] += 1
         return self._numbers[kind]
 
     def expect(self, kind: str, total: int) -> None:
-        """Be told how many pieces of a kind there will be."""
+        """Set how many pieces of a kind there will be."""
         self._totals[kind] = total
 
     def is_due(self) -> bool:
-        """Tell whether it is time to keep what is not finished: every few seconds."""
-        return time.monotonic() - self._kept_at > _SECONDS
+        """Return whether it is time to save an unfinished piece: a few seconds after the last save."""
+        return time.monotonic() - self._saved_at > _SAVE_INTERVAL
 
     def load(self, kind: str, number: int, start: Arrays | None = None) -> Arrays | None:
-        """Give the arrays of a piece; None where nothing of it was kept. Raise if it has another start than this."""
+        """Return the arrays of a piece, or None if it was not saved. Raise if its start differs from ``start``."""
         path = next((path for path in self._paths(kind, number) if path.is_file()), None)
         if path is None:
             return None
         with readable(path):
             content = path.read_bytes()
         if sha256(content[_CHECKSUM_BYTES:]).digest() != content[:_CHECKSUM_BYTES]:
-            raise InputError(f"{path}: damaged; remove this file, and that part of the work is done again")
+            raise InputError(f"{path}: damaged; remove this file and run the same command again to redo this part")
         with np.load(io.BytesIO(content[_CHECKSUM_BYTES:]), allow_pickle=False) as stored:
             arrays = dict(stored)
         if any(not np.array_equal(arrays[name], array) for name, array in (start or {}).items()):
             raise InputError(
-                f"{path}: made by another computation, perhaps with other libraries; remove {self.folder} and start "
-                "anew"
+                f"{path}: made by another computation, perhaps with other versions of libraries; remove {self.folder} "
+                "and start again"
             )
         return arrays
 
     def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
-        """Keep a piece, in place of what was kept of it before."""
+        """Save a piece and replace what was saved of it before."""
         stream = io.BytesIO()
         np.savez(stream, allow_pickle=False, **arrays)
         content = stream.getvalue()
@@ -121,10 +118,10 @@ class Checkpoint(Keeper):
         write_bytes(done if finished else begun, sha256(content).digest() + content)
         if finished:
             begun.unlink(missing_ok=True)
-        self._kept_at = time.monotonic()
+        self._saved_at = time.monotonic()
 
-    def kept(self) -> str:
-        """Say in words what is kept; nothing where nothing is."""
+    def describe(self) -> str:
+        """Return in words what is saved, such as "12 fits and 4 of 10 replicates"; empty if nothing is."""
         parts = []
         kinds = Counter(path.name.rpartition("-")[0] for path in self.folder.glob(f"*{_DONE}"))
         for kind in sorted(kinds):
@@ -132,35 +129,37 @@ class Checkpoint(Keeper):
             if total is not None:
                 parts.append(f"{count} of {total} {kind}")
             else:
-                parts.append(f"{count} {kind if count != 1 else kind.removesuffix('s')}")
+                parts.append(plural(count, kind.removesuffix("s")))
         if any(self.folder.glob(f"*{_BEGUN}")):
             parts.append("a part of the next" if parts else "a part of the first")
         return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
     def close(self) -> None:
-        """Let other runs in."""
-        self._lock.close()
+        """Release the folder, so that other runs can use it."""
+        self._lock.release()
 
     def remove(self) -> None:
-        """Remove all that was kept, and the folder if nothing else is in it."""
+        """Remove everything that was saved, and the folder if nothing else is in it; release it."""
         clear(self.folder, f"*{_DONE}", f"*{_BEGUN}")
+        self.close()
+        _remove_lock(self.folder)
 
     def _paths(self, kind: str, number: int) -> tuple[Path, Path]:
         return self.folder / f"{kind}-{number:06}{_DONE}", self.folder / f"{kind}-{number:06}{_BEGUN}"
 
 
 def prepare(folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Any] | None = None) -> None:
-    """Make a folder for the work of a run, or look whether an equal run left it; note the settings in it.
+    """Make a folder for the work of a run, or check that a run with the same settings made it; save the settings in it.
 
-    Inputs are settings that only some runs have: they must be the same in all of these.
+    ``inputs`` are settings that only some runs have, such as a checksum of prices. Runs that have them must agree.
     """
-    note = folder / SETTINGS
+    path = folder / SETTINGS
     inputs = inputs or {}
     known: dict[str, Any] = {}
-    asked = json.loads(to_json({"latree": __version__, **settings, **inputs}))
-    if note.is_file():
-        known = {**inputs, **_read_settings(note)}
-        for name, value in asked.items():
+    wanted = json.loads(to_json({"latree": __version__, **settings, **inputs}))
+    if path.is_file():
+        known = {**inputs, **_read_settings(path)}
+        for name, value in wanted.items():
             if known.get(name) != value:
                 raise InputError(
                     f"{folder}: holds results of another run, whose {name} is {known.get(name)!r:.60}, not "
@@ -168,44 +167,48 @@ def prepare(folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Any]
                 )
     elif folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, not a folder")
-    elif folder.exists() and not all(is_temporary(path) or path.name == _LOCK for path in folder.iterdir()):
+    elif folder.exists() and not all(is_temporary(file) or file.name == _LOCK for file in folder.iterdir()):
         raise InputError(f"{folder}: exists and holds something else; choose another folder")
     elif not folder.parent.is_dir():
         raise InputError(f"{folder}: the folder {folder.parent} does not exist")
     folder.mkdir(exist_ok=True)
-    write_text(note, to_json({**known, **asked}))
+    write_text(path, to_json({**known, **wanted}))
 
 
-def _held(folder: Path) -> IO[str]:
-    """Keep other runs out of a folder for as long as the file that this gives is open, or until the process ends."""
-    stream = (folder / _LOCK).open("w")
-    if fcntl is not None:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            stream.close()
-            raise InputError(
-                f"{folder}: another run is using it; wait until it ends, or choose another folder"
-            ) from None
-    return stream
-
-
-def _read_settings(note: Path) -> dict[str, Any]:
+def _acquire_lock(folder: Path) -> FileLock:
+    """Keep other runs out of a folder until the lock is released or the process ends, even if it is killed."""
+    # Any thread may release the lock: the garbage collector runs in whichever thread is active.
+    lock = FileLock(folder / _LOCK, thread_local=False)
     try:
-        known = json.loads(read_text(note))
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise InputError(f"{folder}: another run is using it; wait until it ends, or choose another folder") from None
+    return lock
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(read_text(path))
     except ValueError:
-        raise InputError(f"{note}: damaged, not JSON; choose another folder") from None
+        raise InputError(f"{path}: damaged, not JSON; choose another folder") from None
     if not isinstance(known, dict) or "latree" not in known:
-        raise InputError(f"{note.parent}: exists and holds something else; choose another folder")
+        raise InputError(f"{path.parent}: exists and holds something else; choose another folder")
     return known
 
 
 def clear(folder: Path, *patterns: str) -> None:
-    """Remove the settings and what matches patterns, and the folder if nothing else is in it."""
-    if not folder.is_dir():  # somebody was faster
+    """Remove the settings and the files that match a pattern, and the folder if nothing else is in it."""
+    if not folder.is_dir():  # another process removed it
         return
     for path in sorted(folder.iterdir()):
-        if is_temporary(path) or path.name in (SETTINGS, _LOCK) or any(path.match(pattern) for pattern in patterns):
+        if is_temporary(path) or path.name == SETTINGS or any(path.match(pattern) for pattern in patterns):
             path.unlink()
     if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _remove_lock(folder: Path) -> None:
+    """Remove the lock file after its release, because Windows removes no open files."""
+    (folder / _LOCK).unlink(missing_ok=True)
+    if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()

@@ -14,7 +14,7 @@ from latree.errors import InputError
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise if something already stands where an output is to go, or if it cannot go there."""
+    """Raise if the path of an output already exists, or if its folder does not."""
     if path.exists() or path.is_symlink():
         raise InputError(f"{path}: already exists; nothing was written (choose another name or remove it first)")
     if not path.parent.is_dir():
@@ -29,7 +29,7 @@ def read_text(path: Path) -> str:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Say in one line why a file cannot be read."""
+    """Turn errors of reading a file into one clear line."""
     try:
         yield
     except UnicodeDecodeError:
@@ -45,7 +45,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file by way of a temporary one beside it, so that no reader ever sees half of it."""
+    """Write a file through a temporary one beside it, so that no reader ever sees half of it."""
     with _writable(path):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
@@ -54,7 +54,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
                 stream.flush()
-                os.fsync(stream.fileno())  # or a power cut could leave the name of an empty file
+                os.fsync(stream.fileno())  # otherwise a power cut could leave an empty file
             temporary.chmod(0o666 & ~_umask())
             temporary.replace(path)
     except BaseException:
@@ -64,7 +64,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _writable(path: Path) -> Iterator[None]:
-    """Say in one line why a file cannot be written, by its own name and not that of the temporary one."""
+    """Turn errors of writing a file into one clear line that names the file, not the temporary one."""
     try:
         yield
     except OSError as error:
@@ -72,13 +72,13 @@ def _writable(path: Path) -> Iterator[None]:
 
 
 def is_temporary(path: Path) -> bool:
-    """Tell by its name whether a file is what a process that was killed while it wrote left behind."""
+    """Return whether a file name is that of a temporary file, which a killed process may have left behind."""
     return re.fullmatch(r"\..+\.[a-z0-9_]{8}", path.name) is not None
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give a temporary folder that becomes ``path`` if the block succeeds and vanishes if it does not."""
+    """Make a temporary folder that becomes ``path`` if the block succeeds and is removed if it fails."""
     refuse_existing(path)
     with _writable(path):
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
@@ -92,7 +92,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def to_json(value: Any) -> str:
-    """Format as JSON that a person can read; floats keep every bit."""
+    """Format as JSON that people can read; floats keep every bit."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,7 +1,8 @@
 """Threads over independent pieces of work, with BLAS kept to one thread inside them.
 
-NumPy lets go of the interpreter lock inside large array operations, so threads use all cores without copying data.
-OpenBLAS's own threads are a loss at our matrix sizes (100 x 100), hence the limit.
+NumPy releases the interpreter lock inside large array operations, so threads use all cores without copying data.
+OpenBLAS's own threads make matrices of our sizes (100 x 100) slower, hence the limit.
+Why not joblib: its threading backend takes about 13 ms per call for 8 tasks that do nothing, this pool 0.2 ms.
 """
 
 import os
@@ -20,26 +21,25 @@ from threadpoolctl import ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_THREAD_NAME = "latree"
+_THREAD_NAME = "latree"  # threads of the pool have names that begin like this
 
-
-_alone = ContextVar("alone", default=False)
+_single_threaded = ContextVar("single_threaded", default=False)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Do all work of this thread in itself, and BLAS's too: others have the other cores."""
-    token = _alone.set(True)
+    """Use one thread, also in BLAS, for all work that this thread starts: other processes use the other cores."""
+    token = _single_threaded.set(True)
     try:
         with one_blas_thread():
             yield
     finally:
-        _alone.reset(token)
+        _single_threaded.reset(token)
 
 
 def n_threads() -> int:
-    """Count the threads to use: the cores that this process may use, or one where others have the other cores."""
-    if _alone.get():
+    """Return the number of threads to use: one per core that this process may use, or one inside ``one_thread``."""
+    if _single_threaded.get():
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -50,7 +50,7 @@ def _pool() -> ThreadPoolExecutor:
 
 
 class _OneBlasThread:
-    """Limits BLAS while anybody needs it: the first to come sets the limit, the last to go lifts it."""
+    """Limits BLAS to one thread while anyone uses it: the first user sets the limit, the last one removes it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -74,21 +74,21 @@ class _OneBlasThread:
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looking the libraries up costs 0.4 ms, entering a limit 0.01 ms: look once.
+    # Finding the libraries takes 0.4 ms, setting a limit 0.01 ms: find them once.
     return ThreadpoolController()
 
 
 one_blas_thread = _OneBlasThread()
 
 
-def _forget() -> None:
-    """Start anew in a forked child, which has none of its parent's threads."""
+def _reset_after_fork() -> None:
+    """Make a new pool and lock in a forked child, which has none of its parent's threads."""
     _pool.cache_clear()
     one_blas_thread.lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def map_ordered(
@@ -96,9 +96,9 @@ def map_ordered(
 ) -> Iterator[Result]:
     """Apply a function to every item on all cores and yield the results in the items' order.
 
-    At most two results a core wait at any time, so that a long stream needs little memory. Work that is itself done by
-    one of the threads is done there and then; so is work in turn, whose many small steps would make threads wait for
-    the interpreter's lock.
+    At most two results per core wait at any time, so that a long stream needs little memory. Calls from inside a thread
+    of the pool run in that thread. With ``in_turn`` everything runs in the calling thread: many small steps would make
+    threads wait for the interpreter lock.
     """
     stream = iter(items)
     first = list(islice(stream, 2))

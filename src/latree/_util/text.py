@@ -1,8 +1,8 @@
-"""Words for people: plurals, and names that are safe to show."""
+"""Texts for people: plurals, and names that are safe to show."""
 
 import unicodedata
 
-_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
@@ -13,13 +13,13 @@ def plural(number: int, noun: str) -> str:
 
 def printable(name: str) -> str:
     """Return a name without characters that XML forbids, that break a line, or that change the writing direction."""
-    return "".join(map(_harmless, name))
+    return "".join(map(_printable_letter, name))
 
 
-def _harmless(letter: str) -> str:
-    kind = unicodedata.category(letter)
-    if kind == "Cf" and letter not in _JOINERS:  # invisible: marks of direction and the like
+def _printable_letter(letter: str) -> str:
+    category = unicodedata.category(letter)
+    if category == "Cf" and letter not in _JOINERS:  # invisible characters, such as marks of direction
         return ""
-    if kind == "Zs":
+    if category == "Zs":  # any kind of space
         return " "
-    return _UNKNOWN if kind in ("Cc", "Cs", "Zl", "Zp") or letter in "\ufffe\uffff" else letter
+    return _REPLACEMENT if category in ("Cc", "Cs", "Zl", "Zp") or letter in "\ufffe\uffff" else letter

@@ -1,4 +1,4 @@
-"""What the commands share: options, and reading models."""
+"""What the commands share: options, checkpoints, and reading models and trees."""
 
 import shlex
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def refuse_existing_out(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
-    """Look before the work starts whether its result can be written."""
+    """Check before the work starts that its result can be written."""
     from latree._util.files import refuse_existing
 
     if out is not None:
@@ -28,10 +28,10 @@ def refuse_existing_out(context: click.Context, option: click.Parameter, out: Pa
 
 file = click.Path(path_type=Path)
 out_file = click.option(
-    "--out", type=file, callback=refuse_existing_out, help="New CSV (or .tsv) file; by default the rows are printed."
+    "--out", type=file, callback=refuse_existing_out, help="New .csv or .tsv file; by default the rows are printed."
 )
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
 )
 quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 unseen = click.option(
@@ -39,37 +39,41 @@ unseen = click.option(
     type=click.Choice(["error", "missing"]),
     default="error",
     show_default=True,
-    help="What to do with a category that the model never saw.",
+    help="What to do with a category that was not in the data of the fit.",
 )
 checkpoint = click.option(
     "--checkpoint",
     type=file,
     metavar="DIR",
-    help="Folder that keeps what is done; the same command goes on there. Removed at the end.",
+    help="Folder that keeps finished work, so that the same command continues after a stop; removed at the end.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
+# Options that change no result, and that a recorded command therefore leaves out.
+_WITHOUT_EFFECT = ("out", "quiet", "as_json", "checkpoint", "scheduler")
 
-_LEFT_OUT = ("out", "quiet", "as_json", "checkpoint", "scheduler")  # of commands that are told: they change no result
+
+# Options whose names differ from those of the settings; messages about a checkpoint use the names of the options.
+_OPTION_NAMES = {"n_states": "states", "random_state": "seed"}
 
 
 class Interrupted(click.Abort):
-    """Ctrl-C, and what to say about it."""
+    """Ctrl-C, with the message for the user."""
 
 
-# From a way to find all settings to what keeps the work done with them.
+# From a function that returns all settings to the keeper of the work that is done with them.
 KeepFor: TypeAlias = "Callable[[Callable[[], dict[str, Any]]], Keeper]"
 
 
 def refuse_same(out: Path | None, checkpoint: Path | None) -> None:
-    """Raise if results are to go where work is kept."""
+    """Raise if the results would go into the folder of the checkpoint."""
     if out is not None and checkpoint is not None and out.resolve() == checkpoint.resolve():
-        raise InputError(f"{checkpoint}: both --out and --checkpoint; the latter is removed at the end")
+        raise InputError(f"{checkpoint}: both --out and --checkpoint; choose two folders, --checkpoint is removed")
 
 
 @contextmanager
 def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
-    """Keep work in a folder, if there is one, until its result is out; if Ctrl-C comes, say what is kept."""
+    """Keep work in a folder, if one is given, until its result is written; on Ctrl-C, say what is kept."""
     from latree._util.checkpoint import NOTHING_KEPT, Checkpoint
 
     refuse_same(out, folder)
@@ -78,7 +82,7 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
     def keep_for(settings: Callable[[], dict[str, Any]]) -> "Keeper":
         if folder is None:
             return NOTHING_KEPT
-        opened.append(Checkpoint(folder, settings()))
+        opened.append(Checkpoint(folder, {_OPTION_NAMES.get(name, name): value for name, value in settings().items()}))
         return opened[0]
 
     done = False
@@ -86,29 +90,29 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
         yield keep_for
         done = True
     except KeyboardInterrupt:
-        said = "nothing was written"
-        if kept := "".join(checkpoint.kept() for checkpoint in opened):
-            said = f"no result was written, but {folder} keeps {kept}; the same command goes on there"
+        message = "nothing was written"
+        if kept := "".join(checkpoint.describe() for checkpoint in opened):
+            message = f"no result was written, but {folder} keeps {kept}; run the same command again to continue"
         elif folder is None:
-            said += " (--checkpoint DIR would have kept what was done)"
-        raise Interrupted(f"interrupted; {said}") from None
+            message += " (--checkpoint DIR would have kept finished work)"
+        raise Interrupted(f"interrupted; {message}") from None
     finally:
         for checkpoint in opened:
-            if done or not checkpoint.kept():  # an empty one would only stand in the way of other settings
+            if done or not checkpoint.describe():  # an empty one would only block runs with other settings
                 checkpoint.remove()
             checkpoint.close()
 
 
 def command_line(*arguments: str) -> str:
-    """Give the command that is running, with the options that differ from their defaults; its output is called run.
+    """Return the running command with the options that differ from their defaults and ``--out run``.
 
-    Names of files are told without their folders, which are nobody's business.
+    The arguments name files without their folders, which are private.
     """
     context = click.get_current_context()
     words = ["latree", str(context.info_name), *arguments]
     for option in context.command.params:
         value = context.params.get(str(option.name))
-        if not isinstance(option, click.Option) or option.name in _LEFT_OUT:
+        if not isinstance(option, click.Option) or option.name in _WITHOUT_EFFECT:
             continue
         if value == option.get_default(context) or value in ((), None):
             continue
@@ -118,7 +122,7 @@ def command_line(*arguments: str) -> str:
 
 
 def checksum(path: Path) -> str:
-    """Give a short text that differs for files with another content."""
+    """Return a short checksum of a file's content."""
     return sha256(path.read_bytes()).hexdigest()[:16]
 
 
@@ -144,16 +148,16 @@ def load_tree(path: Path) -> "Tree":
 
 
 def is_model(path: Path) -> bool:
-    """Tell by its name whether a file is a model rather than a tree."""
+    """Return whether a file is a model, and not a tree, by its name."""
     return path.suffix == ".json"
 
 
 class OrAuto(click.ParamType[Any]):
-    """A number, or `auto` for one that is found."""
+    """A number, or `auto` for a number that latree chooses."""
 
     def __init__(self, number: click.ParamType[Any], name: str) -> None:
         self.number, self.name = number, f"auto|{name}"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Give None for `auto`."""
+        """Return the number, or None for `auto`."""
         return None if value == "auto" else self.number.convert(value, param, ctx)

@@ -16,27 +16,29 @@ from latree.errors import InputError
     type=common.file,
     callback=common.refuse_existing_out,
     required=True,
-    help="New file that ends in .svg or .png.",
+    help="New file whose name ends in .svg or .png.",
 )
 @click.option(
     "--layout",
     type=click.Choice(["radial", "unrooted", "horizontal"]),
     default="radial",
     show_default=True,
-    help="Around the middle, without a root (for few columns), or from left to right.",
+    help="In circles around the middle, without a root (for few columns), or from left to right.",
 )
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file with headings whose first two columns are a column's name and its group.",
+    help="CSV file with a header whose first two columns are the name of a column and its group.",
 )
-@click.option("--hidden", is_flag=True, help="Name the hidden variables, too.")
+@click.option("--hidden", is_flag=True, help="Also show the names of the hidden variables.")
 def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) -> None:
     """Draw a tree as SVG or PNG.
 
-    TREE is a model.json or a Newick file. The edges of a model are the longer the weaker the dependence between their
-    ends; those of a Newick file have their own lengths. Numbers beside edges are their support in per cent, where there
-    is room. With `--labels`, columns are coloured by group. A PNG needs matplotlib, an SVG does not.
+    TREE is a model.json or a Newick file. In the tree of a model, longer edges mean weaker dependence; a Newick file
+    has its own edge lengths. Numbers beside edges are their bootstrap support in per cent, where there is room. With
+    `--labels`, columns are coloured by group. A PNG needs matplotlib, an SVG does not.
+
+    Example: latree plot run/model.json --out tree.svg
     """
     from latree.figure import plot as draw
     from latree.figure.picture import check_ending
@@ -44,9 +46,9 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
 
     check_ending(out)
     model = common.load_model(tree) if common.is_model(tree) else None
-    bare = common.load_tree(tree) if model is None else model.tree
-    groups = read_labels(labels, bare.names) if labels is not None else None
+    loaded = common.load_tree(tree) if model is None else model.tree
+    groups = read_labels(labels, loaded.names) if labels is not None else None
     try:
-        draw(model or bare, out, layout=layout, labels=groups, hidden=hidden)
+        draw(model or loaded, out, layout=layout, labels=groups, hidden=hidden)
     except ImportError as error:
         raise InputError(f"{out}: {error}") from None

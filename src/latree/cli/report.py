@@ -23,46 +23,48 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file with headings whose first two columns are a column's name and its label, for colours.",
+    help="CSV file with a header whose first two columns are the name of a column and its group, for colours.",
 )
-@click.option("--test", type=common.file, help="Other rows, which the model is scored on.")
+@click.option("--test", type=common.file, help="File with other rows, on which the model is scored.")
 @click.option(
     "--rows",
     type=click.IntRange(0, 1000),
     default=0,
     show_default=True,
-    help="How many rows of DATA to look at closely.",
+    help="Number of rows of DATA to show: the least probable ones, and as many others.",
 )
-@click.option("--weights", metavar="COLUMN", help="The column that holds the rows' weights; as in the fit by default.")
+@click.option("--weights", metavar="COLUMN", help="Column of row weights; by default that of the fit.")
 @common.unseen
 def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """Write the report of a model: one HTML file that opens offline.
 
-    MODEL is a model.json, DATA the table that it was fitted to. With DATA the report has the columns' own
-    distributions and a comparison with simpler models; without, what the model knows.
+    MODEL is a model.json, DATA the table that it was fitted to. With DATA, the report shows the distributions of the
+    columns and compares the model with simpler ones. Without DATA, it shows the model alone.
+
+    Example: latree report run/model.json data.csv --out report.html
     """
     from latree.cli.terminal import progress_bars
     from latree.report import report_html, write_report
     from latree.table import read_labels
 
-    if data is None and (needy := [name for name in ("test", "rows", "weights") if options[name]]):
-        raise InputError(f"--{needy[0]} needs the data that the model was fitted to, as the second argument")
+    if data is None and (given := [name for name in ("test", "rows", "weights") if options[name]]):
+        raise InputError(f"--{given[0]} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
     weights = options["weights"] or (loaded.record.weights if loaded.record else None)
     labels = read_labels(options["labels"], loaded.tree.names) if options["labels"] else None
     with progress_bars(True) as stages:
         reading = stages("Reading the table")
-        table = _rows_of(loaded, data, options["unseen"], weights, reading)
-        test = _rows_of(loaded, options["test"], options["unseen"], None, reading)
+        table = _read_rows(loaded, data, options["unseen"], weights, reading)
+        test = _read_rows(loaded, options["test"], options["unseen"], None, reading)
         writing = stages("Writing the report", at_most=True)
         html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
     write_report(out, html)
 
 
-def _rows_of(
+def _read_rows(
     model: "LatentTreeModel", data: Path | None, unseen: Any, weights: str | None, progress: "Progress"
 ) -> "Table | None":
-    """Read rows of a model's columns; none for no file."""
+    """Read a table with the columns of a model; None without a file."""
     from latree.table import as_table
 
     if data is None:

@@ -1,4 +1,4 @@
-"""Commands that use a model: ``score``, ``sample`` and ``impute`` rows."""
+"""The commands that apply a model to rows: score, sample, impute."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 @common.quiet
 @common.as_json
 def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
-    """Print the log-likelihood of new rows.
+    """Print the log-likelihood of rows.
 
-    MODEL is a model.json, DATA a table with the model's columns (others are passed over). Missing cells are summed out.
+    MODEL is a model.json, DATA a table with the columns of the model; other columns are ignored. Missing cells are
+    summed out. The result is in nats: the sum over all rows, and its mean per row and per cell.
+
+    Example: latree score run/model.json new.csv
     """
     from latree._util.files import to_json
     from latree.cli.terminal import progress_bars
@@ -36,7 +39,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
         total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
     mean = total / table.n_rows
     if as_json:
-        # JSON has no infinity: null stands for rows that the model holds for impossible.
+        # JSON has no infinity: null means that some row is impossible under the model.
         log_likelihood, mean_log_likelihood = (x if math.isfinite(x) else None for x in (total, mean))
         facts = {"log_likelihood": log_likelihood, "mean_log_likelihood": mean_log_likelihood}
         click.echo(to_json({"rows": table.n_rows, **facts}), nl=False)
@@ -55,7 +58,9 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
     """Draw new rows from a model, as CSV.
 
-    MODEL is a model.json. A column that was cut into bins gets the median of the bin.
+    MODEL is a model.json. A numeric column that was binned gets the median of the drawn bin.
+
+    Example: latree sample run/model.json --rows 1000 --out new.csv
     """
     from latree.cli.terminal import progress_bars
 
@@ -69,7 +74,7 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
             writing(done, len(loaded.columns))
             labels = _labels(column)
             cells.append([labels[code] for code in codes[:, done].tolist()])
-        _deliver(list(drawn.names), zip(*cells, strict=True), out)
+        _output_rows(list(drawn.names), zip(*cells, strict=True), out)
 
 
 @click.command()
@@ -78,17 +83,20 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 @common.out_file
 @common.unseen
 def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
-    """Fill missing cells with probable values.
+    """Fill missing cells with their most probable values.
 
-    MODEL is a model.json. Each missing cell of DATA gets its most probable value given the row; all other cells, and
-    columns that the model does not know, stay as they are. A column that was cut into bins gets the median of the bin.
-    With `--unseen missing`, cells that the model never saw are filled, too.
+    MODEL is a model.json. Each missing cell of DATA gets its most probable value given the rest of the row. All other
+    cells, and columns that are not in the model, stay as they are. A numeric column that was binned gets the median of
+    the most probable bin. With `--unseen missing`, categories that were not in the data of the fit are replaced, too.
+    The filled table is printed or written as CSV.
+
+    Example: latree impute run/model.json data.csv --out filled.csv
     """
     from latree.cli.terminal import progress_bars
     from latree.table.textfile import is_text_file, read_cells
 
     if not is_text_file(data):
-        raise InputError(f"{data}: only text files (.csv, .tsv, .txt, also with .gz) are filled")
+        raise InputError(f"{data}: impute reads only text files (.csv, .tsv, .txt, also with .gz)")
     loaded = common.load_model(model)
     with progress_bars(True) as stages:
         table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
@@ -102,17 +110,17 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
             position = header.index(column.name)
             for i in missing[:, j].nonzero()[0].tolist():
                 cells[i][position] = labels[filled[i, j]]
-        _deliver(header, cells, out)
+        _output_rows(header, cells, out)
 
 
 def _labels(column: "Column") -> list[str]:
-    """Give what stands in a file for each state of a column."""
+    """Return the text of each state of a column in a file."""
     from latree.table.raw import label_of
 
     return [label_of(column.decode(code)) for code in range(column.n_states)]
 
 
-def _deliver(header: list[str], rows: Iterable[Sequence[str]], out: Path | None) -> None:
+def _output_rows(header: list[str], rows: Iterable[Sequence[str]], out: Path | None) -> None:
     """Print a table, or write it to a new file."""
     from latree._util.files import refuse_existing, write_text
     from latree.table.textfile import write_cells
@@ -122,5 +130,5 @@ def _deliver(header: list[str], rows: Iterable[Sequence[str]], out: Path | None)
         return
     if out.suffix == ".gz":
         raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
-    refuse_existing(out)  # somebody may have put a file there while we worked
+    refuse_existing(out)  # a file may have appeared there during the work
     write_text(out, write_cells(header, rows, "\t" if out.suffix == ".tsv" else ","))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from latree._util.text import plural
 from latree.cli import common
 from latree.errors import InputError
 
@@ -14,11 +15,13 @@ from latree.errors import InputError
 @common.quiet
 @common.as_json
 def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
-    """Print the distance of two trees.
+    """Print the Robinson-Foulds distance between two trees.
 
-    FIRST and SECOND are Newick files or model.json files; the distance is Robinson and Foulds's: the number of
-    partitions of the columns, by removing an edge, that only one of the trees implies. Where a tree falls into parts,
-    an edge of the other counts as shared if what it does to each part that it cuts is implied there.
+    FIRST and SECOND are Newick files or model.json files with the same columns. Removing an edge of a tree splits its
+    columns into two groups; the distance is the number of splits that only one of the trees has. If a tree is a forest,
+    a split of the other tree counts as shared if every component that it divides has an edge that induces it.
+
+    Example: latree compare run/tree.nwk other.nwk
     """
     from latree._util.files import to_json
 
@@ -32,16 +35,19 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     elif not quiet:
         click.echo(f"Robinson-Foulds {sum(unshared)} of at most {one.max_robinson_foulds}")
         for path, tree, own in zip((first, second), (one, other), unshared, strict=True):
-            n = len(tree.splits)
-            click.echo(f"{path}: {n} partition{'' if n == 1 else 's'}, {n - own} shared, {own} only here")
+            n_splits = len(tree.splits)
+            click.echo(f"{path}: {plural(n_splits, 'split')}, {n_splits - own} shared, {own} only here")
 
 
 @click.command()
 @common.as_json
 def methods(as_json: bool) -> None:
-    """List the learners of trees.
+    """List the methods that learn trees.
 
-    For each: what it needs, what it returns, and who described it.
+    Prints for each method how it works, what it needs, what kind of tree it returns, and who published it. Give its
+    name to `latree fit` as `--method`.
+
+    Example: latree methods
     """
     from latree._util.files import to_json
     from latree.learners.methods import METHODS

@@ -1,4 +1,4 @@
-"""The commands about the paper itself: its experiments, its theory, and how many rows a tree takes."""
+"""The commands about the paper: its experiments, its theory, and how many rows it takes to find a tree."""
 
 import sys
 from math import floor
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from latree._util.text import plural
 from latree.cli import common
 from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
-    from latree.paper.experiments.power import Point, Power
+    from latree.paper.experiments.power import Power, RecoveryRate
     from latree.paper.theory import TreeFacts
 
 EXPERIMENTS = ("quartets", "trees", "stocks")
@@ -21,18 +22,26 @@ EXPERIMENTS = ("quartets", "trees", "stocks")
 @click.command()
 @click.argument("what", type=click.Choice([*EXPERIMENTS, "all"]))
 @click.option(
-    "--out", type=common.file, required=True, help="Folder for the results; an interrupted run goes on there."
+    "--out", type=common.file, required=True, help="Folder for the results; an interrupted run continues there."
 )
 @click.option(
     "--checkpoint",
     type=common.file,
     metavar="DIR",
-    help="Folder that keeps finished parts instead of OUT. Removed at the end.",
+    help="Folder that keeps finished parts instead of OUT; removed at the end.",
 )
-@click.option("--quick", is_flag=True, help="A minute's version with few repeats.")
-@click.option("--prices", type=common.file, help="For stocks: CSV file of a date, then one column of prices a ticker.")
+@click.option("--quick", is_flag=True, help="A small version with few repeats, which takes about a minute.")
+@click.option(
+    "--prices", type=common.file, help="For stocks: CSV file with a column of dates, then one column per ticker."
+)
 @click.option("--sectors", type=common.file, help="For stocks: CSV file whose first two columns are ticker and sector.")
-@click.option("--workers", type=click.IntRange(min=0), default=0, show_default="one a core", help="Processes at once.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default="one per core",
+    help="Number of worker processes.",
+)
 @common.seed
 @common.quiet
 def reproduce(
@@ -46,12 +55,14 @@ def reproduce(
     seed: int,
     quiet: bool,
 ) -> None:
-    """Run the paper's experiments again.
+    """Repeat the paper's experiments.
 
-    WHAT is `quartets` (Figure a-f), `trees` (Figure g-l), `stocks` (Table 1 and the tree of stocks) or `all`. Numbers
-    are written as CSV, figures as SVG and PNG (if matplotlib is installed). Finished parts are kept, so that an
-    interrupted run can be started again with the same command. Without `--prices`, stocks takes skfolio's 20 stocks, if
-    that is installed, or else downloads 60 stocks from 1984 to 2010 with yfinance, if that is.
+    WHAT is `quartets` (Figure a-f), `trees` (Figure g-l), `stocks` (Table 1 and the tree of stocks) or `all`. The
+    numbers are written as CSV, the figures as SVG and PNG (if matplotlib is installed). Finished parts are kept: start
+    an interrupted run again with the same command, and it continues. Without `--prices`, `stocks` uses the 20 stocks of
+    skfolio, if that is installed, or else downloads 60 stocks from 1984 to 2010 with yfinance.
+
+    Example: latree reproduce quartets --quick --out paper
     """
     from latree.cli.terminal import progress_bars
     from latree.paper.experiments import reproduce as experiments
@@ -59,58 +70,60 @@ def reproduce(
 
     common.refuse_same(out, checkpoint)
     run = Run(out, seed, quick, workers, checkpoint)
-    wanted = EXPERIMENTS if what == "all" else (what,)
-    if "stocks" in wanted:
+    chosen = EXPERIMENTS if what == "all" else (what,)
+    if "stocks" in chosen:
         prices = experiments.prepare_stocks(run, prices, sectors)
     else:
         run.prepare()
     files = []
     try:
         with progress_bars(not quiet) as stages:
-            if "quartets" in wanted:
+            if "quartets" in chosen:
                 files += experiments.reproduce_quartets(run, stages("Quartets"))
-            if "trees" in wanted:
+            if "trees" in chosen:
                 files += experiments.reproduce_trees(run, stages("Trees"))
-            if prices is not None and "stocks" in wanted:
-                files += experiments.reproduce_stocks(run, stages("Stocks"), prices, sectors)
+            if "stocks" in chosen:
+                files += experiments.reproduce_stocks(run, prices, sectors, stages("Stocks"))
     except KeyboardInterrupt:
-        click.echo(f"latree: interrupted; {run.kept()}", err=True)
+        click.echo(f"latree: interrupted; {run.describe()}", err=True)
         sys.exit(130)
     run.finish()
     if not quiet:
         click.echo("Written:")
         for path in files:
             click.echo(f"  {path}")
-        _tell_of_figures()
+        _note_missing_figures()
 
 
-def _tell_of_figures() -> None:
+def _note_missing_figures() -> None:
     from latree.paper.experiments.figures import can_draw
 
     if not can_draw():
-        click.echo("latree: no figures, which need matplotlib: pip install 'latree[plot]'", err=True)
+        click.echo("latree: no figures were drawn; they need matplotlib: pip install 'latree[plot]'", err=True)
 
 
 @click.command()
 @click.argument("model", type=common.file)
 @click.option(
-    "--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="Rows to give guarantees for."
+    "--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of rows to give guarantees for."
 )
 @click.option(
     "--target",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Probability to give the needed rows for.",
+    help="Probability for which to give the number of rows needed.",
 )
 @click.option("--quartet", nargs=4, metavar="A B C D", help="Four columns: print the numbers of their quartet alone.")
 @common.as_json
 def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | None, as_json: bool) -> None:
-    """Compute what the paper's theory says of a model.
+    """Compute what the paper's theory says about a model.
 
-    MODEL is a model.json. Prints the paper's θ, α, γ, δ, its assumptions A1 to A4 with the numbers behind them, and
-    what its theorems guarantee for a number of rows; docs/method.md explains them under "The theory, in numbers". The
-    guarantees are loose: `latree power` gives a practical answer.
+    MODEL is a model.json. Prints the paper's θ, α, γ and δ, its assumptions A1 to A4 with the numbers that decide them,
+    and what its theorems guarantee for a number of rows. docs/method.md explains them under "The theory, in numbers".
+    The guarantees are loose: `latree power` gives a practical answer.
+
+    Example: latree theory run/model.json --rows 5000
     """
     from latree._util.files import to_json
     from latree.cli.terminal import progress_bars
@@ -121,47 +134,47 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
         _print_quartet(loaded, quartet, rows, target, as_json)
         return
     with progress_bars(True) as stages:
-        facts = tree_facts(loaded, progress=stages("Looking at quartets"))
+        facts = tree_facts(loaded, progress=stages("Checking quartets"))
     if as_json:
         click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
         return
-    n = len(facts.quartets)
-    click.echo(f"{facts.n_leaves} columns; looked at: {_looked_at(facts)}\n")
+    click.echo(f"{facts.n_leaves} columns; checked: {_describe_quartets(facts)}\n")
     for condition in facts.conditions:
         click.echo(f"{condition.name}  {'holds' if condition.holds else 'FAILS':6} {condition.text}")
         click.echo(f"           {condition.numbers}")
-    click.echo(f"\nδ      {facts.delta:<12.4g} largest ‖Δ‖_F of an edge between hidden variables")
-    click.echo(f"θ_min  {facts.theta_min:<12.4g} smallest excessive dependence of a quartet")
+    click.echo(f"\nδ      {facts.delta:<12.4g} largest ‖Δ‖_F over the edges between hidden variables")
+    click.echo(f"θ_min  {facts.theta_min:<12.4g} smallest excessive dependence over the quartets")
     click.echo(f"γ_min  {facts.gamma_min:<12.4g} smallest probability of a hidden state")
     click.echo(
-        f"α_min  {facts.alpha_min:<12.4g} smallest gap of nuclear norms; not positive where Algorithm 1 is wrong"
+        f"α_min  {facts.alpha_min:<12.4g} smallest gap of nuclear norms; Algorithm 1 is wrong if it is not positive"
     )
     satisfied = sum(quartet.satisfied for quartet in facts.quartets)
     click.echo(
-        f"\nLemma on Δ: its condition holds for {satisfied} of {n} quartet{'' if n == 1 else 's'}; "
+        f"\nLemma on Δ: its condition holds for {satisfied} of {plural(len(facts.quartets), 'quartet')}; "
         f"Algorithm 1 is right on {facts.n_right}"
     )
     click.echo(f"Theorem on trees: {facts.verdict}")
     probability, needed = facts.success(rows), facts.rows_needed(target)
     if probability is None or needed is None:
-        click.echo("So it promises the tree for no number of rows")
+        click.echo("It guarantees the tree for no number of rows")
         return
     proviso = "" if facts.complete else ", if no other quartet has a smaller α"
-    click.echo(f"With {rows} rows: the right tree with a probability of {_at_least(probability)}{proviso}")
-    click.echo(f"For a probability of {target:g}: {needed} rows{proviso}")
+    click.echo(f"With {plural(rows, 'row')}: the right tree with a probability of {_at_least(probability)}{proviso}")
+    click.echo(f"For a probability of {target:g}: {plural(needed, 'row')}{proviso}")
 
 
-def _looked_at(facts: "TreeFacts") -> str:
+def _describe_quartets(facts: "TreeFacts") -> str:
+    """Return which quartets were checked, and how many of them are stars."""
     if facts.n_quartets == 1:
         return "the only quartet"
-    n_stars = facts.n_asked - len(facts.quartets)
-    which = f"all {facts.n_quartets}" if facts.complete else f"{facts.n_asked} random ones of {facts.n_quartets}"
+    n_stars = facts.n_checked - len(facts.quartets)
+    which = f"all {facts.n_quartets}" if facts.complete else f"{facts.n_checked} random ones of {facts.n_quartets}"
     stars = f", of which {n_stars} {'is a star' if n_stars == 1 else 'are stars'} without a pairing" if n_stars else ""
     return f"{which} quartets{stars}"
 
 
 def _at_least(probability: float) -> str:
-    """Write a lower bound so that rounding never makes it larger, nor certain."""
+    """Format a lower bound of a probability; rounding never makes it larger, and never 1."""
     if probability == 0:
         return "at least 0 (the bound says nothing for so few rows)"
     return "more than 0.999" if probability > 0.999 else f"at least {floor(1000 * probability) / 1000:g}"
@@ -177,10 +190,12 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
 
     unknown = [name for name in columns if name not in model.tree.names]
     if unknown or len(set(columns)) < 4:
-        raise InputError(f"a quartet is four different columns of the model, unlike {(unknown or columns)[0]!r}")
+        if unknown:
+            raise InputError(f"--quartet: the model has no column {unknown[0]!r}")
+        raise InputError(f"--quartet: needs four different columns, not {', '.join(columns)}")
     found = quartet_facts(model, np.array([[model.tree.names.index(name) for name in columns]]))
     if not found:
-        raise InputError(f"the tree of {', '.join(columns)} is a star: no two of them belong together")
+        raise InputError(f"--quartet: the tree of {', '.join(columns)} is a star, so they have no pairing")
     facts = found[0]
     names = model.tree.node_names
     delta = dependence(model, facts.h, facts.g)
@@ -189,32 +204,34 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
         numbers = {key: value for key, value in asdict(facts).items() if key not in ("leaves", "h", "g")}
         ends = {"pairing": [names[leaf] for leaf in facts.leaves], "h": names[facts.h], "g": names[facts.g]}
         joint = {"p_hg": model.joint([facts.h, facts.g]).tolist(), "perturbation": delta.tolist()}
-        reach = {"probability_at_least": success(facts.alpha, rows)}
+        bound = {"probability_at_least": success(facts.alpha, rows)}
         holds = {"satisfied": facts.satisfied, "right": facts.right}
-        click.echo(to_json({**ends, **numbers, **holds, **joint, **reach, "rows_needed": needed}), nl=False)
+        click.echo(to_json({**ends, **numbers, **holds, **joint, **bound, "rows_needed": needed}), nl=False)
         return
     one, two, three, four = (names[leaf] for leaf in facts.leaves)
-    click.echo(f"{{{one}, {two} | {three}, {four}}}, parted at H = {names[facts.h]} and G = {names[facts.g]}")
+    click.echo(f"{{{one}, {two} | {three}, {four}}}, separated at H = {names[facts.h]} and G = {names[facts.g]}")
     with np.printoptions(precision=4, suppress=True):
         click.echo(f"P_HG\n{model.joint([facts.h, facts.g])}\nΔ = P_HG - P_H P_Gᵀ\n{delta}")
     click.echo(
         f"‖Δ‖_F  {facts.delta:.4g}; the lemma allows {facts.allowed:.4g}: {'holds' if facts.satisfied else 'FAILS'}"
     )
     click.echo(f"θ      {facts.theta:.4g}")
-    click.echo(f"α      {facts.alpha:.4g}; Algorithm 1 is {'right' if facts.right else 'WRONG'} on exact tables")
+    click.echo(
+        f"α      {facts.alpha:.4g}; Algorithm 1 is {'right' if facts.right else 'WRONG'} on the exact distribution"
+    )
     if needed is None:
-        click.echo("So it is promised to be right for no number of rows")
+        click.echo("It is guaranteed to be right for no number of rows")
         return
-    click.echo(f"With {rows} rows: right with a probability of {_at_least(success(facts.alpha, rows))}")
-    click.echo(f"For a probability of {target:g}: {needed} rows")
+    click.echo(f"With {plural(rows, 'row')}: right with a probability of {_at_least(success(facts.alpha, rows))}")
+    click.echo(f"For a probability of {target:g}: {plural(needed, 'row')}")
 
 
 def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, Any]:
     return {
         "n_columns": facts.n_leaves,
         "n_quartets": facts.n_quartets,
-        "quartets_looked_at": facts.n_asked,
-        "star_quartets": facts.n_asked - len(facts.quartets),
+        "quartets_checked": facts.n_checked,
+        "star_quartets": facts.n_checked - len(facts.quartets),
         "delta": facts.delta,
         "theta_min": facts.theta_min,
         "gamma_min": facts.gamma_min,
@@ -239,21 +256,31 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
     type=click.FloatRange(0, 1, min_open=True),
     default=0.95,
     show_default=True,
-    help="Share of simulations in which the tree must be found.",
+    help="Share of the simulated tables in which the tree must be found.",
 )
-@click.option("--method", default="tensor", show_default=True, help="Learner of the tree; see `latree methods`.")
+@click.option("--method", default="tensor", show_default=True, help="Learner of the tree; `latree methods` lists them.")
 @click.option(
-    "--states", type=click.IntRange(1, 1000), default=None, help="Hidden states; method spectral must be told."
+    "--states", type=click.IntRange(1, 1000), default=None, help="Number of hidden states; method spectral needs it."
 )
-@click.option("--repeats", type=click.IntRange(min=1), default=40, show_default=True, help="Simulated tables a size.")
 @click.option(
-    "--max-rows", type=click.IntRange(min=50), default=100_000, show_default=True, help="Give up beyond this."
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=40,
+    show_default=True,
+    help="Simulated tables for each number of rows.",
+)
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=50),
+    default=100_000,
+    show_default=True,
+    help="Largest number of rows to try.",
 )
 @click.option(
     "--out",
     type=common.file,
     callback=common.refuse_existing_out,
-    help="New folder for power.csv, and power.svg and power.png.",
+    help="New folder for power.csv and, with matplotlib, power.svg and power.png.",
 )
 @common.checkpoint
 @common.seed
@@ -272,17 +299,22 @@ def power(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Simulate how many rows it takes to find a model's tree.
+    """Simulate how many rows it takes to find the tree of a model.
 
-    MODEL is a model.json. Tables of ever more rows are drawn from it until the learned tree is the model's own often
-    enough. Models with trees that the method can never return are refused.
+    MODEL is a model.json. Tables with more and more rows are drawn from it until the tree learned from them equals the
+    model's often enough. Prints how often the tree was found for each number of rows, and the number of rows needed. A
+    model whose tree the method can never return is refused.
+
+    Example: latree power run/model.json --target 0.9 --out curve
     """
     from latree.cli.terminal import progress_bars
     from latree.paper.experiments.power import recovery_power
 
     loaded = common.load_model(model)
     if loaded.tree.n_observed < 4:
-        raise InputError(f"{model}: {loaded.tree.n_observed} columns have only one tree: it takes no rows to find it")
+        raise InputError(
+            f"{model}: {plural(loaded.tree.n_observed, 'column')}; with fewer than 4 there is only one tree"
+        )
     settings: dict[str, Any] = {
         "target": target,
         "method": method,
@@ -314,7 +346,7 @@ def _print_power(
         summary = {"method": method, "target": target, "rows_needed": found.rows_needed, "unsure": found.unsure}
         click.echo(to_json({**summary, "curve": found.rows()}), nl=False)
     elif not quiet:
-        click.echo(f"{'rows':>8}{'found':>8}   95 % interval")
+        click.echo(f"{'rows':>8}{'found':>8}   95 % confidence interval")
         for point in found.points:
             click.echo(f"{point.rows:8}{point.share:8.0%}   {_interval(point)}")
         if found.answer is None:
@@ -324,16 +356,16 @@ def _print_power(
             share = f"{answer.found} of {repeats} trees found, 95 % interval {_interval(answer)}"
             click.echo(f"{target:.0%} is reached with {answer.rows} rows: {share}")
         if found.unsure:
-            click.echo("Caution: that interval reaches well below the target; more --repeats make the answer surer")
+            click.echo("Caution: the interval reaches well below the target; more --repeats make the answer surer")
         if names:
             click.echo(f"Written to {out}: {', '.join(names)}")
     if names and not quiet:
-        _tell_of_figures()
+        _note_missing_figures()
 
 
-def _interval(point: "Point") -> str:
+def _interval(point: "RecoveryRate") -> str:
     low, high = point.interval
-    return f"{max(low, 0):.0%} to {high:.0%}"
+    return f"{low:.0%} to {high:.0%}"
 
 
 def _write_power(found: "Power", method: str, out: Path) -> list[str]:

@@ -13,34 +13,53 @@ from latree.tree import Tree
 
 
 def random_tree(n_leaves: int, balance: float = 0.5, random_state: RandomState = None) -> Tree:
-    """Draw a binary tree by splitting the leaves recursively into two groups.
+    """Draw a binary tree for a simulation.
 
-    A group of s leaves is split into ``round(balance * s)`` of them, chosen at random, and the rest, until groups are
-    leaves; every split is a hidden variable. The first split has only two neighbours and is taken out, so that every
-    hidden variable has three.
+    The leaves are divided recursively into two groups. A group of s leaves is divided into ``round(balance * s)``
+    leaves, chosen at random, and the rest, until every group is one leaf. Every division becomes a hidden variable. The
+    first one would have only two neighbours and is left out, so that every hidden variable has exactly three.
 
     Parameters
     ----------
     n_leaves : int
-        At least three.
+        At least three. The leaves are called x0, x1, ...
     balance : float
         The paper's β: near 0.5 for balanced trees, near 0 or 1 for skewed ones.
     random_state : int, Generator or None
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Tree
+
+    See Also
+    --------
+    random_model : Draw the parameters of a model on a tree.
+
+    Examples
+    --------
+    >>> from latree.paper import random_tree
+    >>> tree = random_tree(6, random_state=0)
+    >>> print(tree.to_newick().strip())
+    (x1,(x4,x0),(x5,(x2,x3)));
+    >>> tree.n_observed, tree.n_hidden
+    (6, 4)
     """
     if n_leaves < 3:
         raise ValueError(f"a random tree needs at least three leaves, not {n_leaves}")
     rng = generator(random_state)
     edges: list[tuple[int, int]] = []
     n_nodes = n_leaves
-    tops: list[int] = []  # the two sides of the first split
-    stack: list[tuple[IntArray, int]] = [(group, -1) for group in _split(np.arange(n_leaves), balance, rng)]
+    tops: list[int] = []  # the nodes at the top of the first two groups, which one edge connects
+    # Groups that are still to be divided, each with its parent node.
+    stack: list[tuple[IntArray, int]] = [(group, -1) for group in _divide(np.arange(n_leaves), balance, rng)]
     while stack:
         group, parent = stack.pop()
         if len(group) == 1:
             node = int(group[0])
         else:
             node, n_nodes = n_nodes, n_nodes + 1
-            stack.extend((part, node) for part in _split(group, balance, rng))
+            stack.extend((part, node) for part in _divide(group, balance, rng))
         if parent >= 0:
             edges.append((parent, node))
         else:
@@ -49,7 +68,7 @@ def random_tree(n_leaves: int, balance: float = 0.5, random_state: RandomState =
     return Tree([f"x{i}" for i in range(n_leaves)], edges)
 
 
-def _split(group: IntArray, balance: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+def _divide(group: IntArray, balance: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     size = int(np.clip(round(balance * len(group)), 1, len(group) - 1))
     shuffled = rng.permutation(group)
     return shuffled[:size], shuffled[size:]
@@ -64,25 +83,40 @@ def random_model(
     perturbation: float = 0.5,
     random_state: RandomState = None,
 ) -> LatentTreeModel:
-    """Draw the parameters of a model by the paper's scheme.
+    """Draw the parameters of a model on a tree, as in the paper's simulations.
 
-    Tables between a hidden variable and a column start as the identity (state h goes with state h modulo the number of
-    states), tables between hidden variables as the identity or as independence (uniform columns), the root as uniform;
-    then ``P(a = i | b) = (P(a = i | b) + u_i) / sum`` with ``u_i`` uniform in [0, perturbation].
+    Every conditional probability table starts from a simple one: between a hidden variable and a column from the
+    identity (state h goes with state h modulo the number of states), between two hidden variables from the identity or
+    from independence (uniform columns), at the root from the uniform distribution. Then noise is added, and every
+    distribution is normalised: ``P(a = i | b) = (P(a = i | b) + u_i) / sum`` with ``u_i`` uniform in
+    [0, perturbation].
 
     Parameters
     ----------
     tree : Tree
     n_states : int
-        States of every column.
-    hidden_states : int, (low, high), or one int a hidden variable
-        States of the hidden variables; a pair is drawn from, both ends included, for each of them.
+        Number of states of every column.
+    hidden_states : int, (low, high), or one int per hidden variable
+        Number of states of the hidden variables. For a pair, each number is drawn from low to high, both included.
     start : {"independent", "identity"}
-        Where tables between hidden variables start; the paper's text can be read both ways. From "independent",
-        neighbouring hidden variables stay nearly independent, and large trees cannot be recovered by any method.
+        Where tables between hidden variables start; the paper's text can be read both ways. With "independent",
+        neighbouring hidden variables stay nearly independent, and no method can recover large trees.
     perturbation : float
-        The paper's μ.
+        The paper's μ: more noise makes the tree harder to recover.
     random_state : int, Generator or None
+        Seed of the random numbers.
+
+    Returns
+    -------
+    LatentTreeModel
+
+    Examples
+    --------
+    >>> from latree.paper import random_model, random_tree
+    >>> tree = random_tree(6, random_state=0)
+    >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
+    >>> model.sample(3, random_state=0).codes().tolist()
+    [[2, 0, 1, 2, 2, 1], [0, 1, 0, 0, 1, 0], [0, 2, 2, 0, 0, 0]]
     """
     if start not in ("independent", "identity"):
         raise ValueError(f"start must be 'independent' or 'identity', not {start!r}")
@@ -99,16 +133,16 @@ def random_model(
     for node, parent in enumerate(rooted.parent.tolist()):
         shape = (int(sizes[node]), int(sizes[parent]) if parent >= 0 else 1)
         if parent >= 0 and (min(node, parent) < tree.n_observed or start == "identity"):
-            begin = identity_table(*shape)
+            start_table = identity_table(*shape)
         else:
-            begin = np.full(shape, 1 / shape[0])
-        tables.append(perturbed(begin, perturbation, rng))
+            start_table = np.full(shape, 1 / shape[0])
+        tables.append(perturbed(start_table, perturbation, rng))
     categories = tuple(str(state) for state in range(n_states))
     columns = tuple(Column(name, "integer", categories) for name in tree.names)
     return LatentTreeModel(tree, columns, tuple(tables))
 
 
 def perturbed(table: FloatArray, perturbation: float, rng: np.random.Generator) -> FloatArray:
-    """Add uniform noise to a conditional table, and make its columns distributions again."""
+    """Add uniform noise to a conditional probability table and normalise its columns."""
     noisy = table + rng.uniform(0, perturbation, size=table.shape)
     return np.asarray(noisy / noisy.sum(axis=0))

@@ -1,8 +1,8 @@
-"""What the paper's theory says of a known model: conditions of recovery, and how many rows they ask for.
+"""What the paper's theory says about a known model: conditions of recovery, and how many rows they need.
 
-The letters are the paper's. For a quartet {12|34} whose pairs part at the hidden variables H and G:
-``Δ = P_HG - P_H P_Gᵀ`` is their dependence, ``θ`` the excessive dependence of the wrong pairings if H and G were
-independent, ``α`` by how much the nuclear norms of the wrong pairings really exceed that of the right one.
+The letters are the paper's. For a quartet {12|34} whose pairs separate at the hidden variables H and G:
+``Δ = P_HG - P_H P_Gᵀ`` is the dependence of H and G, ``θ`` is the excessive dependence of the wrong pairings if H and G
+were independent, and ``α`` is the gap between the smaller nuclear norm of the wrong pairings and that of the right one.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,10 @@ from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
 from latree.model import LatentTreeModel
 
-MAX_QUARTETS = 2000  # of a larger tree so many are drawn at random
-_RANK_TOLERANCE = 1e-10
-_ROUNDING = 1e-12  # of differences of nuclear norms
+MAX_QUARTETS = 2000  # if a tree has more quartets, so many are drawn at random
+_RANK_TOLERANCE = 1e-10  # smallest over largest singular value of a table that has full rank
+_SUM_TOLERANCE = 1e-9  # largest sum over a row or column of Δ that counts as zero
+_ROUNDING = 1e-12  # smallest difference of two nuclear norms that is not a rounding error
 _NO_EDGE = "nothing to check: there is no edge between hidden variables"
 
 
@@ -31,20 +32,20 @@ class QuartetFacts:
     Attributes
     ----------
     leaves : tuple of int
-        Columns 1, 2, 3, 4 in an order in which {12|34} is the true pairing.
+        Columns 1, 2, 3, 4 in an order for which {12|34} is the true pairing.
     h, g : int
-        The hidden nodes where the two pairs part.
+        The hidden nodes where the two pairs separate.
     k : tuple of int
-        States of H and of G.
+        Numbers of states of H and of G.
     delta : float
-        ``‖Δ‖_F``.
+        ``‖Δ‖_F``, the dependence between H and G.
     theta : float
-        ``‖P_12‖_* ‖P_34‖_* - ‖P_12‖_F ‖P_34‖_F``: both wrong pairings have the same nuclear norm if H and G are
-        independent.
+        ``‖P_12‖_* ‖P_34‖_* - ‖P_12‖_F ‖P_34‖_F``. If H and G are independent, this is the gap between the nuclear norm
+        of either wrong pairing and that of the right one.
     allowed : float
-        How large ``‖Δ‖_F`` may be by `le:deltacondition`: ``θ / (k² + k)``, with ``k² = k_H k_G`` where they differ.
+        The largest ``‖Δ‖_F`` that `le:deltacondition` allows: ``θ / (k² + k)``, with ``k² = k_H k_G`` if they differ.
     alpha : float
-        ``min(‖B‖_*, ‖C‖_*) - ‖A‖_*``; not positive where Algorithm 1 fails even with unlimited data.
+        ``min(‖B‖_*, ‖C‖_*) - ‖A‖_*``. If it is not positive, Algorithm 1 fails even with unlimited data.
     """
 
     leaves: tuple[int, int, int, int]
@@ -63,21 +64,50 @@ class QuartetFacts:
 
     @property
     def right(self) -> bool:
-        """Whether Algorithm 1 finds the pairing from exact tables."""
+        """Whether Algorithm 1 finds the pairing from the exact distribution."""
         return self.alpha > _ROUNDING
 
 
 def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress = no_progress) -> list[QuartetFacts]:
-    """Compute the paper's numbers for quadruples of columns, shape (q, 4).
+    """Compute the paper's numbers θ, α and δ for quartets of columns of a known model.
 
-    Quadruples whose true tree is a star, which have no pairing, are left out.
+    Use it to see why a learner confuses four columns: α is the gap that Algorithm 1 has to see in the data, so a small
+    α needs many rows. :func:`tree_facts` does the same for the whole tree.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+        The true model. Its tree must be in one piece.
+    quartets : array of int, shape (q, 4)
+        Numbers of columns.
+    progress : callable
+        Called with the number of quartets done and their total number.
+
+    Returns
+    -------
+    list of QuartetFacts
+        Quartets whose true tree is a star have no pairing and are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latree.paper import quartet_facts, random_model, random_tree
+    >>> tree = random_tree(6, random_state=0)
+    >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
+    >>> (facts,) = quartet_facts(model, np.array([[0, 2, 1, 3]]))
+    >>> facts.leaves                                # columns 0 and 1 belong together, and so do 2 and 3
+    (0, 1, 2, 3)
+    >>> f"{facts.theta:.3f} {facts.alpha:.3f}"
+    '0.241 0.053'
+    >>> facts.right                                 # Algorithm 1 is right, if it has enough rows
+    True
     """
     medians = _Medians(model)
     found = []
     step = max(1, limits.TENSOR_CELLS_AT_ONCE // int(model.n_states[: model.tree.n_observed].max()) ** 4)
     for start in range(0, len(quartets), step):
-        some = quartets[start : start + step].tolist()
-        placed = [place for leaves in some if (place := medians.placed(leaves)) is not None]
+        chunk = quartets[start : start + step].tolist()
+        placed = [place for leaves in chunk if (place := medians.place(leaves)) is not None]
         ordered = np.array([leaves for leaves, *_ in placed], dtype=np.intp).reshape(-1, 4)
         norms = nuclear_norms(unfoldings(model.quartet_tables(ordered)))
         for (leaves, h, g), (a, b, c) in zip(placed, norms.tolist(), strict=True):
@@ -89,6 +119,7 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
 def _facts(model: LatentTreeModel, leaves: tuple[int, int, int, int], h: int, g: int, alpha: float) -> QuartetFacts:
     k_h, k_g = int(model.n_states[h]), int(model.n_states[g])
     first, second = model.joint(leaves[:2]), model.joint(leaves[2:])
+    # θ = ‖P_12‖_* ‖P_34‖_* - ‖P_12‖_F ‖P_34‖_F
     theta = _nuclear(first) * _nuclear(second) - float(np.linalg.norm(first) * np.linalg.norm(second))
     return QuartetFacts(
         leaves=leaves,
@@ -97,13 +128,13 @@ def _facts(model: LatentTreeModel, leaves: tuple[int, int, int, int], h: int, g:
         k=(k_h, k_g),
         delta=float(np.linalg.norm(dependence(model, h, g))),
         theta=theta,
-        allowed=theta / (k_h * k_g + sqrt(k_h * k_g)),
+        allowed=theta / (k_h * k_g + sqrt(k_h * k_g)),  # θ / (k² + k)
         alpha=alpha,
     )
 
 
 def dependence(model: LatentTreeModel, h: int, g: int) -> FloatArray:
-    """Give ``Δ = P_HG - P_H P_Gᵀ`` of two nodes, on an edge or on a path."""
+    """Return ``Δ = P_HG - P_H P_Gᵀ`` of two nodes, whether neighbours or not."""
     joint = model.joint([h, g])
     return np.asarray(joint - np.outer(joint.sum(axis=1), joint.sum(axis=0)))
 
@@ -120,11 +151,11 @@ class _Medians:
         self.parent, self.depth = rooted.parent, rooted.depth
 
     def meeting(self, u: int, v: int) -> int:
-        """Give the lowest node above two nodes."""
+        """Return the lowest common ancestor of two nodes."""
         while u != v:
             if u < 0 or v < 0:
                 raise InputError(
-                    "the theory is about columns of one tree, and these are in different parts of a forest"
+                    "the theory is about the columns of one tree, and these columns are in different parts of a forest"
                 )
             if self.depth[u] < self.depth[v]:
                 u, v = v, u
@@ -132,15 +163,16 @@ class _Medians:
         return u
 
     def median(self, a: int, b: int, c: int) -> int:
-        """Give the node that lies on all three paths: the lowest of the three meetings."""
+        """Return the node that lies on all three paths: the lowest of the three common ancestors."""
         return max((self.meeting(a, b), self.meeting(a, c), self.meeting(b, c)), key=lambda node: self.depth[node])
 
-    def placed(self, quartet: list[int]) -> tuple[tuple[int, int, int, int], int, int] | None:
-        """Order four columns so that {12|34} is their pairing, with H and G; None if their tree is a star."""
+    def place(self, quartet: list[int]) -> tuple[tuple[int, int, int, int], int, int] | None:
+        """Return four columns in an order for which {12|34} is their pairing, with H and G; None for a star."""
         first, *others = quartet
         for second in others:
             third, fourth = (other for other in others if other != second)
             h, g = self.median(first, second, third), self.median(first, third, fourth)
+            # In {12|34}, the paths among 1, 2 and either of 3, 4 meet at H, those among 3, 4 and either of 1, 2 at G.
             if h != g and h == self.median(first, second, fourth) and g == self.median(second, third, fourth):
                 return (first, second, third, fourth), h, g
         return None
@@ -148,7 +180,7 @@ class _Medians:
 
 @dataclass(frozen=True)
 class Condition:
-    """One of the paper's assumptions, whether it holds, and the numbers behind that."""
+    """One of the paper's assumptions: its name, its text, whether it holds, and the numbers that decide it."""
 
     name: str
     text: str
@@ -164,11 +196,11 @@ class TreeFacts:
     ----------
     n_leaves : int
     n_quartets : int
-        How many the tree has.
-    n_asked : int
-        How many were looked at: all of them, or a random choice of a large tree's.
+        Number of quartets of the tree.
+    n_checked : int
+        Number of quartets that were checked: all of them, or a random sample from a large tree.
     quartets : list of QuartetFacts
-        Those looked at that have a pairing; the others are stars.
+        The checked quartets that have a pairing. The others are stars.
     gamma_min : float
         The smallest probability of a hidden variable's state.
     delta : float
@@ -179,7 +211,7 @@ class TreeFacts:
 
     n_leaves: int
     n_quartets: int
-    n_asked: int
+    n_checked: int
     quartets: list[QuartetFacts]
     gamma_min: float
     delta: float
@@ -197,12 +229,12 @@ class TreeFacts:
 
     @property
     def complete(self) -> bool:
-        """Whether all quartets were looked at."""
-        return self.n_asked == self.n_quartets
+        """Whether all quartets were checked."""
+        return self.n_checked == self.n_quartets
 
     @property
     def n_right(self) -> int:
-        """How many of the quartets Algorithm 1 finds from exact tables."""
+        """The number of checked quartets for which Algorithm 1 finds the pairing from the exact distribution."""
         return sum(quartet.right for quartet in self.quartets)
 
     @property
@@ -212,12 +244,12 @@ class TreeFacts:
 
     @property
     def bounded(self) -> bool:
-        """Whether the theorem's bound is about this tree: its proof needs a binary tree and quartets with ``α > 0``."""
+        """Whether the theorem's bound applies: its proof needs a binary tree and ``α > 0`` for every quartet."""
         return "A2" not in self._failing and self.n_right == len(self.quartets)
 
     @property
     def found(self) -> bool | None:
-        """Whether Algorithm 2 surely finds the tree on the exact distribution; None if unseen quartets decide."""
+        """Whether Algorithm 2 is certain to find the tree from the exact distribution; None if unknown."""
         return None if self.bounded and not self.complete else self.bounded
 
     @property
@@ -228,7 +260,7 @@ class TreeFacts:
     def verdict(self) -> str:
         """What the theorem on trees says, in words."""
         if "A2" in self._failing:
-            return f"does not apply, as Algorithm 2 returns binary trees only: {self._failing['A2']}"
+            return f"does not apply, because Algorithm 2 returns binary trees only: {self._failing['A2']}"
         finds = "Algorithm 2 finds the tree on the exact distribution"
         start = (
             f"its assumptions do not all hold ({', '.join(self._failing)})" if self._failing else "its assumptions hold"
@@ -236,15 +268,15 @@ class TreeFacts:
         if not self.bounded:
             return f"{start}, α_min is not positive, and Algorithm 2 may miss the tree even on the exact distribution"
         if not self.complete:
-            return f"{start}, and α > 0 for the quartets looked at: if for all others, too, {finds}"
+            return f"{start}, and α > 0 for the checked quartets: if α > 0 for all others, too, {finds}"
         return f"{start}, but α_min > 0 over all quartets, so {finds}" if self._failing else f"{start}, so {finds}"
 
     def success(self, n_rows: float) -> float | None:
-        """Give the least probability with which Algorithm 2 finds the tree from so many rows; None if not bounded."""
+        """Return a lower bound of the probability that Algorithm 2 finds the tree; None if there is no bound."""
         return success(self.alpha_min, n_rows, most_tests(self.n_leaves)) if self.bounded else None
 
     def rows_needed(self, probability: float) -> int | None:
-        """Give the rows with which Algorithm 2 finds the tree at least with this probability; None if not bounded."""
+        """Return the rows that guarantee a probability of finding the tree; None if there is no bound."""
         return rows_needed(self.alpha_min, probability, most_tests(self.n_leaves)) if self.bounded else None
 
 
@@ -255,19 +287,54 @@ def tree_facts(
     random_state: RandomState = 0,
     progress: Progress = no_progress,
 ) -> TreeFacts:
-    """Compute the paper's numbers for a model whose tree is in one piece and has at least four columns."""
+    """Compute what the paper's theory says about a known model: its assumptions A1 to A4, and its guarantees.
+
+    Use it on a simulated or fitted model to see whether Algorithm 2 (method ``tensor``) can recover its tree, and how
+    many rows the theorem asks for. The guarantee is loose: :func:`recovery_power` gives a practical answer.
+
+    With ``α`` the smallest gap over the quartets and N the number of quartet tests, m rows give the right tree with a
+    probability of at least ``1 - 8 N exp(-m α² / 32)``.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+        Its tree must be in one piece and have at least four columns.
+    max_quartets : int
+        If the tree has more quartets, so many of them are drawn at random and checked.
+    random_state : int, Generator or None
+        Seed of that draw.
+    progress : callable
+        Called with the number of quartets done and their total number.
+
+    Returns
+    -------
+    TreeFacts
+
+    Examples
+    --------
+    >>> from latree.paper import random_model, random_tree, tree_facts
+    >>> tree = random_tree(6, random_state=0)
+    >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
+    >>> facts = tree_facts(model)
+    >>> [condition.name for condition in facts.conditions if not condition.holds]
+    ['A4']
+    >>> facts.found                                 # nevertheless, all 15 quartets are right
+    True
+    >>> facts.rows_needed(0.95)                     # guaranteed by the theorem, and far more than it takes
+    342903
+    """
     tree = model.tree
     d = tree.n_observed
     if len(tree.edges) != tree.n_nodes - 1:
-        raise InputError("the theory is about trees, and this model's falls into several parts")
+        raise InputError("the theory is about trees, and the tree of this model falls into several parts")
     if d < 4:
         raise InputError(f"the theory is about quartets, and this model has {d} columns")
     if not tree.n_hidden:
         raise InputError("the theory is about hidden variables, and this model has none: there is nothing to check")
-    asked = _asked(d, max_quartets, random_state)
-    quartets = quartet_facts(model, asked, progress)
+    checked = _choose_quartets(d, max_quartets, random_state)
+    quartets = quartet_facts(model, checked, progress)
     if not quartets:
-        raise InputError("the theory is about quartets that have a pairing, and this model's tree is a star")
+        raise InputError("the theory is about quartets that have a pairing, and the tree of this model is a star")
     marginals = list(model.marginals().values())[d:]
     gamma_min = min(float(marginal.min()) for marginal in marginals)
     inner = [(int(u), int(v)) for u, v in tree.edges if min(u, v) >= d]
@@ -278,11 +345,11 @@ def tree_facts(
         _keeps_marginals(model, inner),
         _near_independence(delta, min(min(quartet.allowed for quartet in quartets), gamma_min), inner),
     )
-    return TreeFacts(d, comb(d, 4), len(asked), quartets, gamma_min, delta, conditions)
+    return TreeFacts(d, comb(d, 4), len(checked), quartets, gamma_min, delta, conditions)
 
 
-def _asked(d: int, max_quartets: int, random_state: RandomState) -> IntArray:
-    """Give all quadruples of columns, or as many different random ones as are allowed."""
+def _choose_quartets(d: int, max_quartets: int, random_state: RandomState) -> IntArray:
+    """Return all sets of four columns, or a random sample if there are more than ``max_quartets``."""
     if comb(d, 4) <= max_quartets:
         return np.array(list(combinations(range(d), 4)), dtype=np.intp)
     rng = generator(random_state)
@@ -293,13 +360,14 @@ def _asked(d: int, max_quartets: int, random_state: RandomState) -> IntArray:
 
 
 def _full_rank(model: LatentTreeModel) -> Condition:
-    """A1: every table of a node given its parent has full column rank."""
+    """Check A1: every conditional probability table has full column rank."""
     ratios = {}
     for node, table in enumerate(model.tables):
         if model.network.parent[node] >= 0:
+            # A table with fewer rows than columns has too few singular values: the others are zero.
             values = np.zeros(table.shape[1])
-            some = np.linalg.svd(table, compute_uv=False)
-            values[: len(some)] = some
+            found = np.linalg.svd(table, compute_uv=False)
+            values[: len(found)] = found
             ratios[node] = float(values[-1] / values[0])
     worst = min(ratios, key=lambda node: ratios[node])
     numbers = f"smallest ratio of singular values {ratios[worst]:.3g}, of {model.tree.node_names[worst]}"
@@ -307,22 +375,22 @@ def _full_rank(model: LatentTreeModel) -> Condition:
 
 
 def _three_neighbours(model: LatentTreeModel) -> Condition:
-    """A2: every hidden variable has exactly three neighbours, and columns are leaves."""
+    """Check A2: every hidden variable has exactly three neighbours, and every column is a leaf."""
     odd = model.tree.non_binary_features()
     numbers = ", ".join(odd.values()) or f"{model.tree.n_hidden} hidden variables, and all columns are leaves"
     return Condition("A2", "every hidden variable has exactly three neighbours", not odd, numbers)
 
 
 def _keeps_marginals(model: LatentTreeModel, inner: list[tuple[int, int]]) -> Condition:
-    """A3: the rows and columns of every Δ sum to zero; true of all models, up to rounding."""
+    """Check A3: the rows and columns of every Δ sum to zero, which is true for all models up to rounding."""
     sums = [np.abs(dependence(model, u, v).sum(axis=axis)).max() for u, v in inner for axis in (0, 1)]
     largest = max((float(x) for x in sums), default=0.0)
     numbers = f"largest sum {largest:.1g}" if inner else _NO_EDGE
-    return Condition("A3", "rows and columns of Δ sum to zero", largest < 1e-9, numbers)
+    return Condition("A3", "rows and columns of Δ sum to zero", largest < _SUM_TOLERANCE, numbers)
 
 
 def _near_independence(delta: float, allowed: float, inner: list[tuple[int, int]]) -> Condition:
-    """A4: no edge between hidden variables is far from independence."""
+    """Check A4: neighbouring hidden variables are nearly independent."""
     text = "‖Δ‖_F ≤ min(θ_min / (k² + k), γ_min) on every edge between hidden variables"
     return Condition(
         "A4", text, delta <= allowed, f"largest ‖Δ‖_F {delta:.4g}, allowed {allowed:.4g}" if inner else _NO_EDGE
@@ -330,25 +398,25 @@ def _near_independence(delta: float, allowed: float, inner: list[tuple[int, int]
 
 
 def most_tests(n_leaves: int) -> int:
-    """Give the most tests that Algorithm 2 takes, a leaf after another: the theorem's ``c d log d``, exactly."""
+    """Return the largest number of tests in Algorithm 2: the theorem's ``c d log d``, counted exactly."""
     return sum(ceil(log2(leaves - 1)) for leaves in range(4, n_leaves + 1))
 
 
 def success(alpha: float, n_rows: float, n_tests: int = 1) -> float:
-    """Give the probability that so many quartet tests are all right, at least: `le:quartetsuccess` and its theorem.
+    """Return a lower bound of the probability that all quartet tests are right (`le:quartetsuccess` and its theorem).
 
-    ``1 - 8 N exp(-m α² / 32)``; 0 where that is negative, or where the nuclear norms themselves are wrong.
+    The bound is ``1 - 8 N exp(-m α² / 32)``, and 0 if that is negative or if α is not positive.
     """
     return max(0.0, 1 - 8 * n_tests * float(np.exp(-n_rows * alpha**2 / 32))) if alpha > _ROUNDING else 0.0
 
 
 def rows_needed(alpha: float, probability: float, n_tests: int = 1) -> int | None:
-    """Give the fewest rows with which :func:`success` reaches a probability; None if no number does."""
+    """Return the smallest number of rows for which :func:`success` reaches a probability; None if there is none."""
     if not 0 < probability < 1:
-        raise InputError(f"a probability to reach lies between 0 and 1, unlike {probability!r}")
+        raise InputError(f"the probability must lie between 0 and 1, not {probability!r}")
     return ceil(32 * log(8 * n_tests / (1 - probability)) / alpha**2) if alpha > _ROUNDING else None
 
 
 def norm_error(n_rows: float, confidence: float) -> float:
-    """Give how far an estimated nuclear norm is off at most, with a confidence: ``2 sqrt(2 τ / m)``, 1 - 2 e^-τ."""
+    """Return a bound of the error of an estimated nuclear norm: ``2 sqrt(2 τ / m)``, with confidence 1 - 2 e^-τ."""
     return 2 * sqrt(2 * log(2 / (1 - confidence)) / n_rows)

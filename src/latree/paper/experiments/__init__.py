@@ -1,1 +1,1 @@
-"""The paper's experiments (section 6), each a grid of cells whose results make a CSV file and figures."""
+"""The paper's experiments (section 6). Each is a grid of cells, whose results become a CSV file and figures."""

@@ -1,7 +1,7 @@
-"""Grids of independent cells: run by joblib's workers, each result kept in a file of its own as soon as it is there.
+"""Grids of independent cells, run by joblib's workers. Each result is saved in a file of its own at once.
 
-An interrupted run goes on where it stopped. A cell's random numbers depend on the run's seed and the cell's name alone,
-so that neither the number of workers nor the order in which they finish changes a result.
+An interrupted run continues where it stopped. The random numbers of a cell depend only on the seed of the run and the
+name of the cell, so neither the number of workers nor the order in which they finish changes a result.
 """
 
 import csv
@@ -23,24 +23,25 @@ from latree._util.checkpoint import clear, prepare
 from latree._util.files import read_text, to_json, write_text
 from latree._util.parallel import n_threads, one_thread
 from latree._util.progress import Progress, no_progress
+from latree._util.text import plural
 from latree.errors import InputError
 
 Row: TypeAlias = dict[str, Any]
 
-_CELLS = "-cells"  # the end of the names of folders of cells
+_CELLS = "-cells"  # ending of the names of folders that hold the results of cells
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A piece of an experiment.
+    """One piece of an experiment, such as one setting and sample size.
 
     Attributes
     ----------
     name : str
         Unique in its experiment; also the name of its file.
     function : callable
-        From a random generator and the arguments to rows of the result. At the top level of a module, so that another
-        process finds it.
+        From a random generator and the arguments to rows of the result. It must stand at the top level of a module, so
+        that other processes can import it.
     arguments : dict
     """
 
@@ -51,19 +52,31 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """Where and how experiments run.
+    """Where and how the paper's experiments run.
+
+    Give it to :func:`reproduce_quartets`, :func:`reproduce_trees` and :func:`reproduce_stocks`. A run that was
+    interrupted continues if it is started again with the same settings.
 
     Attributes
     ----------
     out : Path
-        Folder of the results.
+        Folder of the results; it is made if it does not exist.
     seed : int
+        Seed of the random numbers.
     quick : bool
-        Whether few repeats are enough.
+        Whether to run a small version with few repeats, which takes about a minute.
     workers : int
-        Processes at once; 0 for one a core, or for as many as the backend has that joblib was told to use.
+        Number of worker processes. 0 means one per core, or the number of workers of the active joblib backend.
     checkpoint : Path or None
-        Folder that keeps finished cells until all is done; the results' own by default, which keeps them for good.
+        Folder that holds finished cells until the run is finished. By default they stay in ``out``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from latree.paper import Run
+    >>> run = Run(Path("results"), seed=1, quick=True)
+    >>> run.workers                                 # 0: one worker per core
+    0
     """
 
     out: Path
@@ -73,14 +86,14 @@ class Run:
     checkpoint: Path | None = None
 
     def prepare(self, **inputs: str) -> None:
-        """Make the folders, or go on in those that an equal run left; inputs are checksums of what the run reads."""
+        """Make the folders, or continue in those of a run with equal settings; inputs are checksums of input files."""
         settings = {"command": "reproduce", "seed": self.seed, "quick": self.quick}
         prepare(self.out, settings, inputs)
         if self.checkpoint is not None:
             prepare(self.checkpoint, settings, inputs)
 
     def rows(self, experiment: str, cells: Sequence[Cell], progress: Progress = no_progress) -> list[Row]:
-        """Run what is not there yet, and give all rows in the order of the cells."""
+        """Run the cells that are not finished, and return the rows of all cells in their order."""
         folder = (self.checkpoint or self.out) / f"{experiment}{_CELLS}"
         folder.mkdir(exist_ok=True)
         files = {cell.name: folder / f"{cell.name}.json" for cell in cells}
@@ -94,25 +107,25 @@ class Run:
         return [row for cell in cells for row in _read_rows(files[cell.name])]
 
     def _results(self, experiment: str, cells: Sequence[Cell]) -> Iterator[tuple[str, list[Row]]]:
-        """Give cells' names and results as they come."""
+        """Yield names and results of cells as they finish."""
         if not cells:
             return
-        told = effective_n_jobs(None)  # one where nobody told joblib anything
-        workers = min(self.workers or (told if told > 1 else n_threads()), len(cells))
+        backend_jobs = effective_n_jobs(None)  # one, unless the caller has set a joblib backend
+        workers = min(self.workers or (backend_jobs if backend_jobs > 1 else n_threads()), len(cells))
         work = (delayed(_work)(self.seed, experiment, cell, alone=workers == 1) for cell in cells)
-        with _deaf_children():
+        with _children_ignore_interrupts():
             results = Parallel(workers, return_as="generator_unordered")(work)
         with closing(results):
             yield from results
 
-    def kept(self) -> str:
-        """Say in words what a run that was stopped leaves behind."""
+    def describe(self) -> str:
+        """Return in words what is saved of an interrupted run."""
         folder = self.checkpoint or self.out
         finished = len(list(folder.glob(f"*{_CELLS}/*.json")))
-        return f"{folder} keeps {finished} finished parts; the same command goes on there"
+        return f"{folder} keeps {plural(finished, 'finished part')}; run the same command again to continue"
 
     def finish(self) -> None:
-        """Remove the checkpoint, if there is one beside the results."""
+        """Remove the checkpoint folder, if there is one."""
         if self.checkpoint is None:
             return
         for folder in self.checkpoint.glob(f"*{_CELLS}"):
@@ -121,12 +134,12 @@ class Run:
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Have processes that are started leave Ctrl-C to this one, which then ends them.
+def _children_ignore_interrupts() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C; this process receives it and ends them.
 
-    They inherit that from the start: a signal while they still import modules would make each print a traceback.
+    They inherit that from their start. Otherwise Ctrl-C while they import modules would make each print a traceback.
     """
-    if threading.current_thread() is not threading.main_thread():  # which alone is told of signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can set signal handlers
         yield
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -137,7 +150,7 @@ def _deaf_children() -> Iterator[None]:
 
 
 def _work(seed: int, experiment: str, cell: Cell, alone: bool) -> tuple[str, list[Row]]:
-    """Run a cell, with all threads if no other runs at the same time."""
+    """Run a cell, with all threads if it is the only one that runs."""
     rng = np.random.default_rng([seed, zlib.crc32(f"{experiment}/{cell.name}".encode())])
     with nullcontext() if alone else one_thread():
         return cell.name, cell.function(rng, **cell.arguments)
@@ -147,7 +160,9 @@ def _read_rows(path: Path) -> list[Row]:
     try:
         rows: list[Row] = json.loads(read_text(path))
     except ValueError:
-        raise InputError(f"{path}: damaged; remove this file, and that part of the work is done again") from None
+        raise InputError(
+            f"{path}: damaged; remove this file and run the same command again to redo this part"
+        ) from None
     return rows
 
 
@@ -162,6 +177,6 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Give the mean and its standard error; an error of zero for a single value."""
+    """Return the mean and its standard error, which is zero for a single value."""
     array = np.asarray(values, dtype=float)
     return float(array.mean()), float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else 0.0

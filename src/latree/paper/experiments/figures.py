@@ -1,4 +1,4 @@
-"""Figures with one look: a light grid, colours that colour-blind people can tell apart, a marker for each line."""
+"""Figures in one style: a light grid, colours that colour-blind people can tell apart, a marker for each line."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "osD^vPX*<>hd"
-STYLES = ("-", "--")  # the colours come again with another one
-_MARGIN = 0.03  # of an axis, beyond the last marker
+STYLES = ("-", "--")  # when all colours are used, they repeat with the next line style
+_MARGIN = 0.03  # share of the axis that stays free beyond the last marker
 
 _FONT: Any = {"font.family": "sans-serif", "font.size": 9, "svg.hashsalt": "latree", "svg.fonttype": "none"}
 
 
 def can_draw() -> bool:
-    """Tell whether there is something to draw with: numbers are written without it, figures are not."""
+    """Return whether matplotlib is installed; without it only numbers are written."""
     return find_spec("matplotlib") is not None
 
 
 def new_figure(**options: Any) -> tuple["Figure", Any]:
-    """Make a figure and its axes; see :func:`matplotlib.pyplot.subplots`, whose window system is not used."""
+    """Make a figure and its axes, as :func:`matplotlib.pyplot.subplots` does, but without a window system."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -40,7 +40,7 @@ def new_figure(**options: Any) -> tuple["Figure", Any]:
 
 
 def save(draw: Callable[[], "Figure"], path: Path) -> list[Path]:
-    """Draw a figure, if that can be done, as SVG and PNG beside each other; give the files.
+    """Draw a figure as SVG and PNG, if matplotlib is installed, and return the files.
 
     The same figure gives the same bytes.
     """
@@ -59,7 +59,7 @@ def save(draw: Callable[[], "Figure"], path: Path) -> list[Path]:
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Give the look of the n-th line of a figure."""
+    """Return the style of the n-th line of a figure."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "marker": MARKERS[number % len(MARKERS)],
@@ -80,20 +80,20 @@ def panels(
     limits: tuple[float, float],
     letter: str = "a",
 ) -> "Figure":
-    """Draw lines over the number of rows, one a method, in panels.
+    """Draw panels with one line per method over the number of rows.
 
     Parameters
     ----------
     rows : sequence of dict
-        With ``rows``, ``method``, the value and ``standard_error``.
+        Each with ``rows``, ``method``, the value and ``standard_error``.
     split : callable
         From a row to its panel's row, column and title.
     value, label : str
-        The key of the value, and what to call it.
+        The key of the value, and the label of its axis.
     limits : tuple
-        Of the values' axis at least; wider where a value or its error would be cut off.
+        Smallest range of the value axis; it becomes wider if a value or its error would be cut off.
     letter : str
-        Of the first panel; the others follow, as in the paper's figure.
+        Letter of the first panel. The others follow, as in the paper's figure.
     """
     low = min(row[value] - row["standard_error"] for row in rows)
     high = max(row[value] + row["standard_error"] for row in rows)
@@ -116,7 +116,7 @@ def panels(
                 [row[value] for row in mine],
                 [row["standard_error"] for row in mine],
                 label=method,
-                zorder=2 + len(methods) - number,  # the first method, the paper's own, on top
+                zorder=2 + len(methods) - number,  # the first method is the paper's own and lies on top
                 **line_style(number),
             )
         if i == height - 1:
@@ -129,11 +129,11 @@ def panels(
 
 
 def start_panel(panel: "Axes", sizes: Sequence[int], limits: tuple[float, float]) -> None:
-    """Give a panel a logarithmic axis from the first to the last size, a grid, no frame on top and on the right."""
+    """Set up a panel: a logarithmic axis from the first to the last size, a grid, no frame at the top and right."""
     panel.set_xscale("log")
     panel.set_xticks(sizes, [str(size) for size in sizes])
     panel.minorticks_off()
-    panel.set_xlim(0.85 * sizes[0], sizes[-1] / 0.85)  # a single size makes no axis by itself
+    panel.set_xlim(0.85 * sizes[0], sizes[-1] / 0.85)  # explicit, because a single size gives no range
     panel.set_ylim(*limits)
     panel.grid(color="#dddddd", linewidth=0.6)
     for side in ("top", "right"):

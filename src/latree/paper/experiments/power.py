@@ -1,10 +1,10 @@
-"""How many rows it takes to find a known model's tree: by simulation, the practical answer beside the theory's."""
+"""How many rows it takes to find the tree of a known model, by simulation."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import binomtest
 
 from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
@@ -21,15 +21,14 @@ from latree.settings import Settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIRST_SIZE = 50
-_STEPS = 3  # of bisection between the last size that is too small and the first that is large enough
-_Z = 1.96  # for intervals of 95 %
-_SHORT = 0.05  # by so much a probability misses the target
+FIRST_SIZE = 50  # the first number of rows that is tried
+_BISECTIONS = 3  # between the last number of rows that is too small and the first that is large enough
+_MAX_SHORTFALL = 0.05  # an answer is sure if its interval ends no further than this below the target
 
 
 @dataclass(frozen=True)
-class Point:
-    """How often the tree was found from so many rows."""
+class RecoveryRate:
+    """How often the tree was found in simulated tables with the same number of rows."""
 
     rows: int
     repeats: int
@@ -42,33 +41,41 @@ class Point:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of 95 % for the probability behind the share."""
-        n, p = self.repeats, self.share
-        middle = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-        half = _Z * sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
-        return middle - half, middle + half
+        """The 95 % Wilson confidence interval of the probability that the tree is found."""
+        found = binomtest(self.found, self.repeats).proportion_ci(0.95, method="wilson")
+        return float(found.low), float(found.high)
 
 
 @dataclass(frozen=True)
 class Power:
-    """A curve of points by rising number of rows, and the fewest rows that reach the target (None: none of them)."""
+    """The result of :func:`recovery_power`.
 
-    points: tuple[Point, ...]
+    Attributes
+    ----------
+    points : tuple of RecoveryRate
+        The curve, by rising number of rows.
+    target : float
+        Share of the simulated tables in which the tree should be found.
+    rows_needed : int or None
+        The smallest number of rows that reached the target; None if none did.
+    """
+
+    points: tuple[RecoveryRate, ...]
     target: float
     rows_needed: int | None
 
     @property
-    def answer(self) -> Point | None:
-        """The point at the fewest rows that reach the target."""
+    def answer(self) -> RecoveryRate | None:
+        """The point of the curve at ``rows_needed``."""
         return next((point for point in self.points if point.rows == self.rows_needed), None)
 
     @property
     def unsure(self) -> bool:
-        """Whether the probability at the answer may well miss the target, as far as the repeats can tell."""
-        return self.answer is not None and self.answer.interval[0] < self.target - _SHORT
+        """Whether the confidence interval of the answer reaches well below the target."""
+        return self.answer is not None and self.answer.interval[0] < self.target - _MAX_SHORTFALL
 
     def rows(self) -> list[Row]:
-        """Give the curve as a table."""
+        """Return the curve as one dictionary per point."""
         keys = ("rows", "repeats", "found", "share", "low", "high")
         return [dict(zip(keys, (p.rows, p.repeats, p.found, p.share, *p.interval), strict=True)) for p in self.points]
 
@@ -85,29 +92,49 @@ def recovery_power(
     progress: Progress = no_progress,
     keep: Keeper = NOTHING_KEPT,
 ) -> Power:
-    """Simulate how often a method finds a model's tree, with ever more rows until the target is reached.
+    """Simulate how many rows a method needs to find the tree of a known model.
 
-    The number of rows is doubled until the share of found trees reaches the target, then searched for by bisection.
-    A table's random numbers depend on the seed, its number of rows and its own number alone.
+    Use it to plan a study: simulate or fit a model like the one that you expect, and ask for the number of rows.
+
+    Tables are drawn from the model, and the tree is learned from each. The number of rows is doubled until the share of
+    trees that equal the model's reaches the target; then the smallest such number is found by bisection. The random
+    numbers of a table depend only on the seed, its number of rows and its position among the repeats.
 
     Parameters
     ----------
     model : LatentTreeModel
+        The true model.
     target : float
-        Share of repeats in which the learned tree must equal the model's.
+        Share of the simulated tables in which the tree must be found.
     method : str
-        See ``latree methods``.
+        The learner; ``latree methods`` lists them.
     n_states : int, optional
-        For methods that must be told.
+        Number of hidden states, for methods that need it.
     repeats : int
-        Simulated tables of each size.
+        Simulated tables for each number of rows. More repeats give narrower confidence intervals.
     max_rows : int
-        Give up beyond this size.
+        The search gives up beyond this number of rows.
     random_state : int, Generator or None
+        Seed of the random numbers.
     progress : callable
-        Told the number of tables learned from, and the most there can be.
+        Called with the number of tables done and the largest number there can be.
     keep : Keeper
-        Keeps which trees were found, size by size.
+        Stores finished work, so that a stopped run can continue.
+
+    Returns
+    -------
+    Power
+
+    Examples
+    --------
+    >>> from latree.paper import random_model, random_tree, recovery_power
+    >>> tree = random_tree(6, random_state=0)
+    >>> model = random_model(tree, n_states=4, hidden_states=2, start="identity", perturbation=0.1, random_state=0)
+    >>> power = recovery_power(model, target=0.8, method="tensor", repeats=5, random_state=0)
+    >>> [(point.rows, point.share) for point in power.points]
+    [(50, 0.2), (100, 0.0), (200, 0.2), (400, 0.6), (600, 0.4), (650, 0.4), (700, 0.8), (800, 1.0)]
+    >>> power.rows_needed
+    700
     """
     if not 0 < target <= 1:
         raise InputError(f"the target must be more than 0 and at most 1, not {target!r}")
@@ -118,40 +145,43 @@ def recovery_power(
     sizes = [FIRST_SIZE]
     while sizes[-1] * 2 <= max_rows:
         sizes.append(sizes[-1] * 2)
-    points: dict[int, Point] = {}
+    points: dict[int, RecoveryRate] = {}
 
-    def reaches(size: int) -> bool:
-        known = keep.load("sizes", size)
-        found = [] if known is None else known["found"].tolist()
+    def reaches_target(size: int) -> bool:
+        saved = keep.load("sizes", size)
+        found = [] if saved is None else saved["found"].tolist()
         while len(found) < repeats:
             rng = np.random.default_rng([seed, size, len(found)])
             learned = learner.learn(model.sample(size, rng), settings, Context(rng))
             found.append(learned.tree.robinson_foulds(model.tree) == 0)
             if len(found) == repeats or keep.is_due():
                 keep.save("sizes", size, {"found": np.array(found)}, finished=len(found) == repeats)
-            progress(len(points) * repeats + len(found), (len(sizes) + _STEPS) * repeats)
-        points[size] = Point(size, repeats, sum(found))
+            progress(len(points) * repeats + len(found), (len(sizes) + _BISECTIONS) * repeats)
+        points[size] = RecoveryRate(size, repeats, sum(found))
         return points[size].share >= target
 
-    enough = next((size for size in sizes if reaches(size)), None)
-    if enough is not None and enough > FIRST_SIZE:
-        low, high = enough // 2, enough
-        for _ in range(_STEPS):
+    # Double the number of rows until the target is reached.
+    rows_needed = next((size for size in sizes if reaches_target(size)), None)
+    if rows_needed is not None and rows_needed > FIRST_SIZE:
+        # Bisect: `low` rows are too few, `high` rows are enough.
+        low, high = rows_needed // 2, rows_needed
+        for _ in range(_BISECTIONS):
             middle = (low + high) // 2
-            low, high = (low, middle) if reaches(middle) else (middle, high)
-        enough = high
-    return Power(tuple(points[size] for size in sorted(points)), target, enough)
+            low, high = (low, middle) if reaches_target(middle) else (middle, high)
+        rows_needed = high
+    return Power(tuple(points[size] for size in sorted(points)), target, rows_needed)
 
 
 def power_figure(power: Power, method: str) -> "Figure":
-    """Draw the curve with its intervals and the target."""
+    """Draw the curve with its confidence intervals and the target."""
     figure, axes = new_figure(size=(5.4, 3.6))
     panel = axes[0, 0]
     sizes, shares = [p.rows for p in power.points], [100 * p.share for p in power.points]
     low, high = zip(*(point.interval for point in power.points), strict=True)
+    # Lengths of the error bars. Rounding can put an end of an interval a hair inside its share.
     bars = [
-        [share - 100 * end for share, end in zip(shares, low, strict=True)],
-        [100 * end - share for share, end in zip(shares, high, strict=True)],
+        [max(share - 100 * end, 0.0) for share, end in zip(shares, low, strict=True)],
+        [max(100 * end - share, 0.0) for share, end in zip(shares, high, strict=True)],
     ]
     doubled = [size for size in sizes if size % FIRST_SIZE == 0 and (size // FIRST_SIZE).bit_count() == 1]
     start_panel(panel, doubled, (-3, 103))

@@ -1,7 +1,8 @@
-"""Figure (g)-(l): how near learned trees are to the true one.
+"""Figure (g)-(l): how close learned trees are to the true one.
 
-16 leaves of 10 states, hidden variables of 2 to 8, split by β and perturbed by μ. The paper's "same scheme as in our
-previous experiment" can be read as hidden-hidden tables that start independent, or as identity: both are run.
+Trees have 16 leaves of 10 states and hidden variables of 2 to 8 states; β is their balance, μ the perturbation. The
+paper's "same scheme as in our previous experiment" leaves open whether tables between hidden variables start from
+independence or from the identity: both are run.
 """
 
 from typing import Literal
@@ -21,7 +22,7 @@ PERTURBATIONS = (0.2, 0.5, 1.0)
 SIZES = (50, 100, 200, 500, 1000, 2000)
 SPECTRAL = (2, 4, 6, 8)
 
-# The name that is shown, and the settings of the learner.
+# Each line of the figure: its name, and the settings of the learner.
 LEARNERS = {
     "tensor": Settings("tensor", representatives="random"),
     "tensor, nearest": Settings("tensor"),
@@ -32,7 +33,7 @@ LEARNERS = {
 
 
 def cells(quick: bool) -> list[Cell]:
-    """Give the grid: one cell a configuration, sample size and few repeats, so that cells are short."""
+    """Return the grid: one cell per configuration, sample size and batch of a few repeats, so that cells are short."""
     batches, repeats = (1, 1) if quick else (5, 4)
     return [
         Cell(
@@ -56,7 +57,7 @@ def run_cell(
     size: int,
     repeats: int,
 ) -> list[Row]:
-    """Draw trees, models and rows; give every learner's Robinson-Foulds distances."""
+    """Draw trees, models and rows, and return the Robinson-Foulds distance of every learner."""
     rows = []
     for _ in range(repeats):
         tree = random_tree(N_LEAVES, balance, rng)
@@ -71,7 +72,7 @@ def run_cell(
 
 
 def summary(rows: list[Row]) -> list[Row]:
-    """Give means and standard errors over the repeats."""
+    """Return means and standard errors over the repeats."""
     groups: dict[tuple[object, ...], list[float]] = {}
     for row in rows:
         key = tuple(row[name] for name in ("start", "beta", "mu", "rows", "method"))

@@ -1,0 +1,26 @@
+"""A folder with data and a model, for tests of commands."""
+
+from pathlib import Path
+
+import pytest
+
+from helpers.cli import succeed
+from helpers.csv import table
+
+
+@pytest.fixture(scope="session")
+def fitted(tmp_path_factory):
+    """Return the bytes of a fitted model and its tree."""
+    folder = tmp_path_factory.mktemp("fitted")
+    (folder / "data.csv").write_text(table())
+    succeed("fit", folder / "data.csv", "--out", folder / "run", "--states", 2)
+    return {name: (folder / "run" / name).read_bytes() for name in ("model.json", "tree.nwk")}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, fitted):
+    """Work in a folder with data.csv, and the model.json and tree.nwk that were learned from it."""
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text(table())
+    for name, content in fitted.items():
+        Path(name).write_bytes(content)

@@ -1,0 +1,192 @@
+"""Commands that are stopped and started again end as if nobody had stopped them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from helpers.checkpoint import model_of, write
+from helpers.cli import invoke
+from latree._util.checkpoint import Checkpoint
+from latree.errors import InputError
+from latree.paper.experiments.cells import Run
+
+PROGRAM = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from latree.__main__ import main; "
+    "from latree._util import checkpoint; checkpoint._SAVE_INTERVAL = 0; main()"
+)
+
+
+def fit(folder, *options, data="data.csv", out="run"):
+    return invoke("fit", folder / data, "--out", folder / out, "--checkpoint", folder / "kept", "--quiet", *options)
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """A folder with some data, and what a run on them left that was stopped after the first fits."""
+    write(tmp_path / "data.csv")
+    save = Checkpoint.save
+
+    def interrupted(self, kind, number, *arguments, **options):
+        save(self, kind, number, *arguments, **options)
+        if number == 5:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "save", interrupted)
+        result = fit(tmp_path, "--method", "lcm")
+    assert result.exit_code == 1
+    return tmp_path
+
+
+def test_the_same_command_goes_on(stopped):
+    names = {path.name for path in (stopped / "kept").iterdir()}
+    assert names == {".lock", "settings.json", *(f"fits-{number:06}.done" for number in range(1, 6))}
+    assert fit(stopped, "--method", "lcm").exit_code == 0
+    assert not (stopped / "kept").exists()
+    without = invoke("fit", stopped / "data.csv", "--out", stopped / "other", "--method", "lcm", "--quiet")
+    assert without.exit_code == 0
+    for name in ("model.json", "tree.nwk", "report.html", "summary.json"):
+        one, other = ((stopped / folder / name).read_text() for folder in ("run", "other"))
+        if name == "summary.json":
+            one, other = ({**json.loads(text), "seconds": 0} for text in (one, other))
+        assert one == other
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "nj"], "whose method is 'lcm', not 'nj'"),
+        (["--method", "lcm", "--seed", "1"], "whose seed is 0, not 1"),
+        (["--method", "lcm", "--smoothing", "0.5"], r"whose smoothing is None, not 0\.5"),
+        (
+            ["--method", "lcm", "--drop", "x0"],
+            r"whose table, as it was read, is '150 rows, 6 columns, \w+', not '150 ro",
+        ),
+    ],
+)
+def test_other_settings_or_data_are_refused(stopped, options, message):
+    before = {path.name: path.read_bytes() for path in (stopped / "kept").iterdir()}
+    result = fit(stopped, *options)
+    assert isinstance(result.exception, InputError)
+    assert re.search(f"kept: holds results of another run, {message}", str(result.exception))
+    assert "\n" not in str(result.exception)
+    assert {path.name: path.read_bytes() for path in (stopped / "kept").iterdir()} == before
+    assert not (stopped / "run").exists()
+
+
+def damaged(folder):
+    path = folder / "fits-000003.done"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut(folder):
+    path = folder / "fits-000003.done"
+    path.write_bytes(path.read_bytes()[:20])
+
+
+def exchanged(folder):
+    (folder / "fits-000003.done").write_bytes((folder / "fits-000002.done").read_bytes())
+
+
+def no_json(folder):
+    (folder / "settings.json").write_text('{"latree"')
+
+
+def others_settings(folder):
+    (folder / "settings.json").write_text('{"editor.fontSize": 12}')
+
+
+def no_settings(folder):
+    (folder / "settings.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (damaged, r"fits-000003\.done: damaged; remove this file"),
+        (cut, r"fits-000003\.done: damaged; remove this file"),
+        (exchanged, r"fits-000003\.done: made by another computation"),
+        (no_json, r"settings\.json: damaged, not JSON"),
+        (others_settings, "kept: exists and holds something else"),
+        (no_settings, "kept: exists and holds something else"),
+    ],
+)
+def test_what_is_damaged_is_told_in_one_line(stopped, harm, message):
+    harm(stopped / "kept")
+    result = fit(stopped, "--method", "lcm")
+    assert isinstance(result.exception, InputError)
+    assert re.search(message, str(result.exception))
+    assert "\n" not in str(result.exception)
+    if harm in (damaged, cut):  # and the line says what helps
+        (stopped / "kept" / "fits-000003.done").unlink()
+        assert fit(stopped, "--method", "lcm").exit_code == 0
+
+
+def test_folders_of_other_commands_and_of_people_are_refused(stopped):
+    model_of(6).save(stopped / "model.json")
+    result = invoke("power", stopped / "model.json", "--checkpoint", stopped / "kept")
+    assert re.search("holds results of another run, whose command is", str(result.exception))
+    Run(stopped / "paper").prepare()
+    result = invoke("power", stopped / "model.json", "--checkpoint", stopped / "paper")
+    assert re.search("whose command is 'reproduce', not 'power'", str(result.exception))
+    (stopped / "thesis").mkdir()
+    (stopped / "thesis" / "thesis.tex").write_text("mine")
+    result = invoke("power", stopped / "model.json", "--checkpoint", stopped / "thesis")
+    assert re.search("holds something else", str(result.exception))
+    assert (stopped / "thesis" / "thesis.tex").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", [["fit", "data.csv"], ["power", "model.json"], ["reproduce", "quartets"]])
+def test_results_cannot_go_where_work_is_kept(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    write(Path("data.csv"))
+    model_of(6).save("model.json")
+    result = invoke(*command, "--out", "run", "--checkpoint", "../" + tmp_path.name + "/run")
+    assert isinstance(result.exception, InputError)
+    assert "both --out and --checkpoint" in str(result.exception)
+    assert sorted(os.listdir()) == ["data.csv", "model.json"]
+
+
+@pytest.mark.parametrize("error", [InputError("wrong"), KeyboardInterrupt()])
+def test_a_run_that_got_nowhere_leaves_no_folder(tmp_path, monkeypatch, error):
+    write(tmp_path / "data.csv")
+    monkeypatch.setattr("latree.learners.methods.latent_class", mock.Mock(side_effect=error))
+    assert fit(tmp_path, "--method", "lcm").exit_code == 1
+    assert os.listdir(tmp_path) == ["data.csv"]
+
+
+def test_a_process_that_is_ended_goes_on(tmp_path):
+    write(tmp_path / "data.csv", 10, 500)
+    options = ["--bootstrap", "12", "--quiet"]
+    command = [sys.executable, "-c", PROGRAM, "fit", "data.csv", "--out", "run", "--checkpoint", "kept", *options]
+    said = []
+    for number, least in ((signal.SIGKILL, 5), (signal.SIGINT, 60)):
+        process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("kept/*.done"))) < least:
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        said.append(process.communicate(timeout=30)[1])
+        assert sorted(os.listdir(tmp_path)) == ["data.csv", "kept"]
+    assert process.returncode == 130
+    assert said[0] == ""
+    pieces = r"\d+ fits(, \d+ of 12 replicates)?(,| and) \d+ of 50 trees( and a part of the next)?"
+    kept = f"no result was written, but kept keeps {pieces}"
+    assert re.fullmatch(f"latree: interrupted; {kept}; run the same command again to continue\n", said[1])
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert sorted(os.listdir(tmp_path)) == ["data.csv", "run"]
+    assert invoke("fit", tmp_path / "data.csv", "--out", tmp_path / "whole", *options).exit_code == 0
+    for name in ("model.json", "tree.nwk", "consensus.nwk"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -1,0 +1,142 @@
+"""The commands fit and demo."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import latree
+from helpers.cli import run, succeed
+from helpers.csv import HEADER, table
+from latree.__main__ import commands
+from latree.learn import learn_model
+from latree.learners.methods import METHODS
+from latree.model import LatentTreeModel
+from latree.model.record import Origin
+from latree.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_fit_writes_five_files_and_prints_a_report_json_or_nothing(fitted):
+    printed = succeed("fit", "data.csv", "--out", "run", "--states", 2)
+    files = {path.name: path.read_text() for path in Path("run").iterdir()}
+    assert sorted(files) == ["model.json", "report.html", "report.txt", "summary.json", "tree.nwk"]
+    assert {name: files[name].encode() for name in fitted} == fitted
+    summary = json.loads(files["summary.json"])
+    assert summary.keys() >= {"bic", "seconds", "warnings"}
+    assert {"method": "auto", "n_rows": 60, "n_columns": 5}.items() <= summary.items()
+    assert printed.startswith(files["report.txt"])
+    assert all(name in files["report.txt"] for name in HEADER)
+    model = LatentTreeModel.load("run/model.json")
+    assert summary["n_hidden"] == model.tree.n_hidden
+    assert summary["log_likelihood"] == pytest.approx(model.log_likelihood(model.encode("data.csv")), rel=1e-12)
+    assert latree.Tree.from_newick(files["tree.nwk"]).robinson_foulds(model.tree) == 0
+    assert json.loads(succeed("fit", "data.csv", "--out", "x", "--json")) == json.loads(
+        Path("x/summary.json").read_bytes()
+    )
+    assert succeed("fit", "data.csv", "--out", "y", "--quiet") == ""
+    assert printed.endswith("The report is run/report.html: open it in a browser.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "reading", "settings"),
+    [
+        ("--drop c --drop b", {"drop": ["b", "c"]}, {}),
+        ("--weights w", {"weights": "w"}, {}),
+        ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
+        ("--bins 3", {"bins": 3}, {}),
+        ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
+        ("--max-iterations 3", {}, {"max_iterations": 3}),
+        ("--method hw", {}, {"method": "hw"}),
+        ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
+        (
+            "--method tensor --representatives random --seed 5",
+            {},
+            {"method": "tensor", "representatives": "random", "random_state": 5},
+        ),
+        ("--states auto --smoothing 1.5", {}, {"smoothing": 1.5}),
+        ("--states 3 --smoothing auto", {}, {"n_states": 3}),
+        ("--criterion bic", {}, {"criterion": "bic"}),
+        ("--method nj --bootstrap 3", {}, {"method": "nj", "bootstrap": 3}),
+    ],
+)
+def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
+    Path("more.csv").write_text(table(w=["0", "1", "2"] * 20))
+    succeed("fit", "more.csv", "--out", "run", *options.split())
+    command = LatentTreeModel.load("run/model.json").record.command
+    told = re.sub(" --(states|smoothing) auto", "", f" {options}")
+    assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
+    origin = Origin("more.csv", command, reading.get("weights"))
+    for name, read, told in (("same", reading, settings), ("other", {}, {})):
+        learned = learn_model(
+            latree.as_table("more.csv", **read), Settings(**{"random_state": 0} | told), origin=origin
+        )
+        learned.model.save(name)
+    assert Path("run/model.json").read_bytes() == Path("same").read_bytes() != Path("other").read_bytes()
+
+
+def test_a_bootstrap_writes_a_consensus_and_tells_support():
+    printed = succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2, "--bootstrap", 5)
+    assert "tree.nwk, model.json, summary.json, consensus.nwk\n" in printed
+    agreed, tree = (latree.Tree.from_newick(Path(f"run/{name}.nwk").read_text()) for name in ("consensus", "tree"))
+    assert sorted(agreed.names) == sorted(tree.names) == HEADER
+    summary = json.loads(Path("run/summary.json").read_bytes())
+    assert summary["settings"]["bootstrap"] == 5
+    assert len(summary["support"]) == len(tree.splits) == 2
+    assert set(summary["support"].values()) <= {0, 0.2, 0.4, 0.6, 0.8, 1}
+    own = LatentTreeModel.load("run/model.json").tree
+    named = {
+        f"{own.node_names[u]}-{own.node_names[v]}": share
+        for (u, v), share in zip(own.edges.tolist(), own.support.tolist(), strict=True)
+        if min(u, v) >= 5
+    }
+    assert summary["support"] == named
+    assert sorted(tree.support[~np.isnan(tree.support)]) == sorted(named.values())
+    assert all(f"─{round(100 * share)}─" in printed for share in named.values())
+    assert all(share > 0.5 for share in agreed.support if not np.isnan(share))
+
+
+def test_without_a_bootstrap_there_is_no_consensus():
+    assert "consensus" not in succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2)
+    assert not Path("run/consensus.nwk").exists()
+    assert json.loads(Path("run/summary.json").read_bytes())["support"] == {}
+
+
+@pytest.mark.parametrize("number", ["-1", "2.5", "many"])
+def test_a_bootstrap_is_a_whole_number(number):
+    code, out, err = run("fit", "data.csv", "--out", "run", "--bootstrap", number)
+    assert (code, out) == (2, "")
+    assert "--bootstrap" in err
+    assert not Path("run").exists()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fit_with_every_method(method):
+    printed = succeed("fit", "data.csv", "--out", "run", "--method", method, "--states", 2)
+    assert f", found by {method}" in printed
+    assert json.loads(Path("run/summary.json").read_bytes())["method"] == method
+    assert json.loads(succeed("compare", "run/tree.nwk", "run/model.json", "--json"))["robinson_foulds"] == 0
+
+
+def test_the_demo_needs_no_network(monkeypatch):
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("went to the network"))
+    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
+    Path("latree-demo").mkdir()
+    assert succeed("demo").endswith("The report is latree-demo-2/report.html: open it in a browser.\n")
+    summary = json.loads(Path("latree-demo-2/summary.json").read_bytes())
+    assert (summary["n_rows"], summary["n_columns"]) == (569, 30)
+    assert Path("latree-demo-2/report.html").exists()
+
+
+def test_defaults_are_those_of_the_library():
+    settings = Settings()
+    same = {"states": "n_states", "seed": None}
+    for option in commands.commands["fit"].params:
+        field = same.get(option.name, option.name)
+        if field is not None and hasattr(settings, field):
+            assert option.type.convert(option.default, option, None) == getattr(settings, field), field
+    bins = next(option for option in commands.commands["fit"].params if option.name == "bins")
+    assert bins.default == latree.LatentTree().bins

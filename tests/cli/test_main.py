@@ -1,0 +1,254 @@
+"""The command line as a whole: help, errors, Ctrl-C, terminals."""
+
+import gzip
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import latree
+from helpers.cli import run, succeed
+from helpers.csv import ROWS, columns, contents, rows_of_codes, table, with_cell
+from latree.__main__ import commands
+from latree.model import LatentTreeModel
+
+ROOT = Path(__file__).parents[2]
+
+
+PROGRAM = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from latree.__main__ import main; "
+    "import latree.learn, latree.report, latree.table; print('ready', flush=True); main()"
+)
+
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def start(*args, **streams):
+    """Start the command line in a process of its own, and wait until it has loaded its modules and is about to run."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, *args], text=True, **streams)
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_version():
+    assert succeed("--version").split()[-1] == latree.__version__
+
+
+@pytest.mark.parametrize("name", commands.commands)
+def test_help_explains_every_option(name):
+    command, text = commands.commands[name], succeed(name, "--help")
+    assert f"  {name} " in succeed("--help")
+    for option in (parameter for parameter in command.params if parameter.param_type_name == "option"):
+        assert all(spelling in text for spelling in option.opts)
+        assert option.help
+
+
+@pytest.mark.parametrize("name", [name for name in commands.commands if name not in ("fit", "demo")])
+def test_help_has_an_example_that_uses_real_options(name):
+    text = " ".join(succeed(name, "--help").split())
+    example = re.search(rf"Example: latree {name}(( [^ ]+)*) Options:", text)
+    assert example
+    known = {option for parameter in commands.commands[name].params for option in parameter.opts}
+    assert {word for word in example[1].split() if word.startswith("--")} <= known
+
+
+def test_documented_commands_are_real():
+    for page in (*ROOT.glob("README.md"), *ROOT.glob("docs/**/*.md")):
+        code = re.findall(r"^```.*?\n(.*?)^```|`([^`\n]+)`|^ {4}([^\n]*)", page.read_text(), re.DOTALL | re.MULTILINE)
+        for line in "\n".join("\n".join(parts) for parts in code).splitlines():
+            if used := re.match(r"\s*(?:\$ )?latree ([a-z]\S*)(.*)", line):
+                assert used[1] in commands.commands, f"{page}: {line}"
+                known = {name for parameter in commands.commands[used[1]].params for name in parameter.opts}
+                assert {*re.findall(r"--[a-z-]+", used[2])} <= {*known, "--help"}, f"{page}: {line}"
+
+
+def bad(name, content, *mentions, args="fit bad.csv --out run"):
+    """Name a command that must be refused, the bad file it reads, and what the message must mention."""
+    bad_file = next((word for word in args.split() if word.startswith("bad")), None)
+    return pytest.param(bad_file, content, args.split(), [*filter(None, [bad_file]), *mentions], id=name)
+
+
+GZIPPED = gzip.compress(table().encode())
+
+
+SCORE = "score model.json bad.csv"
+
+
+WEIGHTS = "fit bad.csv --weights w --out run"
+
+
+USED = "sample bad.json"
+
+
+REPORT = "report model.json bad.csv --out new.html"
+
+
+SPECTRAL = "fit data.csv --method spectral --states 4 --out run"
+
+
+BAD = [
+    bad("no such file", ..., "no such file"),
+    bad("a folder", None, "folder"),
+    bad("not UTF-8", table().replace("blue", "bleuâtre").encode("latin-1"), "UTF-8", "line"),
+    bad("gzip cut short", GZIPPED[:-50], "gzip", args="fit bad.csv.gz --out run"),
+    bad("gzip corrupted", GZIPPED[:60] + b"?" * 40 + GZIPPED[100:], "gzip", args="fit bad.csv.gz --out run"),
+    bad("ragged rows", table() + "0,1,2\n", "row 61", "3 cells", "5"),
+    bad("duplicate header", table(header=["a", "b", "a", "colour", "size"]), "'a'", "columns 1 and 3"),
+    bad("empty header", table(header=["a", "b", " ", "colour", "size"]), "column 3"),
+    bad("one column", columns("colour"), "1 column", "'colour'"),
+    bad("three columns", columns("a", "b", "c"), "3 column", "'a'"),
+    bad("constant column", table(planet="earth"), "'planet'", "'earth'"),
+    bad("missing column", table(planet=["", "NA", "null"] * 20), "'planet'"),
+    bad("no rows", table([]), "no rows"),
+    bad("no rows but weights", table([], w=[]), "no rows", args=WEIGHTS),
+    bad("empty file", "", "empty"),
+    bad("400 digits", with_cell("a", "9" * 400), "'a'", "999"),
+    bad("5000 digits", with_cell("a", "9" * 5000), "'a'"),
+    bad("identifiers", table(ROWS * 10, person=[f"p{i}" for i in range(600)]), "'person'", "600"),
+    bad("negative weight", table(w=["1", "-2", "1"] * 20), "'w'", "row 2", "-2", args=WEIGHTS),
+    bad("text weight", table(w=["1", "heavy", "1"] * 20), "'w'", "'heavy'", args=WEIGHTS),
+    bad("huge weight", table(w=["1", "1e999", "1"] * 20), "'w'", "'1e999'", args=WEIGHTS),
+    bad("unknown weight column", table(), "'w'", args=WEIGHTS),
+    bad("unknown drop column", table(), "'id'", args="fit bad.csv --drop id --out run"),
+    bad("unknown method", ..., "'oracle'", "tensor", args="fit data.csv --method oracle --out run"),
+    bad("states not told", ..., "'spectral'", "--states", args="fit data.csv --method spectral --out run"),
+    bad(
+        "no representatives",
+        ...,
+        "'nj'",
+        "'random'",
+        args="fit data.csv --method nj --representatives random --out run",
+    ),
+    bad("too many states", ..., "'spectral'", "4 hidden", "'a'", "3 states", args=SPECTRAL),
+    bad("states no number", ..., "'--states'", "'many'", args="fit data.csv --out run --states many"),
+    bad("no states", ..., "'--states'", "0 is not in the range", args="fit data.csv --out run --states 0"),
+    bad("half a state", ..., "'--states'", "'1.5'", args="fit data.csv --out run --states 1.5"),
+    bad("smoothing no number", ..., "'--smoothing'", "'Auto'", args="fit data.csv --out run --smoothing Auto"),
+    bad("negative smoothing", ..., "'--smoothing'", "-1.0", args="fit data.csv --out run --smoothing -1"),
+    bad("unknown criterion", ..., "'--criterion'", "'aic'", "bic", args="fit data.csv --out run --criterion aic"),
+    bad("unseen category", with_cell("colour", "pink"), "'colour'", "'pink'", args=SCORE),
+    bad("unseen category to fill", with_cell("colour", "pink"), "'colour'", "'pink'", args="impute model.json bad.csv"),
+    bad("column absent", columns("a", "b", "c", "size"), "'colour'", args=SCORE),
+    bad("no number", with_cell("size", "tall"), "'size'", "'tall'", args=SCORE),
+    bad("nothing to score", table([]), "no rows", args=SCORE),
+    bad("folder exists", None, "exists", args="fit data.csv --out bad"),
+    bad("parent absent", ..., "absent", args="fit data.csv --out absent/bad"),
+    bad("file exists", "old", "exists", args="sample model.json --out bad.csv"),
+    bad("file to fill exists", "old", "exists", args="impute model.json data.csv --out bad.csv"),
+    bad("too many rows", ..., "rows", args="sample model.json --rows 1000000000000000"),
+    bad("unknown command", ..., "'guess'", args="guess data.csv"),
+    bad("unknown option", ..., "--colour", args="fit data.csv --out run --colour"),
+    bad("model no JSON", "{", "JSON", args=USED),
+    bad("no model", "{}", "not a latree model", args=USED),
+    bad("model version", lambda model: model.replace(b'"version": 1', b'"version": 99'), "99", args=USED),
+    bad("model corrupted", lambda model: re.sub(rb"(tables[^0-9]*)", rb"\g<1>7", model), "'a'", args=USED),
+    bad("report exists", "old", "exists", args="report model.json data.csv --out bad.html"),
+    bad("report without a place", ..., "--out", args="report model.json data.csv"),
+    bad("report of other columns", columns("a", "b", "c", "size"), "'colour'", args=REPORT),
+    bad("report of no rows", table([]), "no rows", args=REPORT),
+    bad("report of unseen values", with_cell("colour", "pink"), "'colour'", "'pink'", args=REPORT),
+    bad("rows without data", ..., "--rows", args="report model.json --rows 3 --out new.html"),
+    bad("too many rows to look at", ..., "--rows", args="report model.json data.csv --rows 1001 --out new.html"),
+    bad("labels of nothing", "column,label\nz,1\n", "'z'", args="report model.json --labels bad.csv --out new.html"),
+    bad("no labels", "a\nz\n", "two columns", args="report model.json --labels bad.csv --out new.html"),
+    bad("no weights", ..., "'w'", args="report model.json data.csv --weights w --out new.html"),
+    bad("fit corrupted", lambda model: model.replace(b'"bootstrap": 0', b'"bootstrap": -1'), "bootstrap", args=USED),
+    bad("bad Newick", "((a,b),(c,d);", "Newick", args="compare tree.nwk bad.nwk"),
+    bad("other variables", "((a,b),(c,d));", "'colour'", args="compare tree.nwk bad.nwk"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "args", "mentions"), BAD)
+def test_bad_input_is_refused_in_one_line(fitted, name, content, args, mentions):
+    if callable(content):
+        content = content(fitted["model.json"])
+    if content is None:
+        Path(name).mkdir()
+    elif content is not ...:
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    before = contents()
+    code, out, err = run(*args)
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"latree: [^\n]{1,400}\n", err)
+    assert [mention for mention in mentions if mention not in err] == []
+    assert contents() == before
+
+
+def test_a_real_process_reports_and_shows_no_bar():
+    script = Path(sys.executable).with_name("latree")
+    commands = (["fit", "data.csv", "--out", "run"], ["score", "model.json", "absent.csv"])
+    good, wrong = (subprocess.run([script, *args], capture_output=True, text=True, check=False) for args in commands)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith(Path("run/report.txt").read_text())
+    assert "\x1b" not in good.stdout
+    assert (wrong.returncode, wrong.stdout, wrong.stderr) == (2, "", "latree: absent.csv: no such file\n")
+
+
+def test_ctrl_c_leaves_nothing_behind():
+    header = ",".join(f"x{j}" for j in range(40))
+    np.savetxt("long.csv", rows_of_codes(40_000, 40, 8), "%d", ",", header=header, comments="")
+    before = contents()
+    process = start("fit", "long.csv", "--out", "run", "--states", "8")
+    time.sleep(4)  # until it is at work, also on a busy machine
+    process.send_signal(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (130, "")
+    assert err == "latree: interrupted; nothing was written (--checkpoint DIR would have kept finished work)\n"
+    assert contents() == before
+
+
+def test_ctrl_c_while_writing_leaves_nothing_behind(monkeypatch):
+    before = contents()
+    monkeypatch.setattr(LatentTreeModel, "save", mock.Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr("os._exit", sys.exit)  # which would end the tests, too
+    assert run("fit", "data.csv", "--out", "run")[:2] == (130, "")
+    assert contents() == before
+
+
+def test_help_needs_no_heavy_modules():
+    program = (
+        "import sys, atexit; atexit.register(lambda: print(*sys.modules)); from latree.__main__ import main; main()"
+    )
+    run = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=True)
+    assert "Usage: latree" in run.stdout
+    assert not {"numpy", "sklearn", "scipy", "rich", "narwhals"} & {*run.stdout.splitlines()[-1].split()}
+
+
+def test_an_old_terminal_gets_question_marks_not_a_traceback():
+    result = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from latree.__main__ import main; main()",
+            "fit",
+            "data.csv",
+            "--out",
+            "run",
+            "--states",
+            "2",
+        ],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert b"? colour" in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_without_a_command_it_shows_what_there_is(arguments):
+    result = subprocess.run([sys.executable, "-m", "latree", *arguments], capture_output=True, text=True, check=True)
+    assert all(f"  {name} " in result.stdout for name in commands.commands)
+    assert "..." not in result.stdout.split("Commands:")[1]
