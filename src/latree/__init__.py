@@ -1,12 +1,13 @@
-"""Find the hidden tree behind a table of discrete variables.
+"""Find the hidden variables behind a table of discrete columns.
 
->>> import latree
->>> model = latree.LatentTree().fit(table)        # doctest: +SKIP
->>> tree = latree.learn_tree(table)               # doctest: +SKIP
+Start with :class:`latree.LatentTree`, or with :func:`latree.learn_tree` for the tree alone. What users may import is
+what ``__all__`` lists here and in the folders ``table``, ``tree``, ``counts``, ``learners``, ``model``, ``figure``,
+``report`` and ``paper``.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from latree._util.lazy import lazy_names
 
 if TYPE_CHECKING:
     from latree.errors import InputError
@@ -48,13 +49,4 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'latree' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

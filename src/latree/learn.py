@@ -76,7 +76,7 @@ class Learned:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Give the facts as plain data, for people and for JSON."""
+        """The facts as plain data, for people and for JSON."""
         table, model, log_likelihood = self.table, self.fit.model, self.log_likelihood
         return {
             "latree": __version__,
@@ -102,12 +102,12 @@ class Learned:
         }
 
     def report(self) -> str:
-        """Give the facts and the tree as text for a person."""
+        """Return the facts and the tree as text."""
         return "\n".join(summary_lines(self.summary)) + "\n\n" + self.model.tree.draw()
 
 
 def summary_lines(facts: Mapping[str, Any]) -> list[str]:
-    """Give the main facts of a summary in plain words, warnings last."""
+    """Return the main facts of a summary in plain words, warnings last."""
     cells = facts["n_rows"] * facts["n_columns"]
     return [
         f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
@@ -122,7 +122,7 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _support(tree: Tree) -> dict[str, float]:
-    """Give the support of every inner edge that has any, by the names of its ends."""
+    """Return the support of every inner edge that has one, by the names of its two ends."""
     names = tree.node_names
     return {
         f"{names[u]}-{names[v]}": float(support)
@@ -132,7 +132,7 @@ def _support(tree: Tree) -> dict[str, float]:
 
 
 def _one_or_all(numbers: list[int]) -> int | list[int]:
-    """Give the one number that all are, if they are; otherwise all of them."""
+    """Return a single number if all are equal, and all of them otherwise."""
     return numbers[0] if len(set(numbers)) == 1 else numbers
 
 

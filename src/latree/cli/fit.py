@@ -157,6 +157,8 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     """Learn a tree from example data and write a report.
 
     The data are 30 measurements of 569 tumours, from scikit-learn. Needs no network.
+
+    Example: latree demo --out demo
     """
     from sklearn.datasets import load_breast_cancer
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from latree._util.text import plural
 from latree.errors import InputError
-from latree.figure import Picture
 from latree.figure.boxes import OccupiedBoxes
 from latree.figure.layout import LayoutPlan, PlacedComponent, horizontal
 from latree.figure.markers import colour_of, marker
+from latree.figure.picture import Picture
 from latree.figure.primitives import LINE_HEIGHT, MUTED, Circle, Line, Primitive, Text, boxes_of, extent_of, name_text
 from latree.figure.radial import radial, unrooted
 from latree.figure.text import text_width

@@ -43,16 +43,16 @@ from latree.tree import Tree
 
 _STATES = 4  # of the model whose posteriors are looked at
 _SMOOTHING = 1.0
-_ROWS = 10_000  # no more are looked at,
-_VIEWS = 2**27  # and fewer where all states of all columns make more numbers
+_ROWS = 10_000  # the most rows whose posteriors are computed
+_VIEWS = 2**27  # the most numbers that these posteriors may take: fewer rows where columns have many states
 _LEAD = 1.5  # standard errors by which another pairing must be better
 _SWEEPS = 10
-_REPLICATES = 50  # of the rows, to see which edges come back,
-_SUPPORT_ROWS = 50_000  # and of no more of them: what such a sample shows, all rows show all the more
-_FEW_REPLICATES = 20  # where columns are many
+_REPLICATES = 50  # bootstrap replicates for the support of the edges
+_SUPPORT_ROWS = 50_000  # bootstrap replicates are drawn from at most this many rows
+_FEW_REPLICATES = 20  # bootstrap replicates for tables of many columns
 _MANY_COLUMNS = 200
-_WEAK = 1 / 3  # what chance gives each of three pairings; an edge with less support is given up if it is not missed
-_DOUBTFUL = 2 / 3  # mean support of a tree that one hidden variable replaces unless it predicts clearly worse
+_MIN_SUPPORT = 1 / 3  # what chance gives each of three pairings; an edge with less may be contracted
+_MIN_MEAN_SUPPORT = 2 / 3  # one hidden variable replaces a tree of less mean support unless it predicts clearly worse
 _CHANCE = 0.01  # probability with which independent columns may be taken for dependent
 _INDEPENDENT = 0.05  # sides of an edge whose covariance is more probable than this by chance may be independent
 _CLEARLY = 2.0  # standard errors by which another kind of tree must predict better
@@ -134,7 +134,7 @@ def rearranged(
 def supported(
     table: Table, tree: Tree, start: Tree, seed: int, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT
 ) -> Tree:
-    """Give every inner edge that the joined tree had the share of resampled tables whose joined tree has it.
+    """Return the tree with bootstrap support: the share of resampled tables whose joined tree has the same edge.
 
     Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
     """
@@ -147,7 +147,7 @@ def supported(
 
 
 def _apart(found: Iterable[Verdict]) -> list[Verdict]:
-    """Give the exchanges that are worth it, the best first, no two of which touch the same node."""
+    """Return the exchanges that pay, the best first, no two of which share a node."""
     moves: list[Verdict] = []
     touched: set[int] = set()
     for verdict in sorted(found, key=lambda verdict: -verdict.rival_lead):
@@ -211,7 +211,7 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
         return _Candidate(tree, facts, choice)
 
     def contending(tree: Tree, rival: _Candidate, stage: str) -> _Candidate:
-        """Give a tree what another one needed."""
+        """Evaluate a tree with the states and smoothing of another candidate."""
         if n_states is None and criterion == "bic":
             return tried(tree, rival.facts, stage, rival.choice.smoothing)
         most = max(rival.choice.n_states, default=1)
@@ -229,7 +229,7 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
         return _Candidate(tree, rival.facts, choice)
 
     def simpler(best: _Candidate, other: _Candidate, errors: float) -> _Candidate:
-        """Give the simpler one, unless it predicts held-out rows worse, by more than so many standard errors."""
+        """Return the simpler candidate, unless its held-out score is lower by more than so many standard errors."""
         return best if is_better(best.choice.scores, other.choice.scores, errors) else other
 
     progress(0, WHOLE)
@@ -241,7 +241,7 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
     best = tried(tree, {"exchanges": start.exchanges}, "choosing")
     if start.independent:
         best = simpler(best, contending(best.tree.cut(start.independent), best, "cutting"), _CLEARLY)
-    weak = np.flatnonzero(best.tree.support < _WEAK)
+    weak = np.flatnonzero(best.tree.support < _MIN_SUPPORT)
     if len(weak):
         best = simpler(best, contending(best.tree.contracted(weak.tolist()), best, "contracting"), 0)
     if criterion == "held-out":
@@ -249,7 +249,7 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
         if is_better(twins.choice.scores, best.choice.scores, _CLEARLY):
             best = twins._replace(facts={})
     inner = tree.support[~np.isnan(tree.support)]
-    doubtful = len(inner) > 0 and float(inner.mean()) < _DOUBTFUL
+    doubtful = len(inner) > 0 and float(inner.mean()) < _MIN_MEAN_SUPPORT
     one = tried(latent_class(table.names).tree, {}, "classes", rival=best.choice.scores)
     best = simpler(best, one, _CLEARLY if doubtful else 0)
     progress(WHOLE, WHOLE)

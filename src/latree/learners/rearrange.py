@@ -80,7 +80,7 @@ class Views:
         self._marginals = list(model.marginals().values())
 
     def of(self, top: int, other: int) -> FloatArray:
-        """Give the centred posterior of a node given the cells on its side of the edge to a hidden one."""
+        """Return the centred posterior of a node given the cells on its side of the edge to a hidden node."""
         joint = self._incoming[top, other] * self._marginals[top][:, None]
         posterior = joint / np.maximum(joint.sum(axis=0), TINY)
         return np.asarray(posterior - (posterior @ self.weights)[:, None])
@@ -130,7 +130,7 @@ def _sums(views: list[FloatArray], weights: FloatArray) -> tuple[FloatArray, Flo
 
 
 def exchanged(tree: Tree, verdict: Verdict) -> Tree:
-    """Give the tree with the rival pairing at an edge."""
+    """Return the tree with the rival pairing at an edge."""
     h, g = verdict.ends
     (_, moved), _ = PAIRINGS[verdict.rival]
     leaving, coming = verdict.tops[1], verdict.tops[moved]

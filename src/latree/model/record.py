@@ -78,7 +78,7 @@ class Record:
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the record as plain data for JSON."""
+        """Return the record as plain data for JSON."""
         return {"version": VERSION, **asdict(self), "settings": self.settings.to_dict()}
 
     @classmethod
@@ -124,7 +124,7 @@ _KINDS = {
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Tell whether a JSON value is of a kind that a field's annotation names."""
+    """Return whether a JSON value has the type of a field's annotation."""
     if kind in _KINDS:
         return _KINDS[kind](value)
     if kind is Attempt:
