@@ -1,6 +1,7 @@
 """The project's own rules: which folder may import which, and the public names."""
 
 import ast
+import importlib.util
 import pkgutil
 from pathlib import Path
 
@@ -134,3 +135,10 @@ def test_no_test_imports_another_test():
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             assert not [name for name in names if name.split(".")[-1].startswith("test_")], path
+
+
+def test_the_slow_tests_exist():
+    specification = importlib.util.spec_from_file_location("conftest", ROOT / "tests" / "conftest.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    assert not [name for name in module.SLOW if not (ROOT / "tests" / name).exists()]

@@ -247,7 +247,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         path : str or Path
-            The file to write; it must not exist yet.
+            The file to write; one that exists is replaced.
         X : data frame, array or Table, optional
             The rows that the model was fitted to. Without them the report has neither the columns' own distributions
             nor a comparison with simpler models.

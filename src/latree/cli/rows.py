@@ -24,7 +24,8 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
     """Print the log-likelihood of rows.
 
     MODEL is a model.json, DATA a table with the columns of the model; other columns are ignored. Missing cells are
-    summed out. The result is in nats: the sum over all rows, and its mean per row and per cell.
+    summed out. The result is in nats: the sum over all rows, and its mean per row and per cell that is not
+    missing.
 
     Example: latree score run/model.json new.csv
     """
@@ -47,7 +48,9 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
         click.echo(f"rows                 {table.n_rows}")
         click.echo(f"log-likelihood       {total:.4f} nats")
         click.echo(f"mean per row         {mean:.6f} nats")
-        click.echo(f"mean per cell        {mean / table.n_columns:.6f} nats")
+        n_present = table.n_rows * table.n_columns - int(table.n_missing.sum())
+        if n_present:
+            click.echo(f"mean per cell        {total / n_present:.6f} nats (without missing cells)")
 
 
 @click.command()

@@ -22,11 +22,10 @@ from latree._util.arrays import FloatArray
 from latree.inference.messages import expected_counts
 from latree.inference.network import Network
 from latree.inference.patterns import PlanCache
+from latree.settings import Settings
 from latree.table import Block, Table
 
 DEFAULT_SMOOTHING = 0.1
-DEFAULT_MAX_ITERATIONS = 200
-DEFAULT_TOLERANCE = 1e-5
 
 # The step length η is multiplied by this after every iteration that raised the objective.
 _GROWTH = 1.2
@@ -68,8 +67,8 @@ class ConvergenceMonitor:
     True
     """
 
-    tolerance: float = DEFAULT_TOLERANCE
-    max_iterations: int = DEFAULT_MAX_ITERATIONS
+    tolerance: float = Settings.tolerance
+    max_iterations: int = Settings.max_iterations
     history: list[float] = field(default_factory=list)
     converged: bool = False
 

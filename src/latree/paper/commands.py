@@ -346,6 +346,7 @@ def _print_power(
         summary = {"method": method, "target": target, "rows_needed": found.rows_needed, "unsure": found.unsure}
         click.echo(to_json({**summary, "curve": found.rows()}), nl=False)
     elif not quiet:
+        click.echo(f"How often method {method} finds the tree:")
         click.echo(f"{'rows':>8}{'found':>8}   95 % confidence interval")
         for point in found.points:
             click.echo(f"{point.rows:8}{point.share:8.0%}   {_interval(point)}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from latree._util.files import refuse_existing, write_text
+from latree._util.files import write_text
 from latree._util.progress import Progress, no_progress
 from latree.model import LatentTreeModel
 from latree.report.facts import report_facts
@@ -62,12 +62,12 @@ def report_html(
 
 
 def write_report(path: str | Path, html: str) -> None:
-    """Write a report to a new file, either completely or not at all.
+    """Write a report to a file, either completely or not at all.
 
     Parameters
     ----------
     path : str or Path
-        The file. If it already exists, an :class:`latree.InputError` is raised.
+        The file. One that exists is replaced.
     html : str
         The page, as :func:`report_html` returns it.
 
@@ -84,5 +84,4 @@ def write_report(path: str | Path, html: str) -> None:
     ...     path.exists()
     True
     """
-    refuse_existing(Path(path))
     write_text(Path(path), html)

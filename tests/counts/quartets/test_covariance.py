@@ -13,7 +13,7 @@ from latree.counts.quartets.four_point import four_point_test
 from latree.counts.quartets.nuclear import nuclear_pairings
 from latree.counts.quartets.pairings import PAIRINGS
 from latree.learners.divide_conquer import divide_and_conquer
-from latree.paper.experiments.quartets import sampled, sampled_unequal
+from latree.paper.experiments.quartets import draw_counts, draw_unequal_counts
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table
 
@@ -66,7 +66,7 @@ def test_more_hidden_states_are_told_apart(n, k_h, k_g):
 def test_unequal_leaves_do_not_mislead(k_h, k_g, size, least):
     rng = np.random.default_rng([k_h, k_g, size])
     truth = rng.integers(3, size=60)
-    counts = np.stack([sampled_unequal(k_h, k_g, 10, size, int(pairing), rng) for pairing in truth])
+    counts = np.stack([draw_unequal_counts(k_h, k_g, 10, size, int(pairing), rng) for pairing in truth])
     assert (covariance_pairings(counts).pairing == truth).mean() >= least
     if k_h == k_g:
         assert (nuclear_pairings(counts).pairing == truth).mean() < 0.2
@@ -75,7 +75,7 @@ def test_unequal_leaves_do_not_mislead(k_h, k_g, size, least):
 def test_paper_quartets_are_found():
     rng = np.random.default_rng(4)
     truth = rng.integers(3, size=100)
-    counts = np.stack([sampled(2, 4, 0.5, 300, int(pairing), rng) for pairing in truth])
+    counts = np.stack([draw_counts(2, 4, 0.5, 300, int(pairing), rng) for pairing in truth])
     assert (covariance_pairings(counts).pairing == truth).mean() >= 0.93
 
 
