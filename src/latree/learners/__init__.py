@@ -1,5 +1,6 @@
 """Learners of structure, from evidence about columns to a tree, and their registry by name."""
 
+from latree.learners.average_linkage import average_linkage
 from latree.learners.chow_liu import chow_liu
 from latree.learners.chow_liu_grouping import chow_liu_grouping
 from latree.learners.divide_conquer import divide_and_conquer
@@ -8,6 +9,7 @@ from latree.learners.hidden_chow_liu import hidden_chow_liu
 from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
 from latree.learners.methods import METHODS, Method
+from latree.learners.minimum_evolution import balanced_interchanges
 from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.recursive_grouping import recursive_grouping
 from latree.learners.spectral_grouping import spectral_grouping
@@ -19,6 +21,8 @@ __all__ = [
     "METHODS",
     "Method",
     "Structure",
+    "average_linkage",
+    "balanced_interchanges",
     "bootstrap_trees",
     "chow_liu",
     "chow_liu_grouping",
