@@ -261,7 +261,8 @@ def test_targets_of_make_exist(page):
 
 def test_docstrings_begin_with_a_usual_word():
     wrong = []
-    for path in sorted(SOURCE.rglob("*.py")):
+    folders = [ROOT / name for name in ("src", "tests", "benchmarks", "docs")]
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 text = ast.get_docstring(node) or ""

@@ -18,7 +18,7 @@ from latree.table.disk import DiskRows
 
 
 def outcome(learned, folder):
-    """Give all that a fit leaves behind, but for its time."""
+    """Return everything that a fit leaves behind, except its time."""
     path = folder / "model.json"
     learned.model.save(path)
     consensus = None if learned.consensus is None else learned.consensus.to_newick()

@@ -23,7 +23,7 @@ ROWS = [
 
 
 def table(rows=ROWS, header=HEADER, **added):
-    """Give a CSV text; an added column has one cell for all rows, or a list of cells."""
+    """Return a CSV text; an added column has one cell for all rows, or a list of cells."""
     cells = [[cell] * len(rows) if isinstance(cell, str) else cell for cell in added.values()]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

@@ -92,7 +92,7 @@ def load_error(path, content):
 
 
 def changed(plain, *where, to=None, without=False):
-    """Give a copy of a model's plain data with one place changed or taken out."""
+    """Return a copy of a model's plain data with one place changed or removed."""
     copied = copy.deepcopy(plain)
     *above, last = where
     place = copied

@@ -15,12 +15,12 @@ from latree.table import Table
 from latree.tree import Split, Tree
 
 # From a table of resampled rows and a random generator to a tree.
-Learner: TypeAlias = Callable[[Table, np.random.Generator], Tree]
+TreeLearner: TypeAlias = Callable[[Table, np.random.Generator], Tree]
 
 
 def bootstrap_trees(
     table: Table,
-    learn: Learner,
+    learn: TreeLearner,
     replicates: int,
     seed: int,
     progress: Progress = no_progress,

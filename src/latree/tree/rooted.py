@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import IntArray
 
-Value = TypeVar("Value")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Rooted:
         """
         return self.combined(values, int.__add__)
 
-    def combined(self, values: Iterable[Value], combine: Callable[[Value, Value], Value]) -> list[Value]:
+    def combined(self, values: Iterable[Item], combine: Callable[[Item, Item], Item]) -> list[Item]:
         """Return for each node the values of its subtree, combined from the leaves upwards.
 
         Children are combined into their parent one by one, the last of the visit first.

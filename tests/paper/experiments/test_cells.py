@@ -91,7 +91,7 @@ def test_csv_and_means():
 
 
 def workers_of(leader):
-    """Give the processes of a group that were started as workers."""
+    """Return the processes of a group that were started as workers."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
