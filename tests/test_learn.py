@@ -72,7 +72,7 @@ def test_pairs_of_wide_columns_are_measured_like_others(monkeypatch, measure):
     table = wide_table([3, 2, 11, 6, 40], 500)
     expected = pairwise(table, measure)
     monkeypatch.setattr("latree.counts.distances.FEW_STATES", 5)
-    monkeypatch.setattr("latree.counts.distances._WIDE_CELLS_AT_ONCE", 800)
+    monkeypatch.setattr("latree.counts.limits.WIDE_PAIR_CELLS_AT_ONCE", 800)
     np.testing.assert_allclose(pairwise(table, measure), expected, rtol=1e-9, atol=1e-12)
 
 

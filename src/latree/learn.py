@@ -43,7 +43,7 @@ class Learned:
     seconds: float
     warnings: tuple[str, ...]
     consensus: Tree | None  # of the bootstrap's trees
-    choice: Choice | None  # of states and smoothing, where they were not told
+    choice: Choice | None  # of states and smoothing; None if both were known before
     origin: Origin
 
     @cached_property

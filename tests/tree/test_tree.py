@@ -39,7 +39,7 @@ def test_what_is_no_tree_is_refused(names, edges, complaint):
 @pytest.mark.parametrize("what", ["lengths", "support"])
 @pytest.mark.parametrize("numbers", [[], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]])
 def test_there_is_one_number_per_edge(what, numbers):
-    with pytest.raises(InputError, match=f"2 edges needs as many {what}"):
+    with pytest.raises(InputError, match=f"2 edges needs 2 {what}"):
         Tree("abc", [(0, 1), (1, 2)], **{what: numbers})
 
 

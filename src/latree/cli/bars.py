@@ -12,7 +12,7 @@ _BAR_WIDTH = 40  # in characters; narrower on a narrow terminal
 _REFRESHES_PER_SECOND = 5
 _SPEED_PERIOD = 3600.0  # seconds over which the speed of a stage is averaged
 
-# The time left is shown once this share of the stage is done, or once it has run for so many seconds.
+# The time left is shown once this share of the stage is done, or once it has run for this many seconds.
 _MIN_SHARE = 0.05
 _MIN_SECONDS_FOR_TIME_LEFT = 10.0
 

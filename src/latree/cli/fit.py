@@ -178,7 +178,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
 
 
 def _free_name(name: str) -> Path:
-    """Return the name, with a number behind it if it is taken."""
+    """Return the name, followed by a number if it is taken."""
     names = (Path(name if number == 1 else f"{name}-{number}") for number in count(1))
     return next(path for path in names if not path.exists() and not path.is_symlink())
 

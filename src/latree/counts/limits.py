@@ -10,5 +10,8 @@ MAX_CELLS = 2**27
 # Pair counts are made and measured in tiles of this many cells (8 MB).
 PAIR_CELLS_AT_ONCE = 2**20
 
+# Pair counts of columns with many states are made in batches of this many cells (32 MB).
+WIDE_PAIR_CELLS_AT_ONCE = 2**22
+
 # Quartet tensors are made in batches of this many cells (32 MB, and three times that when they are unfolded).
 TENSOR_CELLS_AT_ONCE = 2**22

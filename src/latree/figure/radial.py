@@ -63,7 +63,7 @@ def _scale(plan: LayoutPlan, components: Sequence[_RadialComponent]) -> float:
 
 
 def _clear_distance(plan: LayoutPlan, n_names: int) -> float:
-    """Return the distance from the tip of a cone at which a name fits into it, in a component with so many names."""
+    """Return the distance from the tip of a cone at which a name fits into it, if a component has ``n_names``."""
     return _CONE_SLACK * plan.size * LINE_HEIGHT / (2 * tan(pi / n_names)) if n_names > 2 else 0.0
 
 

@@ -45,7 +45,7 @@ _BLOCK_ROWS = (256, 2**16)
 # Memory for the messages of one block if no pattern repeats; blocks are made small enough for it.
 _MESSAGE_BYTES = 2**29
 
-# Memory for plans that are kept. Plans of further blocks are made anew each time they are needed.
+# Memory for plans that are kept. Plans of further blocks are made again each time they are needed.
 _PLAN_BYTES = 2**29
 
 

@@ -184,12 +184,12 @@ def _hclt(table: Table, settings: Settings, context: Context) -> Structure:
 
 
 def _reach(table: Table) -> float:
-    """How far Lake's distance can be trusted: up to correlations of m^-¼, well above the noise of m rows, m^-½."""
+    """Return how far Lake's distance can be trusted: to correlations of m^-¼, well above m^-½, the noise of m rows."""
     return float(np.median(table.n_states) - 1) * float(np.log(max(table.total_weight, 2.0))) / 4
 
 
 def _shortest(table: Table) -> float:
-    """How short an edge can be and still be told from none: above the noise of a correlation, m^-½, for many rows."""
+    """Return the length below which edges are contracted: a little above m^-½, the noise of a correlation."""
     return float(max(table.total_weight, 1.0) ** -0.4)
 
 

@@ -136,7 +136,7 @@ def _best_pair(distance: FloatArray, u: FloatArray, bound: FloatArray) -> tuple[
     row_bound = bound - u
     first = int(np.argmin(row_bound))
     best = float((distance[first, :r] - u).min() - u[first])
-    # Search all rows whose bound, but for rounding, does not exceed the score of that pair.
+    # Search all rows whose bound, up to rounding, does not exceed the score of that pair.
     rows = np.flatnonzero(row_bound <= best + _ROUNDING * (abs(best) + np.abs(u).max()))
     searched = distance[rows, :r] - u
     bound[rows] = searched.min(axis=1)

@@ -63,7 +63,7 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
         Number of rows, or their total weight, that the model was fitted to.
     """
     empty, duplicate = [], []
-    n_needed = 1  # so many states are enough for every hidden variable
+    n_needed = 1  # this number of states is enough for every hidden variable
     tree = model.tree
     for node, (name, shares) in list(enumerate(model.marginals().items()))[tree.n_observed :]:
         is_empty = shares * n_rows < _MIN_ROWS_IN_STATE

@@ -72,8 +72,9 @@ class LatentTreeModel:
     def __post_init__(self) -> None:
         if tuple(column.name for column in self.columns) != self.tree.names:
             raise InputError("the model's columns are not its tree's observed variables")
-        if len(self.tables) != self.tree.n_nodes:
-            raise InputError(f"a tree of {self.tree.n_nodes} nodes needs as many tables, not {len(self.tables)}")
+        n_nodes = self.tree.n_nodes
+        if len(self.tables) != n_nodes:
+            raise InputError(f"a tree of {n_nodes} nodes needs {n_nodes} tables, not {len(self.tables)}")
         rooted = self.tree.rooted()
         for node, table in enumerate(self.tables):
             name = self.tree.node_names[node]

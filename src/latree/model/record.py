@@ -16,10 +16,9 @@ class Attempt(NamedTuple):
     fewest: int  # states of a hidden variable
     most: int
     smoothing: float
-    held_out: (
-        float | None
-    )  # mean log-likelihood of a row that was not fitted; None if some were held for impossible, or not all were tried
-    bic: float | None  # of the fitted rows; None where nobody asked
+    # Mean log-likelihood of a held-out row; None if some rows are impossible under the model, or not all were scored.
+    held_out: float | None
+    bic: float | None  # of the fitted rows; None if it was not computed
 
 
 class Origin(NamedTuple):

@@ -18,7 +18,7 @@ from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
 from latree.model import LatentTreeModel
 
-MAX_QUARTETS = 2000  # if a tree has more quartets, so many are drawn at random
+MAX_QUARTETS = 2000  # if a tree has more quartets, this many are drawn at random
 _RANK_TOLERANCE = 1e-10  # smallest over largest singular value of a table that has full rank
 _SUM_TOLERANCE = 1e-9  # largest sum over a row or column of Δ that counts as zero
 _ROUNDING = 1e-12  # smallest difference of two nuclear norms that is not a rounding error
@@ -43,7 +43,7 @@ class QuartetFacts:
         ``‖P_12‖_* ‖P_34‖_* - ‖P_12‖_F ‖P_34‖_F``. If H and G are independent, this is the gap between the nuclear norm
         of either wrong pairing and that of the right one.
     allowed : float
-        The largest ``‖Δ‖_F`` that `le:deltacondition` allows: ``θ / (k² + k)``, with ``k² = k_H k_G`` if they differ.
+        The largest ``‖Δ‖_F`` that the lemma on Δ allows: ``θ / (k² + k)``, with ``k² = k_H k_G`` if they differ.
     alpha : float
         ``min(‖B‖_*, ‖C‖_*) - ‖A‖_*``. If it is not positive, Algorithm 1 fails even with unlimited data.
     """
@@ -59,7 +59,7 @@ class QuartetFacts:
 
     @property
     def satisfied(self) -> bool:
-        """Whether the condition of `le:deltacondition` holds."""
+        """Whether the condition of the lemma on Δ holds."""
         return self.delta <= self.allowed
 
     @property
@@ -239,7 +239,7 @@ class TreeFacts:
 
     @property
     def guaranteed(self) -> bool:
-        """Whether all assumptions of `th:treecondition` are known to hold, so that Algorithm 2 finds the tree."""
+        """Whether all assumptions of the theorem on trees are known to hold, so that Algorithm 2 finds the tree."""
         return self.complete and not self._failing
 
     @property
@@ -300,7 +300,7 @@ def tree_facts(
     model : LatentTreeModel
         Its tree must be in one piece and have at least four columns.
     max_quartets : int
-        If the tree has more quartets, so many of them are drawn at random and checked.
+        If the tree has more quartets than this, this many are drawn at random and checked.
     random_state : int, Generator or None
         Seed of that draw.
     progress : callable
@@ -403,9 +403,10 @@ def most_tests(n_leaves: int) -> int:
 
 
 def success(alpha: float, n_rows: float, n_tests: int = 1) -> float:
-    """Return a lower bound of the probability that all quartet tests are right (`le:quartetsuccess` and its theorem).
+    """Return a lower bound of the probability that all quartet tests are right.
 
-    The bound is ``1 - 8 N exp(-m α² / 32)``, and 0 if that is negative or if α is not positive.
+    The bound of the lemma on samples and of the theorem on trees is ``1 - 8 N exp(-m α² / 32)``, and 0 if that is
+    negative or if α is not positive.
     """
     return max(0.0, 1 - 8 * n_tests * float(np.exp(-n_rows * alpha**2 / 32))) if alpha > _ROUNDING else 0.0
 

@@ -1,4 +1,4 @@
-"""All that a report says, as plain data without HTML.
+"""Everything that a report says, as plain data without HTML.
 
 Numbers are rounded, so that another machine gets the same report.
 """
@@ -42,7 +42,7 @@ def report_facts(
     rows: int = 0,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Return all that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
+    """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
     fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
     dependence = Dependence(model)
     groups = find_groups(model.tree, dependence.column_information, part_of(progress, _FIT_DONE, _GROUPS_DONE))

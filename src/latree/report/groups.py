@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
@@ -124,8 +125,7 @@ class _ModularityCut:
     def __init__(self, tree: Tree, similarity: FloatArray, nodes: Iterable[int], min_columns: int = 2) -> None:
         self.tree, self.similarity, self.rooted, self.min_columns = tree, similarity, tree.rooted(), min_columns
         # In the order of the rooted tree, the subtree of v is position[v], ..., position[v] + subtree_size[v] - 1.
-        self.position = np.empty(tree.n_nodes, dtype=np.intp)
-        self.position[self.rooted.order] = np.arange(tree.n_nodes)
+        self.position = self.rooted.position
         self.subtree_size = np.array(self.rooted.subtree_sums([1] * tree.n_nodes), dtype=np.intp)
         found = np.array(list(nodes), dtype=np.intp)
         self.nodes = found[np.argsort(self.position[found])]
@@ -218,7 +218,7 @@ class _ModularityCut:
     def _columns(self, nodes: IntArray) -> IntArray:
         return nodes[nodes < self.tree.n_observed]
 
-    def _is_below(self, nodes: IntArray, top: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+    def _is_below(self, nodes: IntArray, top: int) -> NDArray[np.bool_]:
         """Return for each node whether it is in the subtree of another one."""
         offsets = self.position[nodes] - self.position[top]
         return np.asarray((offsets >= 0) & (offsets < self.subtree_size[top]))

@@ -550,5 +550,5 @@ def _edge_numbers(numbers: Iterable[float] | None, n_edges: int, what: str) -> F
     if np.isinf(array).any():
         raise InputError(f"a tree's {what} must be finite")
     if array.shape != (n_edges,):
-        raise InputError(f"a tree of {n_edges} edges needs as many {what}, not an array of shape {array.shape}")
+        raise InputError(f"a tree of {n_edges} edges needs {n_edges} {what}, not an array of shape {array.shape}")
     return _read_only(array)
