@@ -225,6 +225,8 @@ def test_a_fully_resolved_tree_is_kept_if_asked_for(goal):
         assert tested.n_hidden < resolved.n_hidden == 6
         assert {len(near) for near in resolved.neighbors[8:]} == {3}
         assert groups(resolved) == {frozenset(range(8))}
+        again = learn_tree(table, goal=goal, resolve="all", n_states=2, random_state=0)
+        assert again.to_newick() == resolved.to_newick()
 
 
 def test_support_of_many_rows_comes_from_some_of_them(monkeypatch):
