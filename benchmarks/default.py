@@ -9,7 +9,7 @@ python benchmarks/default.py stepmix TABLE [--halves 3] [--drop COLUMN]  # StepM
 import argparse
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from latree.learn import learn_model
 from latree.model import fit_model
 from latree.paper import random_model, random_tree
 from latree.paper.experiments.stocks import read_changes
-from latree.settings import Settings
+from latree.settings import Goal, Settings
 from latree.table import Table, as_table
 
 # States of columns, states of hidden variables, start, β, μ, rows.
@@ -49,7 +49,7 @@ def recovery(seeds: int) -> None:
             )
             train, test = truth.sample(rows, seed), truth.sample(2000, seed + 1000)
             began = time.perf_counter()
-            learned = learn_model(train, Settings(random_state=seed))
+            learned = learn_model(train, Settings(goal="predict", random_state=seed))
             seconds.append(time.perf_counter() - began)
             found = learned.model.tree
             distances["auto"].append(found.robinson_foulds(tree))
@@ -125,18 +125,21 @@ def main() -> None:
         recovery(arguments.seeds)
         return
     if arguments.part == "stocks":
-        settings = {criterion: Settings(criterion=criterion, random_state=0) for criterion in ("held-out", "bic")}
+        settings = {goal: Settings(goal=goal, random_state=0) for goal in get_args(Goal)}
         compare(read_changes(arguments.table, False), arguments.halves, settings)
         return
     table = as_table(str(arguments.table), drop=arguments.drop)
-    compare(table, arguments.halves, {"auto": Settings(random_state=0)})
+    compare(table, arguments.halves, {"auto": Settings(goal="predict", random_state=0)})
     if arguments.part == "stepmix":
         stepmix(table, arguments.halves)
         return
-    rivals = {"chow-liu": Settings("chow-liu", random_state=0), "lcm, own states": Settings("lcm", random_state=0)}
+    rivals = {
+        "chow-liu": Settings("chow-liu", random_state=0),
+        "lcm, own states": Settings("lcm", "predict", random_state=0),
+    }
     for k in arguments.states:
-        rivals[f"hclt k={k}"] = Settings("hclt", k, random_state=0)
-        rivals[f"lcm k={k}"] = Settings("lcm", k, random_state=0)
+        rivals[f"hclt k={k}"] = Settings("hclt", n_states=k, random_state=0)
+        rivals[f"lcm k={k}"] = Settings("lcm", n_states=k, random_state=0)
     compare(table, arguments.halves, rivals)
 
 

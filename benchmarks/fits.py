@@ -25,7 +25,7 @@ GROWN = {
 
 def fitting(table: Table, method: str, k: int | None) -> Callable[[], object]:
     smoothing = None if k is None else 0.1
-    return lambda: learn_model(table, Settings(method, k, smoothing=smoothing, random_state=0))
+    return lambda: learn_model(table, Settings(method, n_states=k, smoothing=smoothing, random_state=0))
 
 
 def fits() -> None:

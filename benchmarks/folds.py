@@ -39,7 +39,10 @@ def best_by_bic(method: str, train: Table) -> Learned:
     elif method not in ("auto", "hw", "chow-liu", "independent"):
         choices = list(STATES)
     smoothing = None if method == "auto" else 0.1
-    fits = [learn_model(train, Settings(method, n_states, smoothing=smoothing, random_state=0)) for n_states in choices]
+    fits = [
+        learn_model(train, Settings(method, "predict", n_states=n_states, smoothing=smoothing, random_state=0))
+        for n_states in choices
+    ]
     return min(fits, key=lambda learned: float(learned.summary["bic"]))
 
 

@@ -31,7 +31,8 @@ def measured(method: str, truth: LatentTreeModel, train: Table, test: Table, n_s
     else:
         given_states = None if method in ("auto", "hw") else n_states
         smoothing = None if method == "auto" else DEFAULT_SMOOTHING
-        model = learn_model(train, Settings(method, given_states, smoothing=smoothing, random_state=0)).model
+        settings = Settings(method, "predict", n_states=given_states, smoothing=smoothing, random_state=0)
+        model = learn_model(train, settings).model
     seconds = time.perf_counter() - started
     return model.tree.robinson_foulds(truth.tree), model.log_likelihood(test), seconds
 

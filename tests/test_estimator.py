@@ -220,7 +220,9 @@ def test_learn_tree_and_the_estimator_agree():
 
 def test_it_works_inside_scikit_learn():
     numbers = frame()[["count", "size", "level"]].assign(more=lambda f: f["size"] * 2 + f["level"])
-    scores = cross_val_score(LatentTree(bins=3, random_state=0), numbers.drop(columns=["count", "level"]), cv=3)
+    scores = cross_val_score(
+        LatentTree(goal="predict", bins=3, random_state=0), numbers.drop(columns=["count", "level"]), cv=3
+    )
     assert np.isfinite(scores).all()
     assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300
 
@@ -246,7 +248,8 @@ def test_weights():
         ({"bootstrap": None}, "bootstrap"),
         ({"smoothing": -1}, "smoothing"),
         ({"smoothing": "auto"}, "smoothing"),
-        ({"criterion": "aic"}, "criterion must be one of 'held-out', 'bic', not 'aic'"),
+        ({"goal": "describe"}, "goal must be one of 'explain', 'predict', not 'describe'"),
+        ({"resolve": "some"}, "resolve must be one of 'tested', 'all', not 'some'"),
         ({"tolerance": float("nan")}, "tolerance"),
         ({"method": "tensor", "representatives": "farthest"}, "must be one of 'nearest', 'random', not 'farthest'"),
         ({"representatives": "random"}, "'auto' has no representatives"),
@@ -316,21 +319,22 @@ def test_the_estimator_passes_every_setting_on():
     np.testing.assert_array_equal(fitted.transform(codes), np.hstack(list(posteriors.values())))
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_what_is_not_told_is_chosen_by_the_criterion(criterion):
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_what_is_not_told_is_chosen_for_the_goal(goal):
     options = {"n_states": 3, "hidden_states": 3, "start": "identity", "perturbation": 0.1, "random_state": 0}
     codes = random_model(random_tree(6, 0.5, 0), **options).sample(1500, 0).codes()
-    fitted = LatentTree("nj", criterion=criterion, random_state=5).fit(codes)
-    learned = learn_model(as_table(codes), Settings("nj", criterion=criterion, random_state=5))
+    fitted = LatentTree("nj", goal=goal, random_state=5).fit(codes)
+    learned = learn_model(as_table(codes), Settings("nj", goal=goal, random_state=5))
     summary = fitted.summary_
     assert all((a == b).all() for a, b in zip(fitted.model_.tables, learned.model.tables, strict=True))
-    assert summary["settings"]["criterion"] == criterion
+    assert list(summary)[1:3] == ["method", "goal"]
+    assert summary["goal"] == summary["settings"]["goal"] == goal
     assert summary["settings"]["n_states"] is None
     assert summary["smoothing"] == learned.smoothing in SMOOTHINGS
     told = LatentTree("nj", n_states=3, smoothing=0.7, random_state=5).fit(codes).summary_
     assert (told["settings"]["n_states"], told["n_states"], told["smoothing"]) == (3, 3, 0.7)
-    other = LatentTree("nj", criterion={"bic": "held-out", "held-out": "bic"}[criterion], random_state=5).fit(codes)
-    assert (other.model_.n_parameters > fitted.model_.n_parameters) == (criterion == "bic")
+    other = LatentTree("nj", goal={"explain": "predict", "predict": "explain"}[goal], random_state=5).fit(codes)
+    assert (other.model_.n_parameters > fitted.model_.n_parameters) == (goal == "explain")
 
 
 def uneven_codes(n_rows=1000):

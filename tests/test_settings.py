@@ -11,8 +11,9 @@ from latree.settings import Settings
 
 WRONG = {
     "method": [None, 3],
+    "goal": ["describe", None, ["explain"]],
+    "resolve": ["some", None, True],
     "n_states": [0, 2.5, True, "4"],
-    "criterion": ["aic", None, ["bic"]],
     "representatives": ["farthest", None],
     "smoothing": [-1, float("nan"), float("inf"), True, "auto"],
     "bootstrap": [-1, 2.5, True, None],
@@ -31,7 +32,7 @@ def test_a_senseless_value_is_named(name, value):
     "settings",
     [
         Settings(),
-        Settings("tensor", 3, "bic", "random", 0.5, 7, 30, 1e-3, 11),
+        Settings("tensor", "predict", "all", 3, "random", 0.5, 7, 30, 1e-3, 11),
         Settings(n_states=np.int64(2), smoothing=np.float32(0.5), random_state=np.uint8(3)),
     ],
 )

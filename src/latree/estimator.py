@@ -18,7 +18,7 @@ from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
 from latree.learners.methods import find_method
-from latree.settings import Criterion, Representatives, Settings
+from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Column, Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
@@ -38,11 +38,14 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     method : str
         How the tree is learned; ``latree methods`` lists the names.
+    goal : {"explain", "predict"}
+        What the model is for. ``"explain"``: to be read, with few states, the numbers that minimise BIC. ``"predict"``:
+        to score, sample and fill in rows, with the number of states that maximises held-out likelihood.
+    resolve : {"tested", "all"}
+        For ``auto``: which edges between hidden variables are kept. ``"tested"``: those that the rows show, so that the
+        tree may be non-binary or a forest. ``"all"``: the fully resolved binary tree, as in the paper.
     n_states : int, optional
         Number of states of every hidden variable; by default it is found. ``spectral`` needs it.
-    criterion : {"held-out", "bic"}
-        How the number of states is chosen: the number that maximises held-out likelihood, to predict, or by BIC, to
-        explain with few states.
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch represents it in a quartet test.
     bins : int
@@ -92,8 +95,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         method: str = Settings.method,
         *,
+        goal: Goal = Settings.goal,
+        resolve: Resolve = Settings.resolve,
         n_states: int | None = None,
-        criterion: Criterion = Settings.criterion,
         representatives: Representatives = Settings.representatives,
         bins: int = DEFAULT_BINS,
         missing: Collection[str] = DEFAULT_MISSING,
@@ -105,8 +109,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         random_state: RandomState = None,
     ) -> None:
         self.method = method
+        self.goal = goal
+        self.resolve = resolve
         self.n_states = n_states
-        self.criterion = criterion
         self.representatives = representatives
         self.bins = bins
         self.missing = missing

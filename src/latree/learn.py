@@ -24,7 +24,7 @@ from latree.model.heldout import held_out
 from latree.model.model import aic, bic
 from latree.model.record import Origin, Record
 from latree.model.states import Choice, choose
-from latree.settings import Criterion, Representatives, Settings
+from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.table import DEFAULT_BINS, check_learnable
@@ -81,6 +81,7 @@ class Learned:
         return {
             "latree": __version__,
             "method": self.settings.method,
+            "goal": self.settings.goal,
             "n_rows": table.n_rows,
             "n_columns": table.n_columns,
             "n_hidden": model.tree.n_hidden,
@@ -144,8 +145,9 @@ def learn_tree(
     data: Any,
     *,
     method: str = Settings.method,
+    goal: Goal = Settings.goal,
+    resolve: Resolve = Settings.resolve,
     n_states: int | None = Settings.n_states,
-    criterion: Criterion = Settings.criterion,
     representatives: Representatives = Settings.representatives,
     weights: Any = None,
     bins: int = DEFAULT_BINS,
@@ -163,10 +165,13 @@ def learn_tree(
         See :func:`latree.as_table`, which also explains ``weights``, ``bins`` and ``missing``.
     method : str
         Name of the learner; ``latree methods`` lists them.
+    goal : {"explain", "predict"}
+        For ``auto``: whether the tree is to explain the columns or to predict new rows.
+    resolve : {"tested", "all"}
+        For ``auto``: whether only edges between hidden variables that the rows show are kept, so that the tree may be
+        non-binary or a forest, or, as in the paper, the fully resolved binary tree.
     n_states : int, optional
         The number of states of the hidden variables. ``spectral`` needs it, ``auto`` uses it.
-    criterion : {"held-out", "bic"}
-        For ``auto``: whether the tree is to predict or to explain.
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch represents it in a quartet test: the one nearest to the new leaf or, as
         in the paper, a random one.
@@ -185,7 +190,7 @@ def learn_tree(
     >>> latree.learn_tree(model.sample(5000, random_state=0), random_state=0).robinson_foulds(true)
     0
     """
-    settings = Settings(method, n_states, criterion, representatives, random_state=random_state)
+    settings = Settings(method, goal, resolve, n_states, representatives, random_state=random_state)
     table = as_table(data, weights=weights, bins=bins, missing=missing)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
@@ -241,7 +246,7 @@ def learn_model(
         keep=keep,
     )
     seconds = time.perf_counter() - started
-    warnings = tuple(warnings_about(table, fit))
+    warnings = tuple(warnings_about(table, fit, settings.goal))
     return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())
 
 
@@ -260,7 +265,7 @@ def _capacity(
         table,
         structure.tree,
         held_out(table, rng),
-        criterion=settings.criterion,
+        goal=settings.goal,
         n_states=known,
         smoothing=settings.smoothing,
         random_state=int(rng.integers(2**31)),

@@ -9,7 +9,8 @@ from latree.errors import InputError
 if TYPE_CHECKING:  # NumPy is not needed to show the help of the command line, which takes its defaults from here
     from latree._util.arrays import RandomState
 
-Criterion: TypeAlias = Literal["held-out", "bic"]
+Goal: TypeAlias = Literal["explain", "predict"]
+Resolve: TypeAlias = Literal["tested", "all"]
 Representatives: TypeAlias = Literal["nearest", "random"]
 
 
@@ -21,10 +22,14 @@ class Settings:
     ----------
     method : str
         Name of the learner; ``latree methods`` lists them.
+    goal : {"explain", "predict"}
+        What the model is for: to be read, with few states that minimise BIC, or to score, sample and fill in rows, with
+        as many states as maximise held-out likelihood.
+    resolve : {"tested", "all"}
+        For ``auto``: which edges between hidden variables are kept: those that the rows show, so that the tree may be
+        non-binary or a forest, or all edges of the fully resolved binary tree, as in the paper.
     n_states : int or None
         Number of states of every hidden variable; None if it is to be found.
-    criterion : {"held-out", "bic"}
-        What the number of states is chosen by: held-out likelihood, to predict, or BIC, to explain with few states.
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch represents it in a quartet test.
     smoothing : float or None
@@ -41,8 +46,9 @@ class Settings:
     """
 
     method: str = "auto"
+    goal: Goal = "explain"
+    resolve: Resolve = "tested"
     n_states: int | None = None
-    criterion: Criterion = "held-out"
     representatives: Representatives = "nearest"
     smoothing: float | None = None
     bootstrap: int = 0
@@ -53,9 +59,10 @@ class Settings:
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
             raise InputError(f"method must be the name of a learner, not {self.method!r:.60}")
+        _check_choice("goal", self.goal, get_args(Goal))
+        _check_choice("resolve", self.resolve, get_args(Resolve))
         if self.n_states is not None:
             _check_whole("n_states", self.n_states, 1)
-        _check_choice("criterion", self.criterion, get_args(Criterion))
         _check_choice("representatives", self.representatives, get_args(Representatives))
         if self.smoothing is not None:
             _check_number("smoothing", self.smoothing)

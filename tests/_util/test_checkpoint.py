@@ -31,14 +31,14 @@ TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e
 @pytest.mark.parametrize(
     ("settings", "saves", "on_disk"),
     [
-        (Settings("auto", random_state=0), 190, False),
-        (Settings("auto", criterion="bic", random_state=0), 170, False),
+        (Settings("auto", goal="predict", random_state=0), 190, False),
+        (Settings("auto", random_state=0), 170, False),
         (Settings("nj", bootstrap=7, random_state=0), 61, False),
         (TENSOR, 5, False),
         (TENSOR, 4, True),
         (Settings("hw", random_state=0), 29, False),
     ],
-    ids=["auto", "bic", "nj", "tensor", "disk", "hw"],
+    ids=["predict", "explain", "nj", "tensor", "disk", "hw"],
 )
 def test_a_run_that_was_stopped_many_times_ends_the_same(tmp_path, monkeypatch, settings, saves, on_disk):
     if on_disk:

@@ -59,7 +59,8 @@ def test_fit_writes_five_files_and_prints_a_report_json_or_nothing(fitted):
         ),
         ("--states auto --smoothing 1.5", {}, {"smoothing": 1.5}),
         ("--states 3 --smoothing auto", {}, {"n_states": 3}),
-        ("--criterion bic", {}, {"criterion": "bic"}),
+        ("--goal predict", {}, {"goal": "predict"}),
+        ("--resolve all", {}, {"resolve": "all"}),
         ("--method nj --bootstrap 3", {}, {"method": "nj", "bootstrap": 3}),
     ],
 )

@@ -16,8 +16,8 @@ from latree.settings import Settings
 from latree.table import Table, as_table
 
 
-def learned(table, criterion="held-out", n_states=None, smoothing=None, seed=0, progress=no_progress):
-    settings = Settings(criterion=criterion, n_states=n_states, smoothing=smoothing, random_state=seed)
+def learned(table, goal="explain", n_states=None, smoothing=None, seed=0, progress=no_progress, resolve="tested"):
+    settings = Settings(goal=goal, resolve=resolve, n_states=n_states, smoothing=smoothing, random_state=seed)
     return auto(table, settings, Context.of(settings, progress))
 
 
@@ -34,10 +34,10 @@ def classes(n_rows=1000):
     return tree, model.sample(n_rows, 0)
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_the_true_tree_is_found_with_support(criterion):
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_the_true_tree_is_found_with_support(goal):
     tree, table = simulated()
-    found = learned(table, criterion)
+    found = learned(table, goal)
     assert found.tree.robinson_foulds(tree) == 0
     inner = np.array([min(edge) >= 6 for edge in found.tree.edges.tolist()])
     assert found.tree.support[inner].min() > 0.9
@@ -47,20 +47,20 @@ def test_the_true_tree_is_found_with_support(criterion):
     assert len(found.choice.n_states) == 4
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_one_hidden_variable_is_found(criterion):
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_one_hidden_variable_is_found(goal):
     star, table = classes()
-    found = learned(table, criterion)
+    found = learned(table, goal)
     assert same_graph(bare(found.tree), star)
     assert found.choice.n_states[0] >= 4
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_a_smoothing_is_passed_on(criterion):
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_a_smoothing_is_passed_on(goal):
     _, table = simulated(n_rows=300)
-    found = learned(table, criterion, smoothing=0.7)
+    found = learned(table, goal, smoothing=0.7)
     assert found.choice.smoothing == 0.7
-    assert learn_model(table, Settings(criterion=criterion, smoothing=0.7, random_state=0)).smoothing == 0.7
+    assert learn_model(table, Settings(goal=goal, smoothing=0.7, random_state=0)).smoothing == 0.7
 
 
 def test_hidden_twins_may_be_taken_to_predict_and_never_to_explain(monkeypatch):
@@ -73,26 +73,26 @@ def test_hidden_twins_may_be_taken_to_predict_and_never_to_explain(monkeypatch):
         return len(asked) <= 2
 
     monkeypatch.setattr("latree.learners.auto.is_better", only_twins_are_better)
-    predicting, explaining = (learned(table, criterion, 2) for criterion in ("held-out", "bic"))
+    predicting, explaining = (learned(table, goal, 2) for goal in ("predict", "explain"))
     assert same_graph(bare(predicting.tree), twins)
     assert same_graph(bare(explaining.tree), star)
     assert (predicting.choice.n_states, explaining.choice.n_states) == ((2,) * 6, (2,))
     assert asked == [2, 0, 0]  # twins must be clearly better: by two standard errors
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_a_number_of_states_is_passed_on(criterion):
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_a_number_of_states_is_passed_on(goal):
     _, table = simulated(n_rows=200)
-    found = learned(table, criterion, 3)
+    found = learned(table, goal, 3)
     assert set(found.choice.n_states) == {3}
     assert set(found.choice.start.n_states[6:].tolist()) == {3}
 
 
 def test_it_tells_how_far_it_is():
     _, table = simulated(4, 100)
-    for criterion in ("held-out", "bic"):
+    for goal in ("predict", "explain"):
         told = []
-        learned(table, criterion, 2, progress=lambda *numbers, told=told: told.append(numbers))
+        learned(table, goal, 2, progress=lambda *numbers, told=told: told.append(numbers))
         assert (told[0], told[-1]) == ((0, WHOLE), (WHOLE, WHOLE))
         assert told == sorted(told)
         assert len({done for done, _ in told}) > 50  # every replicate and every iteration
@@ -106,12 +106,12 @@ def test_the_same_seed_gives_the_same_tree_and_choice():
     assert not np.array_equal(one.choice.scores, other.choice.scores)
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
+@pytest.mark.parametrize("goal", ["explain", "predict"])
 @pytest.mark.parametrize("n_columns", [2, 3, 4])
-def test_few_columns(criterion, n_columns):
+def test_few_columns(goal, n_columns):
     tree, table = simulated(n_rows=300)
     few = Table.from_codes(table.columns[:n_columns], table.codes()[:, :n_columns])
-    found = learned(few, criterion)
+    found = learned(few, goal)
     assert found.tree.names == tree.names[:n_columns]
     assert found.tree.n_hidden == max(1, n_columns - 2)
     assert len(found.choice.n_states) == found.tree.n_hidden
@@ -203,19 +203,30 @@ def test_independent_groups_come_apart(seed):
         assert np.isnan(found.tree.support[edge]) or split in found.tree.splits
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_a_column_that_depends_on_nothing_is_by_itself(criterion):
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_a_column_that_depends_on_nothing_is_by_itself(goal):
     _, table = simulated()
     loose = np.random.default_rng(5).integers(0, 3, (1500, 1))
-    found = learned(as_table(np.hstack([table.codes()[:, :3], loose, table.codes()[:, 3:]])), criterion)
+    found = learned(as_table(np.hstack([table.codes()[:, :3], loose, table.codes()[:, 3:]])), goal)
     assert groups(found.tree) == {frozenset({3}), frozenset({0, 1, 2, 4, 5, 6})}
 
 
-@pytest.mark.parametrize("criterion", ["held-out", "bic"])
-def test_independent_columns_give_no_edges(criterion):
-    found = learned(as_table(np.random.default_rng(0).integers(0, 3, (500, 6))), criterion)
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_independent_columns_give_no_edges(goal):
+    found = learned(as_table(np.random.default_rng(0).integers(0, 3, (500, 6))), goal)
     assert len(found.tree.edges) == 0
     assert found.choice.n_states == ()
+
+
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_a_fully_resolved_tree_is_kept_if_asked_for(goal):
+    for table in (classes()[1], halves(2)):
+        tested, resolved = (learned(table, goal, 2, resolve=resolve).tree for resolve in ("tested", "all"))
+        assert tested.n_hidden < resolved.n_hidden == 6
+        assert {len(near) for near in resolved.neighbors[8:]} == {3}
+        assert groups(resolved) == {frozenset(range(8))}
+        again = learn_tree(table, goal=goal, resolve="all", n_states=2, random_state=0)
+        assert again.to_newick() == resolved.to_newick()
 
 
 def test_support_of_many_rows_comes_from_some_of_them(monkeypatch):

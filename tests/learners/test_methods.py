@@ -106,7 +106,8 @@ def test_the_model_can_be_saved_and_loaded(method, fitted, tmp_path):
 @every_method
 def test_the_same_seed_gives_the_same_model(method, fitted):
     once, twice = (
-        find_method(method).learn(mixed(), Settings(method, 2), Context(np.random.default_rng(0))) for _ in range(2)
+        find_method(method).learn(mixed(), Settings(method, n_states=2), Context(np.random.default_rng(0)))
+        for _ in range(2)
     )
     assert once.n_states == twice.n_states
     assert all((a == b).all() for a, b in zip(once.edge_tables or (), twice.edge_tables or (), strict=True))
@@ -190,7 +191,7 @@ def test_a_few_columns_are_enough(method, n_columns):
 def test_progress_only_rises(method):
     told = []
     context = Context(np.random.default_rng(0), lambda *numbers: told.append(numbers))
-    find_method(method).learn(mixed(), Settings(method, 2), context)
+    find_method(method).learn(mixed(), Settings(method, n_states=2), context)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert all(0 <= done <= total for done, total in told)
     assert len({total for _, total in told}) <= 1
@@ -213,7 +214,7 @@ def test_a_senseless_number_of_states_is_refused(method, n_states):
 
 @every_method
 def test_without_a_number_of_states_it_takes_its_own_or_asks(method):
-    settings = Settings(method, max_iterations=1, random_state=0)
+    settings = Settings(method, "predict", max_iterations=1, random_state=0)
     if METHODS[method].needs_states:
         for learn in (lambda: learn_model(mixed(), settings), lambda: learn_tree(mixed(), method=method)):
             with pytest.raises(InputError, match=f"'{method}' needs the number of states.*n_states.*--states"):

@@ -21,25 +21,28 @@ def one_hidden(yes, shares):
 
 def test_states_that_are_empty_or_mean_the_same_are_named():
     alike = [0.1, 0.9, 0.9]
-    assert unused_states(one_hidden(alike, [0.4, 0.3, 0.3]), 100) == [
-        "1 of the 3 states of 'H1' mean the same as another state. Use --states 2 or --criterion bic for fewer states"
+    assert unused_states(one_hidden(alike, [0.4, 0.3, 0.3]), 100, "predict") == [
+        "1 of the 3 states of 'H1' mean the same as another state. Use --states 2 or --goal explain for fewer states"
     ]
-    assert unused_states(one_hidden(alike, [0.5, 0.495, 0.005]), 100) == [
-        "1 of the 3 states of 'H1' are empty. Use --states 2 or --criterion bic for fewer states"
+    assert unused_states(one_hidden(alike, [0.5, 0.495, 0.005]), 100, "predict") == [
+        "1 of the 3 states of 'H1' are empty. Use --states 2 or --goal explain for fewer states"
     ]
-    assert unused_states(one_hidden([0.1, 0.9, 0.7], [0.4, 0.3, 0.3]), 100) == []
+    assert unused_states(one_hidden(alike, [0.4, 0.3, 0.3]), 100, "explain") == [
+        "1 of the 3 states of 'H1' mean the same as another state. Use --states 2 for fewer states"
+    ]
+    assert unused_states(one_hidden([0.1, 0.9, 0.7], [0.4, 0.3, 0.3]), 100, "explain") == []
 
 
 @pytest.mark.parametrize(("difference", "warned"), [(0.005, True), (0.02, False)])
 def test_states_mean_the_same_if_no_probability_differs_by_a_hundredth(difference, warned):
     model = one_hidden([0.1, 0.5, 0.5 + difference], [0.4, 0.3, 0.3])
-    assert bool(unused_states(model, 1000)) is warned
+    assert bool(unused_states(model, 1000, "explain")) is warned
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(0.5, True), (1.5, False)])
 def test_a_state_of_less_than_one_row_is_empty(rows, warned):
     model = one_hidden([0.1, 0.5, 0.9], [0.5, 0.5 - rows / 1000, rows / 1000])
-    assert any("are empty" in warning for warning in unused_states(model, 1000)) is warned
+    assert any("are empty" in warning for warning in unused_states(model, 1000, "explain")) is warned
 
 
 def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_them():
@@ -50,8 +53,10 @@ def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_t
     child = 9 - root
     tables = list(model.tables)
     tables[child] = np.array([[0.8, 0.1, 0.4], [0.2, 0.9, 0.6], [0.0, 0.0, 0.0]])
-    (warning,) = unused_states(LatentTreeModel(tree, model.columns, tuple(tables)), 1000)
-    assert warning == f"1 of the 3 states of '{tree.node_names[child]}' are empty. Use --criterion bic for fewer states"
+    model = LatentTreeModel(tree, model.columns, tuple(tables))
+    empty = f"1 of the 3 states of '{tree.node_names[child]}' are empty"
+    assert unused_states(model, 1000, "predict") == [f"{empty}. Use --goal explain for fewer states"]
+    assert unused_states(model, 1000, "explain") == [empty]
 
 
 def fit_of(model, converged=True):
@@ -64,7 +69,7 @@ def warnings_of(n_rows, hide=None, converged=True, weights=None):
     codes = model.sample(n_rows, 0).codes()
     if hide is not None:
         hide(codes)
-    return warnings_about(table_of(model, codes, weights), fit_of(model, converged))
+    return warnings_about(table_of(model, codes, weights), fit_of(model, converged), "explain")
 
 
 def test_a_fit_without_trouble_has_no_warnings():
@@ -110,6 +115,6 @@ def test_many_warnings_of_a_kind_are_shortened(n_columns, end):
     model = model_on(Tree([f"x{i}" for i in range(n_columns)], []), [2] * n_columns, 0)
     codes = model.sample(100, 0).codes()
     codes[:60] = -1
-    found = warnings_about(table_of(model, codes), fit_of(model))
+    found = warnings_about(table_of(model, codes), fit_of(model), "explain")
     assert len(found) == 4
     assert found[-1] == f"column 'x3' is missing in 60 of 100 rows{end}"

@@ -22,11 +22,11 @@ from latree.model.states import (
     mean_entropy,
 )
 from latree.paper.simulate import random_model, random_tree
-from latree.settings import Criterion
+from latree.settings import Goal
 from latree.table import Column, Table, as_table
 from latree.tree import Tree
 
-every_criterion = pytest.mark.parametrize("criterion", get_args(Criterion))
+every_goal = pytest.mark.parametrize("goal", get_args(Goal))
 
 
 def bound(sizes):
@@ -111,43 +111,43 @@ def star_table(n_columns, n_states, hidden_states, n_rows, perturbation=0.1):
     return tree, random_model(tree, perturbation=perturbation, **options).sample(n_rows, 0)
 
 
-def chosen(table, tree, criterion="held-out", seed=0, **known):
+def chosen(table, tree, goal="predict", seed=0, **known):
     parts = held_out(table, np.random.default_rng(seed))
-    return choose(table, tree, parts, criterion=criterion, random_state=seed, **known)
+    return choose(table, tree, parts, goal=goal, random_state=seed, **known)
 
 
-@every_criterion
-def test_what_is_given_is_kept(criterion):
+@every_goal
+def test_what_is_given_is_kept(goal):
     tree = random_tree(5, 0.5, 0)
     table = random_model(tree, n_states=3, random_state=0).sample(200, 0)
     for told, states in ((3, (3, 3, 3)), ([2, 3, 1], (2, 3, 1))):
-        choice = chosen(table, tree, criterion, n_states=told, smoothing=0.7)
+        choice = chosen(table, tree, goal, n_states=told, smoothing=0.7)
         assert (choice.n_states, choice.smoothing) == (states, 0.7)
         assert choice.start.n_states[5:].tolist() == list(states)
-    choice = chosen(table, tree, criterion, n_states=2)
+    choice = chosen(table, tree, goal, n_states=2)
     assert choice.n_states == (2, 2, 2)
     assert choice.smoothing in SMOOTHINGS
-    choice = chosen(table, tree, criterion, smoothing=0.7)
+    choice = chosen(table, tree, goal, smoothing=0.7)
     assert choice.smoothing == 0.7
     assert choice.start.n_states[5:].tolist() == list(choice.n_states)
-    bare = chosen(table, Tree(tree.names, [(0, 1), (1, 2), (3, 4)]), criterion)
+    bare = chosen(table, Tree(tree.names, [(0, 1), (1, 2), (3, 4)]), goal)
     assert bare.n_states == ()
     assert bare.smoothing in SMOOTHINGS
 
 
-@every_criterion
-def test_two_states_are_enough_for_data_of_two_states(criterion):
+@every_goal
+def test_two_states_are_enough_for_data_of_two_states(goal):
     tree, table = star_table(6, 2, 2, 600, 0.2)
-    assert chosen(table, tree, criterion).n_states == (2,)
+    assert chosen(table, tree, goal).n_states == (2,)
 
 
 def test_states_as_many_as_the_data_need():
     tree, table = star_table(8, 8, 8, 2000)
-    few, many = (chosen(table, tree, criterion).n_states[0] for criterion in ("bic", "held-out"))
+    few, many = (chosen(table, tree, goal).n_states[0] for goal in ("explain", "predict"))
     assert 6 <= few <= 10
     assert 8 <= many <= 32
     tree, table = star_table(6, 3, 3, 1500)
-    assert chosen(table, tree, "bic").n_states == (3,)
+    assert chosen(table, tree, "explain").n_states == (3,)
 
 
 def test_sure_tables_are_smoothed_little_and_noisy_ones_much():
@@ -159,11 +159,11 @@ def test_sure_tables_are_smoothed_little_and_noisy_ones_much():
     assert chosen(as_table(noise), tree, n_states=4).smoothing > 1
 
 
-@every_criterion
-def test_the_same_seed_chooses_the_same(criterion):
+@every_goal
+def test_the_same_seed_chooses_the_same(goal):
     tree = random_tree(4, 0.5, 0)
     table = random_model(tree, n_states=2, random_state=0).sample(60, 0)
-    one, two, other = (chosen(table, tree, criterion, seed) for seed in (0, 0, 1))
+    one, two, other = (chosen(table, tree, goal, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.scores, two.scores)
     assert (one.n_states, one.smoothing) == (two.n_states, two.smoothing)
     assert all((a == b).all() for a, b in zip(one.start.tables, two.start.tables, strict=True))
@@ -176,7 +176,7 @@ def test_scores_are_those_of_rows_that_were_not_fitted_times_their_weights():
     table = Table.from_codes(table.columns, table.codes(), weights)
     table = table.take(np.flatnonzero(weights * (np.arange(1200) < 900)))
     parts = held_out(table, np.random.default_rng(0))
-    choice = choose(table, tree, parts, criterion="held-out", n_states=2, smoothing=0.5)
+    choice = choose(table, tree, parts, goal="predict", n_states=2, smoothing=0.5)
     assert len(choice.scores) == table.n_rows
     first = parts[0].judged.subsample_block(10**9, 0)
     np.testing.assert_allclose(
@@ -234,7 +234,7 @@ def test_the_entropy_of_columns():
 def test_who_is_clearly_behind_after_some_parts_gives_up():
     tree, table = star_table(6, 2, 2, 600, 0.2)
     parts = held_out(table, np.random.default_rng(0))
-    fair = choose(table, tree, parts, criterion="held-out", n_states=2, smoothing=0.3)
+    fair = choose(table, tree, parts, goal="predict", n_states=2, smoothing=0.3)
     sizes = [2] * tree.n_hidden
     again = evaluate_candidate(table, tree, parts, fair, n_states=sizes)
     np.testing.assert_array_equal(again.scores, fair.scores)
@@ -249,11 +249,11 @@ def test_who_is_clearly_behind_after_some_parts_gives_up():
 def test_more_states_are_not_tried_if_they_cannot_be_expected_to_reach_a_rival():
     tree, table = star_table(8, 8, 8, 2500)
     parts = held_out(table, np.random.default_rng(0))
-    alone = choose(table, tree, parts, criterion="held-out", smoothing=0.3)
+    alone = choose(table, tree, parts, goal="predict", smoothing=0.3)
     assert alone.n_states == (8,)
     assert max(attempt.most for attempt in alone.tried) == 16
     for ahead, most in ((100.0, 8), (-100.0, 16)):
-        found = choose(table, tree, parts, criterion="held-out", smoothing=0.3, rival=alone.scores + ahead)
+        found = choose(table, tree, parts, goal="predict", smoothing=0.3, rival=alone.scores + ahead)
         assert max(attempt.most for attempt in found.tried) == most
         np.testing.assert_array_equal(found.scores, alone.scores)
 

@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -10,7 +11,7 @@ import pytest
 
 import latree
 from helpers.models import model_on, small_models
-from helpers.report import HOSTILE, SHAPES, hostile_model
+from helpers.report import HOSTILE, SHAPES, hostile_model, learned_run
 from latree.report import report_html
 from latree.report.render import count, one_line, percent, shortened
 
@@ -131,6 +132,26 @@ def test_the_lead_compares_with_independence():
     poor = latree.LatentTreeModel(tree, model.columns, tuple(independent))
     gain, direction, _ = re.search(compared, report_html(poor, table)).groups()
     assert (float(gain) > 0, direction) == (True, "less")
+
+
+def test_the_goal_and_the_edges_that_are_kept_are_named():
+    model = learned_run().model
+    goals = {
+        "explain": ("explain the columns", "chosen by BIC", "to minimise BIC"),
+        "predict": (
+            "predict new rows",
+            "chosen by held-out likelihood",
+            "The number was chosen to maximise the held-out",
+        ),
+    }
+    edges = {"tested": "those between hidden variables that the rows show", "all": "all of the fully resolved tree"}
+    for goal, texts in goals.items():
+        for resolve, kept in edges.items():
+            for method in ("auto", "nj"):
+                settings = replace(model.record.settings, method=method, goal=goal, resolve=resolve)
+                page = Page(report_html(replace(model, record=replace(model.record, settings=settings))))
+                found = {one for one in (*goals["explain"], *goals["predict"], *edges.values()) if one in page.text}
+                assert found == {*texts, *([kept] if method == "auto" else [])}
 
 
 def test_numbers_and_names_are_written_for_readers():

@@ -145,7 +145,7 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
     monkeypatch.setattr("latree.learners.auto._REPLICATES", 3)
     monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 100)
     table = simulated_table(1000)
-    chosen = Settings("auto", 2, smoothing=0.1, random_state=0, bootstrap=4, max_iterations=8, tolerance=0)
+    chosen = Settings("auto", n_states=2, smoothing=0.1, random_state=0, bootstrap=4, max_iterations=8, tolerance=0)
     killers = {}
 
     def stages(stage, at_most=False):

@@ -11,7 +11,7 @@ import click
 from latree._util.text import plural
 from latree.cli import common
 from latree.errors import InputError
-from latree.settings import Criterion, Representatives, Settings
+from latree.settings import Goal, Representatives, Resolve, Settings
 
 if TYPE_CHECKING:
     from latree._util.progress import Progress, Stages
@@ -33,19 +33,26 @@ MIN_COLUMNS = 4  # three leaves have only one tree
 )
 @click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
+    "--goal",
+    type=click.Choice(get_args(Goal)),
+    default=Settings.goal,
+    show_default=True,
+    help="What the model is for: explain, with few states to read, or predict, to score, sample and fill in rows.",
+)
+@click.option(
+    "--resolve",
+    type=click.Choice(get_args(Resolve)),
+    default=Settings.resolve,
+    show_default=True,
+    help="Edges between hidden variables to keep: tested, those that the rows show, or all, for a binary tree (auto).",
+)
+@click.option(
     "--states",
     "n_states",
     type=common.OrAuto(click.IntRange(1, 1000), "integer"),
     default="auto",
     show_default=True,
     help="Number of states of every hidden variable; the method spectral needs it.",
-)
-@click.option(
-    "--criterion",
-    type=click.Choice(get_args(Criterion)),
-    default=Settings.criterion,
-    show_default=True,
-    help="How the number of states is chosen: held-out to predict, bic to explain with few states.",
 )
 @click.option(
     "--representatives",

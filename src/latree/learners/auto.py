@@ -3,7 +3,8 @@
 Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, unless held-out rows are
 then predicted clearly worse; edges that few resampled tables support are contracted if held-out rows are predicted as
 well. One hidden variable takes the place of all if it predicts them as well (or not clearly worse, where the tree has
-little support); a hidden Chow-Liu tree, if prediction is asked for and it predicts clearly better.
+little support); a hidden Chow-Liu tree, if prediction is asked for and it predicts clearly better. With
+``resolve="all"``, none of this is tried, and the fully resolved tree is kept.
 """
 
 from collections.abc import Iterable
@@ -181,7 +182,7 @@ class _Candidate(NamedTuple):
 
 def auto(table: Table, settings: Settings, context: Context) -> Structure:
     """Learn the tree that an expert would choose, with its numbers of states and smoothing."""
-    criterion, n_states, smoothing, keep = settings.criterion, settings.n_states, settings.smoothing, context.keep
+    goal, n_states, smoothing, keep = settings.goal, settings.n_states, settings.smoothing, context.keep
     progress, rng = context.progress, context.rng
     ends = [round(WHOLE * share) for share in accumulate(_SHARES.values())]
     told = {stage: part_of(progress, *span) for stage, span in zip(_SHARES, spans([0, *ends]), strict=True)}
@@ -200,7 +201,7 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
             table,
             tree,
             parts,
-            criterion=criterion,
+            goal=goal,
             n_states=n_states,
             smoothing=smoothing,
             rival=rival,
@@ -212,7 +213,7 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
 
     def contending(tree: Tree, rival: _Candidate, stage: str) -> _Candidate:
         """Evaluate a tree with the states and smoothing of another candidate."""
-        if n_states is None and criterion == "bic":
+        if n_states is None and goal == "explain":
             return tried(tree, rival.facts, stage, rival.choice.smoothing)
         most = max(rival.choice.n_states, default=1)
         sizes = [n_states] * tree.n_hidden if n_states else cap_states(tree, table.n_states.tolist(), most)
@@ -239,12 +240,15 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
     start = rearranged(table, first, seed, told["rearranging"], keep)
     tree = supported(table, start.tree, first, seed, told["resampling"], keep)
     best = tried(tree, {"exchanges": start.exchanges}, "choosing")
+    if settings.resolve == "all":
+        progress(WHOLE, WHOLE)
+        return Structure(**best._asdict())
     if start.independent:
         best = simpler(best, contending(best.tree.cut(start.independent), best, "cutting"), _CLEARLY)
     weak = np.flatnonzero(best.tree.support < _MIN_SUPPORT)
     if len(weak):
         best = simpler(best, contending(best.tree.contracted(weak.tolist()), best, "contracting"), 0)
-    if criterion == "held-out":
+    if goal == "predict":
         twins = contending(hidden_chow_liu(table.names, pairwise(table, information)).tree, best, "twins")
         if is_better(twins.choice.scores, best.choice.scores, _CLEARLY):
             best = twins._replace(facts={})

@@ -5,6 +5,7 @@ import numpy as np
 from latree.counts.contingency import present_together
 from latree.model.fitting import Fit
 from latree.model.model import LatentTreeModel
+from latree.settings import Goal
 from latree.table import Table
 
 # A state is empty if fewer rows than this are in it.
@@ -23,7 +24,7 @@ _MAX_MISSING_SHARE = 0.5
 _MAX_OF_A_KIND = 3
 
 
-def warnings_about(table: Table, fit: Fit) -> list[str]:
+def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
     """Return what makes a fit to a table less trustworthy, one sentence or two per reason."""
     found = []
     monitor = fit.monitor
@@ -32,7 +33,7 @@ def warnings_about(table: Table, fit: Fit) -> list[str]:
             f"EM stopped after {monitor.max_iterations} iterations, while it still gained more than "
             f"{monitor.tolerance:g} nats per cell. Use --max-iterations {2 * monitor.max_iterations}"
         )
-    found += unused_states(fit.model, table.total_weight)
+    found += unused_states(fit.model, table.total_weight, goal)
     if table.total_weight < _MIN_ROWS_PER_STATE * int(table.n_states.max()):
         what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
         found.append(
@@ -53,7 +54,7 @@ def warnings_about(table: Table, fit: Fit) -> list[str]:
     return found
 
 
-def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
+def unused_states(model: LatentTreeModel, n_rows: float, goal: Goal) -> list[str]:
     """Return warnings about hidden variables with states that are empty or mean the same as another state.
 
     Parameters
@@ -61,6 +62,8 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
     model : LatentTreeModel
     n_rows : float
         Number of rows, or their total weight, that the model was fitted to.
+    goal : {"explain", "predict"}
+        What the model was fitted for.
     """
     empty, duplicate = [], []
     n_needed = 1  # this number of states is enough for every hidden variable
@@ -82,8 +85,9 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
         n_needed = max(n_needed, len(meanings) - n_duplicates)
     kinds = {"are empty": empty, "mean the same as another state": duplicate}
     fewer = n_needed < max(model.n_states[tree.n_observed :], default=1)
-    advice = f"Use {f'--states {n_needed} or ' if fewer else ''}--criterion bic for fewer states"
-    return [f"{', '.join(_first_few(states))} {what}. {advice}" for what, states in kinds.items() if states]
+    options = [*([f"--states {n_needed}"] if fewer else []), *(["--goal explain"] if goal == "predict" else [])]
+    advice = f". Use {' or '.join(options)} for fewer states" if options else ""
+    return [f"{', '.join(_first_few(states))} {what}{advice}" for what, states in kinds.items() if states]
 
 
 def _first_few(messages: list[str]) -> list[str]:

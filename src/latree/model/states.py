@@ -1,7 +1,7 @@
 """Choosing the number of states of the hidden variables, and the smoothing of their probabilities.
 
-To explain (``bic``): few states, the number that minimises BIC, found for each hidden variable by itself with the
-messages of the rest of the tree held fixed, so that nothing else is fitted again. To predict (``held-out``): the number
+To explain: few states, the number that minimises BIC, found for each hidden variable by itself with the
+messages of the rest of the tree held fixed, so that nothing else is fitted again. To predict: the number
 that maximises held-out likelihood. One number for all hidden variables is doubled while that helps, and a hidden
 variable has fewer states where more cannot matter. With well-chosen smoothing, finer choices gained nothing.
 
@@ -26,7 +26,7 @@ from latree.model.fitting import fit_model
 from latree.model.heldout import Part
 from latree.model.model import LatentTreeModel, bic
 from latree.model.record import Attempt
-from latree.settings import Criterion
+from latree.settings import Goal
 from latree.table import Block, Table
 from latree.tree import Tree
 
@@ -95,7 +95,7 @@ def choose(
     tree: Tree,
     parts: Sequence[Part],
     *,
-    criterion: Criterion,
+    goal: Goal,
     n_states: int | Sequence[int] | None = None,
     smoothing: float | None = None,
     rival: FloatArray | None = None,
@@ -111,7 +111,7 @@ def choose(
     tree : Tree
     parts : sequence of Part
         See :func:`held_out`.
-    criterion : {"held-out", "bic"}
+    goal : {"explain", "predict"}
     n_states : int or sequence of int, optional
         Of every hidden variable, or of each, where it is given.
     smoothing : float, optional
@@ -125,7 +125,7 @@ def choose(
     keep : Keeper
         Keeps every fit.
     """
-    search = _Search(table, tree, tuple(parts), criterion, smoothing, random_state, Attempts(progress), keep, rival)
+    search = _Search(table, tree, tuple(parts), goal, smoothing, random_state, Attempts(progress), keep, rival)
     if n_states is None and tree.n_hidden:
         fits = search.best()
     else:
@@ -148,7 +148,7 @@ def evaluate_candidate(
     """Score a candidate tree with the smoothing of a rival; give up if it is clearly behind after some parts."""
     attempts = Attempts(progress)
     tried = [*rival.tried]
-    search = _Search(table, tree, tuple(parts), "held-out", rival.smoothing, random_state, attempts, keep, tried=tried)
+    search = _Search(table, tree, tuple(parts), "predict", rival.smoothing, random_state, attempts, keep, tried=tried)
     return search.choice(search.fits(tuple(n_states), rival.smoothing, rival.scores))
 
 
@@ -167,7 +167,7 @@ class _Search:
     table: Table
     tree: Tree
     parts: tuple[Part, ...]
-    criterion: Criterion
+    goal: Goal
     smoothing: float | None
     seed: int
     attempts: Attempts
@@ -180,9 +180,9 @@ class _Search:
         return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0], tuple(self.tried))
 
     def best(self) -> _Fits:
-        """Double the number of states while that helps (held-out); or choose for each hidden variable (BIC)."""
+        """Double the number of states while that helps, to predict; or choose for each hidden variable, to explain."""
         best = self.smoothed(self._cap_states(_FIRST_STATES))
-        if self.criterion == "held-out":
+        if self.goal == "predict":
             most = 2 * _FIRST_STATES
             while most <= self._most and self._cap_states(most) != best.n_states:
                 for smoothing in self._no_more_than(best.smoothing):
@@ -286,7 +286,7 @@ class _Search:
     def _attempt(self, fits: _Fits) -> Attempt:
         whole = len(fits.models) == len(self.parts)
         mean = float(fits.scores.sum() / sum(part.judged.total_weight for part in self.parts)) if whole else -inf
-        explained = self._bic(fits) / len(self.parts) if self.criterion == "bic" and whole else None
+        explained = self._bic(fits) / len(self.parts) if self.goal == "explain" and whole else None
         fewest, most = min(fits.n_states, default=1), max(fits.n_states, default=1)
         return Attempt(fewest, most, fits.smoothing, mean if isfinite(mean) else None, explained)
 

@@ -139,7 +139,7 @@ def recovery_power(
     if not 0 < target <= 1:
         raise InputError(f"the target must be more than 0 and at most 1, not {target!r}")
     seed = int(generator(random_state).integers(2**31))
-    settings = Settings(method, n_states)
+    settings = Settings(method, n_states=n_states)
     learner = find_method(method)
     learner.check_returns(model.tree)
     sizes = [FIRST_SIZE]

@@ -127,7 +127,7 @@ def run_cell(
     train, test = np.split(order, [table.n_rows // 2])
     method, representatives, _ = LEARNERS[name]
     settings = Settings(
-        method, n_states, representatives=representatives, smoothing=DEFAULT_SMOOTHING, random_state=rng
+        method, n_states=n_states, representatives=representatives, smoothing=DEFAULT_SMOOTHING, random_state=rng
     )
     model = learn_model(Table.from_codes(table.columns, codes[train]), settings).model
     scores = model.log_likelihood_rows(Table.from_codes(table.columns, codes[test]))
