@@ -16,23 +16,19 @@ states.
 """
 
 import argparse
-import csv
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.metrics import adjusted_rand_score
 
 import latree
 from default import RECOVERY
-from latree._util.parallel import one_thread
 from latree.learners import METHODS
+from lines import Settings, Shown, each, mean, ratio, run
 from real_tables import labelled_tables, real_tables, true_groups
 from simulated_tables import (
     Draw,
@@ -42,50 +38,21 @@ from simulated_tables import (
     separate_groups_model,
     with_missing,
 )
-from truth import SUPPORT_BINS, Row, compared, matched_hidden
+from truth import SUPPORT_BINS, Row, compared, hidden_parts, label_columns, levels, matched_hidden
 
 # Sizes of the random models, by their numbers of hidden variables: lines of their own in the table.
 SIZES = ((6, 10), (11, 20), (21, 30))
 MISSING_SHARE = 0.3  # of the cells, in every third random table
 # Columns, states of columns and hidden variables, start, β, μ, rows.
 PAPER = tuple((16, *setting) for setting in RECOVERY if setting[2] == "identity")
-WIDE = ((64, 4, 3, "identity", 0.2, 0.2, 1000), (200, 4, 3, "identity", 0.2, 0.2, 2000))
+WIDE = tuple(
+    (columns, 4, hidden, "identity", 0.2, 0.2, rows)
+    for columns, rows in ((64, 1000), (200, 2000))
+    for hidden in (3, (2, 4))
+)
 RESOLVE = ("tested", "all")
 # Other methods are left out on real tables with more columns, unless --wide is given.
 MOST_COLUMNS = 60
-
-
-class Shown(NamedTuple):
-    """A column of the printed table."""
-
-    name: str
-    value: Callable[[list[Row]], Any]
-    form: str = ".2f"
-    width: int = 8
-
-    def of(self, rows: list[Row]) -> str:
-        """Return the cell for the rows of one setting."""
-        value = self.value(rows)
-        return value if isinstance(value, str) else "-" if np.isnan(value) else format(value, self.form)
-
-
-def mean(key: str) -> Callable[[list[Row]], float]:
-    return lambda rows: float(np.mean([row[key] for row in rows]))
-
-
-def ratio(part: str, whole: str) -> Callable[[list[Row]], float]:
-    """Return the share of all tables together; NaN where there is nothing to share."""
-
-    def share(rows: list[Row]) -> float:
-        total = sum(row[whole] for row in rows)
-        return sum(row[part] for row in rows) / total if total else np.nan
-
-    return share
-
-
-def each(key: str) -> Callable[[list[Row]], str]:
-    """Show the values of single rows as they are."""
-    return lambda rows: " ".join(str(row[key]) for row in rows)
 
 
 SECONDS = Shown("seconds", mean("seconds"), ".1f")
@@ -124,9 +91,6 @@ SUPPORT = tuple(
     )
 )
 
-Task = Callable[[], Row]
-Settings = dict[str, list[Task]]
-
 
 def fitted(table: latree.Table, seed: int, options: Mapping[str, Any]) -> tuple[latree.LatentTree, float]:
     """Fit an estimator; return it with the seconds."""
@@ -164,14 +128,14 @@ def independent_row(groups: bool, rows: int, seed: int, options: Mapping[str, An
     truth = separate_groups_model() if groups else independent_model(seed)
     learned, seconds = fitted(truth.sample(rows, seed), seed, options)
     tree = learned.tree_
-    right = tree.components == truth.tree.components if groups else tree.n_hidden == 0
+    parts = hidden_parts(tree)
     return {
         "groups": groups,
         "rows": rows,
         "seed": seed,
-        "right": right,
+        "right": parts == hidden_parts(truth.tree),
         "hidden": tree.n_hidden,
-        "parts": sum(component.bit_count() > 1 for component in tree.components),
+        "parts": len(parts),
         "seconds": seconds,
     }
 
@@ -241,27 +205,6 @@ def group_row(name: str, read: Callable[[], latree.Table], arguments: argparse.N
     return row
 
 
-def levels(groups: Iterable[Any]) -> list[list[Any]]:
-    """Return the levels of a hierarchy of groups, the broadest first; a group without parts stays on all finer ones.
-
-    A group has a name, the names of its columns, and the name of its parent, None at the top.
-    """
-    groups = list(groups)
-    level = [group for group in groups if group.parent is None]
-    found: list[list[Any]] = []
-    while not found or level != found[-1]:
-        found.append(level)
-        parts = {group.name: [part for part in groups if part.parent == group.name] for group in level}
-        level = [part for group in level for part in parts[group.name] or [group]]
-    return found
-
-
-def label_columns(level: Iterable[Any], names: Iterable[str]) -> list[int]:
-    """Return the number of each column's group; a column in no group is a group of its own."""
-    numbers = {column: number for number, group in enumerate(level) for column in group.columns}
-    return [numbers.get(name, -1 - position) for position, name in enumerate(names)]
-
-
 def recipe_settings(arguments: argparse.Namespace) -> Settings:
     return {
         f"recipe, {rows} rows": [partial(recipe_row, rows, seed, arguments.options) for seed in arguments.seed_range]
@@ -315,46 +258,6 @@ def support_settings(arguments: argparse.Namespace) -> Settings:
     }
 
 
-def run(settings: Settings, columns: Iterable[Shown], arguments: argparse.Namespace) -> None:
-    """Run the tasks of all settings and print one line for each setting, as soon as its last task ends."""
-    columns = list(columns)
-    widths = [max(column.width, len(column.name) + 2) for column in columns]
-    label = max(map(len, settings), default=0) + 2
-    header = "".join(f"{column.name:>{width}}" for column, width in zip(columns, widths, strict=True))
-    print(f"{'':{label}}{header}", flush=True)
-    tasks = [delayed(performed)(task, arguments.jobs > 1) for several in settings.values() for task in several]
-    results = Parallel(n_jobs=arguments.jobs, return_as="generator")(tasks)
-    written: list[Row] = []
-    for name, several in settings.items():
-        rows = list(islice(results, len(several)))
-        if not rows:
-            continue
-        cells = (note_or(rows, column) for column in columns)
-        line = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-        print(f"{name:{label}}{line}  {rows[0].get('note', '')}".rstrip(), flush=True)
-        written += [{"part": arguments.part, "setting": name} | row for row in rows]
-        if arguments.csv:
-            write_csv(arguments.csv, written)
-
-
-def note_or(rows: list[Row], column: Shown) -> str:
-    """Return a cell of the printed table, empty for a table that was skipped."""
-    return "" if str(rows[0].get("note", "")).startswith("skipped") else column.of(rows)
-
-
-def performed(task: Task, in_processes: bool) -> Row:
-    with one_thread() if in_processes else nullcontext():
-        return task()
-
-
-def write_csv(path: Path, rows: list[Row]) -> None:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, names)
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def real_settings(arguments: argparse.Namespace) -> tuple[Settings, list[Shown]]:
     if arguments.folder is None:
         raise SystemExit(f"python benchmarks/explain.py {arguments.part} needs a FOLDER")
@@ -406,22 +309,23 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     arguments = parse()
-    part = arguments.part
-    if part == "recipe":
-        run(recipe_settings(arguments), RECIPE, arguments)
-    elif part == "random":
-        run(random_settings(arguments), RANDOM, arguments)
-    elif part == "independent":
-        run(independent_settings(arguments), INDEPENDENT, arguments)
-    elif part == "paper":
-        run(paper_settings(arguments, PAPER, arguments.resolve or RESOLVE), PAPER_SHOWN, arguments)
-    elif part == "wide":
-        run(paper_settings(arguments, WIDE, arguments.resolve or RESOLVE[1:]), PAPER_SHOWN, arguments)
-    elif part == "support":
-        run(support_settings(arguments), SUPPORT, arguments)
-    else:
-        settings, shown = real_settings(arguments)
-        run(settings, shown, arguments)
+    shown: Iterable[Shown]
+    match arguments.part:
+        case "recipe":
+            settings, shown = recipe_settings(arguments), RECIPE
+        case "random":
+            settings, shown = random_settings(arguments), RANDOM
+        case "independent":
+            settings, shown = independent_settings(arguments), INDEPENDENT
+        case "paper":
+            settings, shown = paper_settings(arguments, PAPER, arguments.resolve or RESOLVE), PAPER_SHOWN
+        case "wide":
+            settings, shown = paper_settings(arguments, WIDE, arguments.resolve or RESOLVE[1:]), PAPER_SHOWN
+        case "support":
+            settings, shown = support_settings(arguments), SUPPORT
+        case _:
+            settings, shown = real_settings(arguments)
+    run(settings, shown, arguments.jobs, arguments.csv)
 
 
 if __name__ == "__main__":

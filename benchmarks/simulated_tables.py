@@ -121,7 +121,7 @@ def non_binary_model(seed: int, draw: Draw, hidden: tuple[int, int] = (6, 30)) -
     rng = np.random.default_rng([seed, 2])
     sizes = np.concatenate([rng.integers(2, 7, tree.n_observed), rng.integers(2, 6, tree.n_hidden)])
     while True:
-        _make_regular(tree, sizes)
+        make_regular(tree, sizes)
         tables = _visible_tables(tree, sizes, draw, rng)
         if isinstance(tables, list):
             return _model(tree, tables, kind="text")
@@ -140,7 +140,7 @@ def most_states(neighbour_sizes: NDArray[np.intp]) -> int:
     return int(neighbour_sizes.prod() // neighbour_sizes.max())
 
 
-def _make_regular(tree: Tree, sizes: NDArray[np.intp]) -> None:
+def make_regular(tree: Tree, sizes: NDArray[np.intp]) -> None:
     """Lower numbers of states until the model is regular."""
     changed = True
     while changed:

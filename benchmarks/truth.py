@@ -3,6 +3,7 @@
 All results are plain numbers under fixed names, so that they can be added up over tables and written to a CSV file.
 """
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -31,6 +32,17 @@ def hidden_splits(tree: Tree) -> dict[frozenset[Split], int]:
         frozenset(tree.edge_splits[edge] for _, edge in tree.neighbors[node]): node
         for node in range(tree.n_observed, tree.n_nodes)
     }
+
+
+def hidden_parts(tree: Tree) -> set[int]:
+    """Return the columns of each part of a forest that has a hidden variable, as bit sets.
+
+    Examples
+    --------
+    >>> hidden_parts(Tree.from_newick("(a,b,c); d;"))
+    {7}
+    """
+    return {split.component for splits in hidden_splits(tree) for split in splits}
 
 
 def matched_hidden(true: Tree, found: Tree) -> dict[int, int]:
@@ -78,3 +90,24 @@ def right_by_support(true: Tree, found: Tree) -> Row:
             row[f"edges {name}"] += 1
             row[f"right {name}"] += true.implies(split)
     return row
+
+
+def levels(groups: Iterable[Any]) -> list[list[Any]]:
+    """Return the levels of a hierarchy of groups, the broadest first; a group without parts stays on all finer ones.
+
+    A group has a name, the names of its columns, and the name of its parent, None at the top.
+    """
+    groups = list(groups)
+    level = [group for group in groups if group.parent is None]
+    found: list[list[Any]] = []
+    while not found or level != found[-1]:
+        found.append(level)
+        parts = {group.name: [part for part in groups if part.parent == group.name] for group in level}
+        level = [part for group in level for part in parts[group.name] or [group]]
+    return found
+
+
+def label_columns(level: Iterable[Any], names: Iterable[str]) -> list[int]:
+    """Return the number of each column's group; a column in no group is a group of its own."""
+    numbers = {column: number for number, group in enumerate(level) for column in group.columns}
+    return [numbers.get(name, -1 - position) for position, name in enumerate(names)]

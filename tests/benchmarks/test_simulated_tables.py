@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
+from latree import Tree
 from latree.counts import as_pairs, information
 from simulated_tables import (
     copy_table,
     independent_model,
+    make_regular,
     most_states,
     non_binary_model,
     non_binary_tree,
@@ -95,6 +97,13 @@ def test_a_copy_has_distinct_states_where_there_are_enough():
 def test_most_states_leaves_out_the_largest_neighbour():
     assert most_states(np.array([2, 6, 3])) == 6
     assert most_states(np.array([2, 2, 2])) == 4
+
+
+def test_numbers_of_states_are_lowered_until_no_hidden_variable_has_too_many():
+    tree = Tree("abcde", [(0, 5), (1, 5), (5, 6), (6, 2), (6, 3), (6, 4)])
+    sizes = np.array([2, 2, 3, 3, 2, 5, 5])
+    make_regular(tree, sizes)
+    assert sizes.tolist() == [2, 2, 3, 3, 2, 4, 5]
 
 
 def test_missing_cells_are_the_share_asked_for_and_the_rest_stays():

@@ -1,9 +1,11 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from helpers.models import model_on
 from latree import Tree
-from truth import SUPPORT_BINS, compared, matched_hidden, right_by_support
+from truth import SUPPORT_BINS, compared, hidden_parts, label_columns, levels, matched_hidden, right_by_support
 
 
 def model_of(newick, hidden_states=2):
@@ -43,6 +45,11 @@ def test_a_cut_at_a_true_edge_misses_it_and_draws_nothing_false():
     assert (row["edges"], row["found_edges"], row["matched"]) == (0, 0, 0)
 
 
+def test_parts_without_hidden_variables_do_not_count():
+    forest = Tree("abcdef", [(0, 1), (6, 2), (6, 3), (6, 4)])
+    assert hidden_parts(forest) == {0b011100}
+
+
 def test_hidden_variables_match_by_their_splits_whatever_their_numbers():
     other = Tree("abcdef", [(7, 0), (7, 1), (7, 2), (6, 3), (6, 4), (6, 5), (6, 7)])
     matched = matched_hidden(TRUE.tree, other)
@@ -77,3 +84,26 @@ def test_other_columns_are_refused():
     other = model_on(Tree("abcdeg", TRUE.tree.edges), TRUE.n_states.tolist(), 0)
     with pytest.raises(ValueError, match="other columns"):
         compared(TRUE, other)
+
+
+def group(name, columns, parent=None):
+    return SimpleNamespace(name=name, columns=tuple(columns), parent=parent)
+
+
+BROAD = group("A", "abcd")
+OTHER = group("B", "ef")
+FINE = [group("A1", "ab", "A"), group("A2", "cd", "A")]
+
+
+def test_levels_go_from_broad_to_fine_and_keep_groups_without_parts():
+    assert levels([BROAD, *FINE, OTHER]) == [[BROAD, OTHER], [*FINE, OTHER]]
+
+
+def test_groups_without_a_hierarchy_are_one_level():
+    assert levels([BROAD, OTHER]) == [[BROAD, OTHER]]
+
+
+def test_a_column_in_no_group_is_a_group_of_its_own():
+    labels = label_columns([*FINE, OTHER], "abcdefgh")
+    assert labels[:6] == [0, 0, 1, 1, 2, 2]
+    assert len(set(labels)) == 5
