@@ -1,0 +1,113 @@
+"""How a learned model compares with the true one: edges, hidden variables, numbers of states, support.
+
+All results are plain numbers under fixed names, so that they can be added up over tables and written to a CSV file.
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from latree import LatentTreeModel, Tree
+from latree.tree import Split
+
+Row: TypeAlias = dict[str, Any]
+
+# Edges are sorted by support into these bins; the last one includes 1.
+SUPPORT_LIMITS = (0.0, 0.5, 0.8, 0.9, 1.0)
+SUPPORT_BINS = tuple(f"{low:g}-{high:g}" for low, high in pairwise(SUPPORT_LIMITS))
+
+
+def hidden_splits(tree: Tree) -> dict[frozenset[Split], int]:
+    """Return the hidden variables of a tree, each by the set of splits that its edges induce.
+
+    Examples
+    --------
+    >>> tree = Tree.from_newick("((a,b),c,d);")
+    >>> [sorted(split.side for split in splits) for splits in hidden_splits(tree)]
+    [[2, 12, 14], [4, 8, 12]]
+    """
+    return {
+        frozenset(tree.edge_splits[edge] for _, edge in tree.neighbors[node]): node
+        for node in range(tree.n_observed, tree.n_nodes)
+    }
+
+
+def hidden_parts(tree: Tree) -> set[int]:
+    """Return the columns of each part of a forest that has a hidden variable, as bit sets.
+
+    Examples
+    --------
+    >>> hidden_parts(Tree.from_newick("(a,b,c); d;"))
+    {7}
+    """
+    return {split.component for splits in hidden_splits(tree) for split in splits}
+
+
+def matched_hidden(true: Tree, found: Tree) -> dict[int, int]:
+    """Return the hidden variables of the true tree that the other one has, each with its node there.
+
+    Two hidden variables are the same if their edges induce the same splits.
+    """
+    known = hidden_splits(found)
+    return {node: known[splits] for splits, node in hidden_splits(true).items() if splits in known}
+
+
+def compared(truth: LatentTreeModel, learned: LatentTreeModel) -> Row:
+    """Return how a learned model compares with the true one.
+
+    Edges count by their splits, without trivial ones. A drawn edge is right if the true tree implies its split, and a
+    true edge is found if the learned tree implies its split.
+    """
+    true, found = truth.tree, learned.tree
+    if found.names != true.names:
+        raise ValueError("the learned tree has other columns than the true one")
+    matched = matched_hidden(true, found)
+    return {
+        "true_hidden": true.n_hidden,
+        "hidden": found.n_hidden,
+        "matched": len(matched),
+        "right_states": sum(int(truth.n_states[a] == learned.n_states[b]) for a, b in matched.items()),
+        "edges": len(found.splits),
+        "right_edges": sum(true.implies(split) for split in found.splits),
+        "true_edges": len(true.splits),
+        "found_edges": sum(found.implies(split) for split in true.splits),
+        "robinson_foulds": found.robinson_foulds(true),
+        **right_by_support(true, found),
+    }
+
+
+def right_by_support(true: Tree, found: Tree) -> Row:
+    """Return for each bin of support the number of drawn edges and of right ones; edges without support are left out.
+
+    Edges to columns, and others whose splits are trivial, do not count.
+    """
+    row: Row = {f"{kind} {name}": 0 for name in SUPPORT_BINS for kind in ("edges", "right")}
+    for split, support in zip(found.edge_splits, found.support, strict=True):
+        if split.smaller_side > 1 and not np.isnan(support):
+            name = SUPPORT_BINS[int(np.searchsorted(SUPPORT_LIMITS[1:-1], support, side="right"))]
+            row[f"edges {name}"] += 1
+            row[f"right {name}"] += true.implies(split)
+    return row
+
+
+def levels(groups: Iterable[Any]) -> list[list[Any]]:
+    """Return the levels of a hierarchy of groups, the broadest first; a group without parts stays on all finer ones.
+
+    A group has a name, the names of its columns, and the name of its parent, None at the top.
+    """
+    groups = list(groups)
+    level = [group for group in groups if group.parent is None]
+    found: list[list[Any]] = []
+    while not found or level != found[-1]:
+        found.append(level)
+        parts = {group.name: [part for part in groups if part.parent == group.name] for group in level}
+        level = [part for group in level for part in parts[group.name] or [group]]
+    return found
+
+
+def label_columns(level: Iterable[Any], names: Iterable[str]) -> list[int]:
+    """Return the number of each column's group; a column in no group is a group of its own."""
+    numbers = {column: number for number, group in enumerate(level) for column in group.columns}
+    return [numbers.get(name, -1 - position) for position, name in enumerate(names)]
