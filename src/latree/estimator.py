@@ -293,7 +293,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
         if self._backend is not None:
-            return nw.from_dict(columns, backend=self._backend).to_native()
+            frame = nw.from_dict(columns, backend=self._backend)
+            if not frame.implementation.is_pyarrow():  # narwhals cannot make ordered categories there
+                categories = {
+                    c.name: nw.Enum(c.categories) for c in self.model_.columns if c.ordered and c.kind == "text"
+                }
+                frame = frame.with_columns(frame.get_column(name).cast(dtype) for name, dtype in categories.items())
+            return frame.to_native()
         return np.column_stack([np.array(values) for values in columns.values()])
 
 
