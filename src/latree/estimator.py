@@ -160,7 +160,11 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return float(self.score_samples(X).mean())
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the posterior probability of every state of every hidden variable in each row."""
+        """Return the posterior probability of every state of every hidden variable in each row.
+
+        States are numbered from low to high, or by size where columns have no order
+        (:func:`latree.explain.order_states`).
+        """
         table = self._encoded(X)
         return np.concatenate([np.empty((table.n_rows, 0)), *self.model_.posteriors(table).values()], axis=1)
 

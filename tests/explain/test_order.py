@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -181,6 +182,34 @@ def test_without_a_majority_the_first_of_the_best_explained_columns_decides():
         assert order_states(star_model(tables, [0.5, 0.5])).directions.tolist() == expected
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_majority_that_is_rounding_decides_nothing(seed):
+    """Every column has a mirrored twin. The strongest pair comes first by name, and of this pair the first column."""
+    rng = np.random.default_rng(seed)
+    strong, *weak = (
+        distributions([0.9, 0.07, 0.03], [0.06, 0.14, 0.8]),
+        *(rng.dirichlet([9] * 3, 2).T for _ in range(3)),
+    )
+    mirrored = [twin for table in (strong, *weak) for twin in (table, table[::-1])]
+    directions = order_states(shuffled_states(star_model(mirrored, [0.3, 0.7]), seed)).directions
+    assert directions[:2].tolist() == [1, -1]
+    assert (directions[::2] == -directions[1::2]).all()
+
+
+def test_close_scores_are_no_tie():
+    item = distributions([0.5, 0.5], [0.50001, 0.49999], [0.1, 0.9])
+    model, _ = order_states(star_model([item, item, item], [0.5, 0.2, 0.3]))
+    np.testing.assert_array_equal(model.tables[3][:, 0], [0.2, 0.5, 0.3])
+
+
+def test_rare_states_weigh_little():
+    """The rare state is extreme in two columns, but the first column explains more rows."""
+    first = distributions([0.6, 0.4], [0.4, 0.6], [0.5, 0.5])
+    others = distributions([0.5, 0.5], [0.5, 0.5], [0.0, 1.0])
+    model, _ = order_states(star_model([first, others, others], [0.495, 0.495, 0.01]))
+    np.testing.assert_array_equal(model.tables[0][1], [0.4, 0.5, 0.6])
+
+
 def test_equally_strong_components_follow_the_first_column():
     """The four states of the hidden variable are the four pairs of states of two columns that say nothing together."""
     for noise, leader in ((0.0, 0), (1e-3, 1)):
@@ -260,6 +289,7 @@ def two_scales(correlation, n_first, n_second, *, agree=0.9):
 @pytest.mark.parametrize(
     ("correlation", "n_first", "n_second", "expected"),
     [
+        (1.0, 3, 2, [1, 1, 1, -1, -1]),  # one hidden variable determines the other
         (0.9, 3, 2, [1, 1, 1, -1, -1]),  # reversed items of one scale: log(1.9 / 0.1) = 2.94 is more than 2 x 0.8
         (0.7, 3, 2, [1, 1, 1, -1, -1]),  # 1.73 is more than 1.6
         (0.65, 3, 2, [1, 1, 1, 1, 1]),  # 1.55 is less than 1.6
@@ -285,6 +315,66 @@ def test_equally_good_signs_agree_with_the_neighbour():
         ordered, directions = order_states(shuffled_states(replace(model, tables=tuple(tables)), seed))
         assert directions.tolist() == [1, 1, 1, -1, 1]
         assert np.trace(ordered.joint([5, 6])) > 0.5
+
+
+def test_balanced_neighbours_keep_the_sign_of_the_first_name():
+    """Both hidden variables have a column of each direction; whichever has the lower number, that of x0 decides."""
+    up, down = distributions([0.9, 0.1], [0.1, 0.9]), distributions([0.1, 0.9], [0.9, 0.1])
+    columns = tuple(column(f"x{i}", 2) for i in range(4))
+    for first, second in ((4, 5), (5, 4)):
+        tree = Tree([c.name for c in columns], [(0, first), (1, first), (2, second), (3, second), (4, 5)])
+        between = [
+            np.array([[0.5], [0.5]]) if h < 0 else distributions([0.3, 0.7], [0.7, 0.3])
+            for h in tree.rooted().parent[4:]
+        ]
+        for seed in range(4):
+            model = LatentTreeModel(tree, columns, (up, down, up, down, *between))
+            assert order_states(shuffled_states(model, seed)).directions.tolist() == [1, -1, -1, 1]
+
+
+def test_equally_strong_neighbours_are_taken_by_name():
+    """A hidden variable whose four states are the pairs of states of the two hidden variables beside it."""
+    up = distributions([0.9, 0.1], [0.1, 0.9])
+    halves = [distributions(*([1 - x, x] for x in xs)) for xs in ((0.1, 0.1, 0.9, 0.9), (0.1, 0.9, 0.1, 0.9))]
+    columns = tuple(column(f"x{i}", 2) for i in range(4))
+    for first, second in ((4, 5), (5, 4)):
+        tree = Tree([c.name for c in columns], [(0, first), (1, first), (2, second), (3, second), (4, 6), (5, 6)])
+        assert tree.rooted().parent[6] < 0
+        given_middle = {first: halves[0], second: halves[1]}
+        tables = (up, up, up, up, given_middle[4], given_middle[5], np.full((4, 1), 0.25))
+        for seed in range(4):
+            model = order_states(shuffled_states(LatentTreeModel(tree, columns, tables), seed)).model
+            assert np.diff(model.tables[first][1]).round(9).tolist() == [0, 0.8, 0]
+
+
+def test_a_hidden_variable_with_columns_of_no_order_goes_by_size_even_beside_a_scale():
+    model = two_scales(0.9, 3, 2)
+    shares = np.array([[0.1], [0.9]])
+    parent = model.tree.rooted().parent
+    assert parent[5] < 0
+    columns = (*model.columns[:3], *(column(name, 2, ordered=False) for name in ("x3", "x4")))
+    for seed in range(4):
+        changed = replace(model, columns=columns, tables=(*model.tables[:5], shares, model.tables[6]))
+        ordered, directions = order_states(shuffled_states(changed, seed))
+        assert directions.tolist() == [1, 1, 1, 0, 0]
+        first, second = list(ordered.marginals().values())[5:]
+        assert first[0] < first[1]  # from low to high: 0.9 of the rows are high
+        assert second[0] > second[1]  # by size, although the smaller state is closer to the low one
+
+
+def test_a_column_between_two_hidden_variables_has_the_direction_of_the_one_that_explains_it_better():
+    tree = Tree("abcde", [(0, 5), (1, 5), (2, 5), (2, 6), (3, 6), (4, 6)])
+    columns = tuple(column(name, 2) for name in tree.names)
+    up = distributions([0.95, 0.05], [0.05, 0.95])
+    for first, second, expected in ((0.9, 0.4, 1), (0.6, 0.1, -1)):  # P(c = 1 | high state) of each
+        parent = tree.rooted().parent.tolist()
+        link = {h: distributions([p, 1 - p], [1 - p, p]) for h, p in ((5, first), (6, second))}
+        root = parent.index(-1)
+        tables = [up, up, link[root], up, up, None, None]
+        for h in (5, 6):
+            tables[h] = np.array([[0.5], [0.5]]) if h == root else link[h]
+        assert parent[2] == root
+        assert order_states(LatentTreeModel(tree, columns, tuple(tables))).directions.tolist() == [1, 1, expected, 1, 1]
 
 
 def test_hidden_variables_without_columns_follow_those_beside_them():
@@ -352,3 +442,31 @@ def test_learned_models_are_in_order(method):
     assert [t.tobytes() for t in again.tables] == [t.tobytes() for t in fitted.model_.tables]
     assert fitted.summary_["log_likelihood"] == fitted.model_.log_likelihood(table)
     assert fitted.model_.record.log_likelihood == fitted.summary_["log_likelihood"]
+
+
+def questionnaire(n_rows):
+    """Answers from 1 to 6 to items of two scales with a weak negative correlation; the last two items are reversed."""
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=n_rows)
+    second = -0.3 * first + rng.normal(size=n_rows)
+    keys = {"a": [1, 1, 1, 1, -1], "b": [1, 1, 1, -1, -1]}
+    columns = {}
+    for (scale, signs), trait in zip(keys.items(), (first, second), strict=True):
+        for number, sign in enumerate(signs, 1):
+            answer = np.round(3.5 + sign * trait + 0.8 * rng.normal(size=n_rows))
+            columns[f"{scale}{number}"] = np.clip(answer, 1, 6).astype(int)
+    return pd.DataFrame(columns), np.concatenate(list(keys.values()))
+
+
+@pytest.mark.parametrize("method", ["auto", "hclt", "tensor"])
+def test_the_states_of_a_questionnaire_increase_with_its_items(method):
+    answers, keys = questionnaire(1500)
+    answers = answers[answers.columns[::-1]]
+    model = LatentTree(method=method, criterion="bic", n_states=3, bootstrap=0, random_state=0).fit(answers).model_
+    directions = order_states(model).directions
+    assert directions.tolist() == keys[::-1].tolist()
+    for node in range(model.tree.n_observed, model.tree.n_nodes):
+        for c in (other for other, _ in model.tree.neighbors[node] if other < model.tree.n_observed):
+            joint = model.joint([node, c])
+            means = joint @ np.arange(joint.shape[1]) / joint.sum(axis=1)
+            assert (np.diff(means) * directions[c] > 0).all()

@@ -260,9 +260,8 @@ def _couplings(neighbourhood: _Neighbourhood, scores: dict[int, _Score]) -> dict
             if other in scores and other > node:
                 mean = neighbourhood.given(node, other) @ scores[other].values
                 correlation = float((neighbourhood.marginals[node] * score.values) @ mean)
-                found[node][other] = found[other][node] = 2 * float(
-                    np.arctanh(np.clip(correlation, -_CLOSEST, _CLOSEST))
-                )
+                log_odds = 2 * float(np.arctanh(np.clip(correlation, -_CLOSEST, _CLOSEST)))
+                found[node][other] = found[other][node] = log_odds
     return found
 
 
