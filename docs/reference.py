@@ -28,6 +28,7 @@ PUBLIC = [
     "latree.counts",
     "latree.counts.quartets",
     "latree.model",
+    "latree.explain",
     "latree.learners",
     "latree.figure",
     "latree.report",

@@ -514,3 +514,16 @@ def test_a_fitted_estimator_shows_its_tree():
     with sklearn.config_context(display="text"):
         assert not hasattr(fitted, "_repr_html_")
         assert "text/html" not in fitted._repr_mimebundle_()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_samples_of_ordered_categories_are_ordered_categories(library):
+    grades = ["low", "mid", "high"]
+    codes = np.random.default_rng(0).integers(0, 3, (60, 3))
+    cells = {f"q{j}": [grades[code] for code in codes[:, j]] for j in range(3)}
+    if library == "pandas":
+        frame = pd.DataFrame({name: pd.Categorical(cells[name], grades, ordered=True) for name in cells})
+    else:
+        frame = pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.Enum(grades)))
+    model = LatentTree(method="lcm", n_states=2, random_state=0).fit(frame)
+    assert list(model.sample(5).dtypes) == list(frame.dtypes)

@@ -165,7 +165,11 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return float(self.score_samples(X).mean())
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the posterior probability of every state of every hidden variable in each row."""
+        """Return the posterior probability of every state of every hidden variable in each row.
+
+        States are numbered from low to high, or by size where columns have no order
+        (:func:`latree.explain.order_states`).
+        """
         table = self._encoded(X)
         return np.concatenate([np.empty((table.n_rows, 0)), *self.model_.posteriors(table).values()], axis=1)
 
@@ -298,7 +302,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
         if self._backend is not None:
-            return nw.from_dict(columns, backend=self._backend).to_native()
+            frame = nw.from_dict(columns, backend=self._backend)
+            if not frame.implementation.is_pyarrow():  # narwhals cannot make ordered categories there
+                categories = {
+                    c.name: nw.Enum(c.categories) for c in self.model_.columns if c.ordered and c.kind == "text"
+                }
+                frame = frame.with_columns(frame.get_column(name).cast(dtype) for name, dtype in categories.items())
+            return frame.to_native()
         return np.column_stack([np.array(values) for values in columns.values()])
 
 

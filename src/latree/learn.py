@@ -14,6 +14,7 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
+from latree.explain import order_states
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
 from latree.learners.structure import Context, Structure
@@ -245,6 +246,7 @@ def learn_model(
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
+    fit = replace(fit, model=order_states(fit.model).model)
     seconds = time.perf_counter() - started
     warnings = tuple(warnings_about(table, fit, settings.goal))
     return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())

@@ -19,7 +19,8 @@ def model_on(tree, sizes, seed):
     for node, parent in enumerate(tree.rooted().parent.tolist()):
         tables.append(rng.dirichlet(np.ones(sizes[node]), size=sizes[parent] if parent >= 0 else 1).T)
     columns = tuple(
-        Column(name, "integer", tuple(map(str, range(size)))) for name, size in zip(tree.names, sizes, strict=False)
+        Column(name, "integer", tuple(map(str, range(size))), ordered=True)
+        for name, size in zip(tree.names, sizes, strict=False)
     )
     return LatentTreeModel(tree, columns, tuple(tables))
 
@@ -77,7 +78,7 @@ def chain_model(*tables):
     tree = Tree(names, [(i, i + 1) for i in range(len(names) - 1)])
     root = tree.rooted()
     assert root.order[0] == 1
-    columns = tuple(Column(name, "integer", ("0", "1")) for name in names)
+    columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in names)
     return LatentTreeModel(tree, columns, tuple(np.array(table) for table in tables))
 
 

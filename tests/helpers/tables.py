@@ -58,7 +58,7 @@ def wide_table(sizes, n_rows, seed=0):
     """Columns that follow one hidden variable; ``sizes`` are their numbers of states."""
     rng = np.random.default_rng(seed)
     hidden = rng.integers(0, 4, n_rows)
-    columns = [Column(f"x{j}", "integer", tuple(map(str, range(n)))) for j, n in enumerate(sizes)]
+    columns = [Column(f"x{j}", "integer", tuple(map(str, range(n))), ordered=True) for j, n in enumerate(sizes)]
     codes = np.column_stack([(hidden * n // 4 + rng.integers(0, max(n // 3, 2), n_rows)) % n for n in sizes])
     codes[rng.random(codes.shape) < 0.05] = -1
     return Table.from_codes(columns, codes)

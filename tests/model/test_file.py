@@ -21,10 +21,10 @@ def varied_model():
     tree = random_tree(4, random_state=0)
     numbers = [[np.nan if i == hole else (i + 1) / 3 for i in range(len(tree.edges))] for hole in (0, 2)]
     columns = (
-        Column("x0", "number", ("<= 0.1", "(0.1, 0.3]", "> 0.3"), (), (0.1, 0.1 + 0.2), (0.05, 0.2, 1 / 3)),
+        Column("x0", "number", ("<= 0.1", "(0.1, 0.3]", "> 0.3"), (), (0.1, 0.1 + 0.2), (0.05, 0.2, 1 / 3), True),
         Column("naïve, 'x'\n", "text", ("a", "b c", "é"), ("?",)),
-        Column("x2", "text", ("no", "yes", "maybe")),
-        Column("x3", "integer", ("-1", "0", "7")),
+        Column("x2", "text", ("no", "yes", "maybe"), ordered=True),
+        Column("x3", "integer", ("-1", "0", "7"), ordered=True),
     )
     drawn = random_model(tree, n_states=3, hidden_states=(2, 3), random_state=1)
     named = Tree([column.name for column in columns], tree.edges, *numbers)
@@ -149,6 +149,8 @@ WRONG = {
     "category of 5000 digits": (["columns", 3, "categories", 1], "1" * 5000, "'x3'"),
     "category that no file can hold": (["columns", 1, "categories", 1], "\ud800", ""),
     "too few categories": (["columns", 3, "categories"], ["1", "2"], "'x3'"),
+    "ordered": (["columns", 3, "ordered"], 1, "'x3'"),
+    "bins without an order": (["columns", 0, "ordered"], False, "'x0'"),
     "missing": (["columns", 3, "missing"], None, "'x3'"),
     "cuts": (["columns", 0, "cuts"], None, "'x0'"),
     "cuts fall": (["columns", 0, "cuts"], [1, 0], "'x0'"),
@@ -207,7 +209,7 @@ def test_wrong_values_are_named(hostile, plain, where, value, mention):
     "where",
     [
         *(["format"], ["version"], ["columns"], ["tree"], ["tables"], ["tree", "edges"]),
-        *(["columns", 0, key] for key in ("name", "kind", "categories", "missing", "cuts", "centers")),
+        *(["columns", 0, key] for key in ("name", "kind", "categories", "ordered", "missing", "cuts", "centers")),
         *(["tables", 5], ["tree", "edges", 0], ["tree", "lengths", 0], ["tables", 3, 0]),
     ],
     ids=str,

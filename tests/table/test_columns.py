@@ -33,7 +33,8 @@ def test_unusual_values_survive_decoding_and_json(values):
     assert through_json(table.columns[0]) == table.columns[0]
 
 
-GOOD = {"name": "x", "kind": "number", "categories": ["a", "b"], "missing": [], "cuts": [0.5], "centers": [0, 1]}
+CUTS = {"cuts": [0.5], "centers": [0, 1]}
+GOOD = {"name": "x", "kind": "number", "categories": ["a", "b"], "ordered": True, "missing": [], **CUTS}
 UNCUT = {"cuts": None, "centers": None}
 BAD = (
     [{"name": 3}, {"kind": "list"}, {"kind": []}, {"kind": "text"}, {"missing": None}, {"missing": [None]}]
@@ -41,6 +42,7 @@ BAD = (
     + [{"cuts": bad} for bad in (None, 3, [], ["0"], [True], [float("nan")], [float("inf")], [10**400])]
     + [{"centers": bad} for bad in (None, [0], [1, 0], [0, float("inf")], [0, None])]
     + [{"categories": ["a", "b", "c"], "cuts": bad, "centers": [0, 1, 2]} for bad in ([1, 0], [1, 1])]
+    + [{"ordered": bad} for bad in (None, 1, "true", False)]
     + [UNCUT, UNCUT | {"kind": "integer", "categories": ["1.5"]}]
     + [UNCUT | {"kind": "text", "categories": [str(x) for x in range(65_536)]}]
 )

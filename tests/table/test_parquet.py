@@ -17,7 +17,9 @@ def test_every_plain_type_of_parquet_is_coded_like_the_frame(tmp_path):
         {
             "tiny": pa.array([1, None, 3, 1], pa.int8()),
             "category": pa.array(["x", "y", None, "x"]).dictionary_encode(),
-            "codes": pa.DictionaryArray.from_arrays(pa.array([0, 1, 1, None], pa.int8()), pa.array([10, 20, 30])),
+            "grade": pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 2], pa.int8()), ["low", "mid", "high"]).cast(
+                pa.dictionary(pa.int8(), pa.string(), ordered=True)
+            ),
             "money": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("2.25"), decimal.Decimal("1.50")]),
             "day": pa.array([day, None, day, datetime.date(2021, 1, 1)]),
             "flag": pa.array([True, False, True, True]),

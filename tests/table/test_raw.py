@@ -47,3 +47,67 @@ def test_leading_zeros_make_a_name(tmp_path):
     column = as_table(write_file(tmp_path / "zip.csv", "zip,n\n01033,1\n20500,2\n")).columns[0]
     assert (column.kind, column.categories) == ("text", ("01033", "20500"))
     assert as_table(write_file(tmp_path / "n.csv", "n,m\n0.5,0\n-0,1\n")).columns[0].kind == "number"
+
+
+GRADES = ("none", "low", "mid", "high", "never")  # no row has the last one
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"grade": pd.Categorical.from_codes([3, 0, -1, 1, 2], GRADES, ordered=True)}),
+        pl.DataFrame({"grade": pl.Series(["high", "none", None, "low", "mid"], dtype=pl.Enum(GRADES))}),
+        pa.Table.from_pandas(
+            pd.DataFrame({"grade": pd.Categorical.from_codes([3, 0, -1, 1, 2], GRADES, ordered=True)})
+        ),
+        pl.DataFrame({"grade": pl.Series(["high", "none", None, "low", "mid"], dtype=pl.Enum(GRADES))}).to_arrow(),
+    ],
+    ids=["pandas", "polars", "pyarrow", "polars to pyarrow"],
+)
+def test_ordered_categories_keep_their_order(frame):
+    table = as_table(frame)
+    assert table.columns[0].categories == GRADES[:4]  # categories that no row has are left out
+    assert table.columns[0].ordered
+    assert table.codes()[:, 0].tolist() == [3, 0, -1, 1, 2]
+    assert table.decode()["grade"] == ["high", "none", None, "low", "mid"]
+    # New data are coded in the same order, whatever form they have.
+    assert codes_of(np.array([["mid"], ["none"]]), columns=table.columns) == [[2], [0]]
+    other_order = pd.DataFrame({"grade": pd.Categorical(["mid", "none"], GRADES[::-1], ordered=True)})
+    assert codes_of(other_order, columns=table.columns) == [[2], [0]]
+
+
+@pytest.mark.parametrize("categories", [[3, 1, 2], [3.5, 1.0, 2.0], list(range(30, 0, -1)), ["3", "1", "2"]])
+def test_ordered_categories_that_are_numbers_are_neither_sorted_nor_binned(categories):
+    frame = pd.DataFrame({"x": pd.Categorical(categories * 2, categories, ordered=True)})
+    table = as_table(frame)
+    column = table.columns[0]
+    assert column.categories == tuple(f"{x:g}" if isinstance(x, float) else str(x) for x in categories)
+    assert (column.ordered, column.cuts) == (True, None)
+    assert table.codes()[:, 0].tolist() == list(range(len(categories))) * 2
+    assert table.decode()["x"] == [float(x) if 3.5 in categories else int(x) for x in categories * 2]
+
+
+@pytest.mark.parametrize("n", [3, 30])
+def test_plain_categories_have_no_order_and_no_bins(n):
+    for frame in (
+        pd.DataFrame({"x": pd.Categorical(range(n))}),
+        pl.DataFrame({"x": pl.Series(list(map(str, range(n))), dtype=pl.Categorical)}),
+    ):
+        column = as_table(frame).columns[0]
+        assert (column.kind, column.ordered, column.cuts) == ("integer", False, None)
+        assert column.categories == tuple(map(str, range(n)))
+    arrow = pa.table({"x": pa.array(range(n)).dictionary_encode()})
+    assert as_table(arrow).columns == as_table(pd.DataFrame({"x": pd.Categorical(range(n))})).columns
+
+
+def test_numbers_booleans_and_bins_are_ordered_and_texts_are_not():
+    frame = pd.DataFrame({"n": [1, 2, 1], "f": [0.5, 0.1, 2.5], "b": [True, False, True], "t": ["x", "y", "x"]})
+    frame["digits"] = ["1", "2", "3"]
+    for bins in (2, 0):
+        assert [column.ordered for column in as_table(frame, bins=bins).columns] == [True, True, True, False, True]
+
+
+def test_an_ordered_category_that_means_missing_is_missing():
+    frame = pd.DataFrame({"x": pd.Categorical(["b", "?", "a"], ["b", "?", "a"], ordered=True)})
+    table = as_table(frame, missing=["?"])
+    assert (table.columns[0].categories, table.codes()[:, 0].tolist()) == (("b", "a"), [0, -1, 1])

@@ -32,3 +32,25 @@ def test_identifiers_are_refused_before_they_fill_the_memory(all_on_disk, tmp_pa
     with pytest.raises(InputError, match="column 'id' has more than 300 different values"):
         learn_columns(file_source("x", ["id"], pieces), ["id"], 10, ())
     assert len(read) < 20
+
+
+def write_grades(path, order, cells):
+    codes = pa.array([None if cell is None else order.index(cell) for cell in cells], pa.int8())
+    grades = pa.DictionaryArray.from_arrays(codes, pa.array(order, pa.string()), ordered=True)
+    pq.write_table(pa.table({"a": grades, "b": [1] * len(cells)}), path, row_group_size=2)
+
+
+def test_ordered_categories_of_files_keep_their_order(tmp_path, all_on_disk):
+    write_grades(tmp_path / "1.parquet", ["low", "mid", "high"], ["high", "high", "mid", "high"])
+    write_grades(tmp_path / "2.parquet", ["low", "mid", "high"], ["low", "high", None])
+    column, _ = as_table(tmp_path / "?.parquet").columns
+    assert (column.categories, column.ordered) == (("low", "mid", "high"), True)
+
+
+def test_ordered_categories_that_change_their_order_are_refused(tmp_path):
+    write_grades(tmp_path / "1.parquet", ["low", "mid", "high"], ["high", "low"])
+    write_grades(tmp_path / "2.parquet", ["high", "mid", "low"], ["high", "low"])
+    with pytest.raises(InputError, match="column 'a' has other categories, or another order of them, in some places"):
+        as_table(tmp_path / "?.parquet")
+    write_grades(tmp_path / "2.parquet", ["high", "mid", "low"], [None, None])  # no cells, no conflict
+    assert as_table(tmp_path / "?.parquet").columns[0].categories == ("low", "high")

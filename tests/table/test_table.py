@@ -146,6 +146,6 @@ def test_the_fingerprint_knows_columns_codes_and_weights_but_not_the_place(tmp_p
 
 def test_the_fingerprint_stays_as_it_was():
     """A run that was stopped can be resumed only if the fingerprint of its table is still the same."""
-    columns = [Column("a", "text", ("no", "yes")), Column("b", "number", ("low", "high"), (), (0.5,), (0.0, 1.0))]
+    columns = [Column("a", "text", ("no", "yes")), Column("b", "number", ("low", "high"), (), (0.5,), (0.0, 1.0), True)]
     table = Table.from_codes(columns, np.array([[0, 1], [1, -1], [1, 0]]), np.array([1.0, 2.0, 0.5]))
-    assert table.fingerprint() == "3 rows, 2 columns, 869e38fd851b4f79"
+    assert table.fingerprint() == "3 rows, 2 columns, 6cb425ac089c7261"

@@ -138,7 +138,7 @@ def random_model(
             start_table = np.full(shape, 1 / shape[0])
         tables.append(perturbed(start_table, perturbation, rng))
     categories = tuple(str(state) for state in range(n_states))
-    columns = tuple(Column(name, "integer", categories) for name in tree.names)
+    columns = tuple(Column(name, "integer", categories, ordered=True) for name in tree.names)
     return LatentTreeModel(tree, columns, tuple(tables))
 
 

@@ -49,7 +49,7 @@ class CategoryList:
     names : tuple of str
         Their names; if some categories are left out, the last name stands for these.
     ordered : bool
-        Whether all categories are shown and are numbers in their order.
+        Whether all categories are shown and are in an order from low to high.
     bounds : tuple of str
         For bins, the bound between each bin and the next one; otherwise empty.
     """
@@ -72,7 +72,7 @@ class CategoryList:
             names.append(f"{column.n_states - len(codes)} others")
         is_bins = column.cuts is not None and names[0].startswith("≤ ")
         bounds = [names[0].removeprefix("≤ "), *(name.split(" to ")[-1] for name in names[1:-1])] if is_bins else []
-        return cls(tuple(codes), tuple(names), is_complete and column.kind in ("integer", "number"), tuple(bounds))
+        return cls(tuple(codes), tuple(names), is_complete and column.ordered, tuple(bounds))
 
     def per_mille(self, probabilities: FloatArray) -> list[int]:
         """Return the probability of each name, in thousandths."""

@@ -39,6 +39,9 @@ class Column:
         last bin if it is above all cuts.
     centers : tuple of float or None
         For a numeric column with bins: the median of the values in each bin, to which a code is decoded.
+    ordered : bool
+        Whether the states are in an order from low to high: numbers, bins, booleans (False is below True) and ordered
+        categories are. Texts and plain categories are not; their states are sorted by label only to be listed.
 
     Examples
     --------
@@ -46,6 +49,8 @@ class Column:
     >>> size, = as_table([[1.0], [1.5], [2.5], [4.0]], names=["size"], bins=2).columns
     >>> size.categories, size.cuts, size.centers
     (('<= 2', '> 2'), (2.0,), (1.0, 2.5))
+    >>> size.ordered
+    True
     """
 
     name: str
@@ -54,6 +59,7 @@ class Column:
     missing: tuple[str, ...] = DEFAULT_MISSING
     cuts: tuple[float, ...] | None = None
     centers: tuple[float, ...] | None = None
+    ordered: bool = False
 
     @property
     def n_states(self) -> int:
@@ -66,7 +72,7 @@ class Column:
         Examples
         --------
         >>> from latree.table import Column
-        >>> Column("answer", "integer", ("1", "2", "10")).decode(2)
+        >>> Column("answer", "integer", ("1", "2", "10"), ordered=True).decode(2)
         10
         """
         if self.centers is not None:
@@ -84,6 +90,7 @@ class Column:
             "name": self.name,
             "kind": self.kind,
             "categories": list(self.categories),
+            "ordered": self.ordered,
             "missing": list(self.missing),
         }
         if self.cuts is not None and self.centers is not None:
@@ -103,8 +110,8 @@ class Column:
         """
         if not isinstance(plain, dict):
             raise InputError("a column is not a JSON object")
-        keys = ("name", "kind", "categories", "missing", "cuts", "centers")
-        name, kind, categories, missing, cuts, centers = (plain.get(key) for key in keys)
+        keys = ("name", "kind", "categories", "ordered", "missing", "cuts", "centers")
+        name, kind, categories, ordered, missing, cuts, centers = (plain.get(key) for key in keys)
         if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
         if kind not in KINDS:
@@ -113,15 +120,20 @@ class Column:
             raise InputError(f"column {name!r:.60}: its categories or its missing cells are not a list of texts")
         if not 1 <= len(categories) <= MAX_STATES or len(set(categories)) != len(categories):
             raise InputError(f"column {name!r:.60}: its categories must be 1 to {MAX_STATES} different texts")
+        if not isinstance(ordered, bool):
+            raise InputError(f"column {name!r:.60}: ordered is {ordered!r:.60}; it must be true or false")
         if cuts is None and centers is None:
-            column = cls(name, kind, tuple(categories), tuple(missing))
+            column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered)
             _check_decodes(column)
             return column
         if kind not in ("integer", "number") or not _increases(cuts, len(categories) - 1, strictly=True):
             raise InputError(f"column {name!r:.60}: its cuts are not {len(categories) - 1} increasing numbers")
         if not _increases(centers, len(categories), strictly=False):
             raise InputError(f"column {name!r:.60}: its centers are not {len(categories)} increasing numbers")
-        return cls(name, kind, tuple(categories), tuple(missing), tuple(map(float, cuts)), tuple(map(float, centers)))
+        if not ordered:
+            raise InputError(f"column {name!r:.60}: it has bins, so ordered must be true")
+        numbers = tuple(map(float, cuts)), tuple(map(float, centers))
+        return cls(name, kind, tuple(categories), tuple(missing), *numbers, ordered=True)
 
 
 def is_number(x: Any) -> bool:

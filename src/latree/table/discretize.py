@@ -89,9 +89,8 @@ def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...
 def _binned_column(
     summary: ColumnSummary, cuts: FloatArray, centers: FloatArray, labels: list[str], missing: tuple[str, ...]
 ) -> Column:
-    return Column(
-        summary.name, summary.kind, tuple(labels), missing, tuple(cuts.tolist()), tuple(map(float, centers.tolist()))
-    )
+    numbers = tuple(cuts.tolist()), tuple(map(float, centers.tolist()))
+    return Column(summary.name, summary.kind, tuple(labels), missing, *numbers, ordered=True)
 
 
 def _lower_median(numbers: FloatArray, weights: FloatArray) -> float:

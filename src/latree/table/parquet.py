@@ -12,7 +12,7 @@ import numpy as np
 from latree._util.files import readable
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.table.raw import RawColumn, check_names, check_same_columns, infinite_value, label_of, text_array
+from latree.table.raw import RawColumn, check_names, check_same_columns, infinite_value, label_of, order_of, text_array
 from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
 if TYPE_CHECKING:
@@ -99,8 +99,9 @@ def _raw_column(name: str, cells: Any) -> RawColumn:
         cells = cells.dictionary_encode()
     # Null cells point to one more value, which is missing.
     values, has_nulls = cells.dictionary, cells.indices.null_count > 0
+    order = order_of(values.to_pylist()) if cells.type.ordered else None
     codes = (cells.indices.fill_null(len(values)) if has_nulls else cells.indices).to_numpy(zero_copy_only=False)
-    return RawColumn(name, _values(name, values, has_nulls), codes.astype(np.min_scalar_type(len(values))))
+    return RawColumn(name, _values(name, values, has_nulls), codes.astype(np.min_scalar_type(len(values))), order)
 
 
 def _values(name: str, values: Any, has_nulls: bool) -> Any:

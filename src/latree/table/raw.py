@@ -6,7 +6,7 @@ cell.
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -28,12 +28,22 @@ _MAX_DIGITS = 300
 class RawColumn:
     """A raw column: the cell of a row is ``values[codes[row]]``.
 
-    ``values`` is an array of numbers or booleans, or an object array of texts; NaN and ``""`` are missing.
+    Attributes
+    ----------
+    name : str
+    values : array
+        Numbers or booleans, or an object array of texts; NaN and ``""`` are missing.
+    codes : array of int
+        One index into ``values`` per row.
+    order : tuple of str or None
+        For ordered categories, such as those of an ordered pandas Categorical or a polars Enum: their labels from low
+        to high, also of those that no row has. Empty for plain categories, and None if the data do not say.
     """
 
     name: str
     values: NDArray[Any]
     codes: NDArray[Any]
+    order: tuple[str, ...] | None = None
 
     @property
     def is_text(self) -> bool:
@@ -80,12 +90,12 @@ def parse_number(text: str) -> int | float | None:
     return int(text) if whole else float(text)
 
 
-def from_texts(name: str, texts: Sequence[str]) -> RawColumn:
+def from_texts(name: str, texts: Sequence[str], order: tuple[str, ...] | None = None) -> RawColumn:
     """Make a raw column of a list of texts."""
     # A new text gets the next number. The loop over cells runs in C, because map and defaultdict call no Python code.
     number_of: defaultdict[str, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(number_of.__getitem__, texts), np.intp, len(texts))
-    return RawColumn(name, text_array(list(number_of)), codes.astype(np.min_scalar_type(len(number_of))))
+    return RawColumn(name, text_array(list(number_of)), codes.astype(np.min_scalar_type(len(number_of))), order)
 
 
 def text_array(texts: list[str]) -> NDArray[Any]:
@@ -141,7 +151,23 @@ def _from_series(name: str, series: "nw.Series[Any]") -> RawColumn:
         return from_values(name, series.to_numpy())
     if series.dtype.is_numeric():
         return from_values(name, series.cast(nw.Float64).to_numpy())
-    return from_texts(name, [label_of(value) for value in series.to_list()])
+    return from_texts(name, [label_of(value) for value in series.to_list()], _order_of_series(series))
+
+
+def _order_of_series(series: "nw.Series[Any]") -> tuple[str, ...] | None:
+    """Return the labels of ordered categories from low to high; none for plain categories, None for other types."""
+    if isinstance(series.dtype, nw.Enum):  # also an ordered Categorical of pandas
+        return order_of(series.dtype.categories)
+    if series.dtype != nw.Categorical:
+        return None
+    if series.implementation.is_pyarrow() and series.to_native().type.ordered:
+        return order_of(series.to_native().unify_dictionaries().combine_chunks().dictionary.to_pylist())
+    return ()
+
+
+def order_of(categories: Iterable[Any]) -> tuple[str, ...]:
+    """Return the labels of ordered categories, which are spelled like those of cells."""
+    return tuple(label_of(category).strip() for category in categories)
 
 
 def infinite_value(name: str, where: str = "") -> InputError:

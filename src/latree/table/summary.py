@@ -70,6 +70,8 @@ class ColumnSummary:
         Whether all numbers are whole.
     counts : NumberCounts or QuantileSketch
         The distinct numbers and their weights, or a sketch if there are too many.
+    order : tuple of str or None
+        Labels of ordered categories from low to high; see :class:`latree.table.raw.RawColumn`.
     """
 
     name: str
@@ -79,6 +81,7 @@ class ColumnSummary:
     overflow: str | None
     is_whole: bool
     counts: NumberCounts | QuantileSketch
+    order: tuple[str, ...] | None
 
     def merge(self, other: "ColumnSummary") -> "ColumnSummary":
         """Merge the summaries of two sets of rows."""
@@ -86,6 +89,12 @@ class ColumnSummary:
         if {"text", "number"} <= kinds:
             raise InputError(
                 f"column {self.name!r} has texts in some places and numbers in others: give it one type everywhere"
+            )
+        orders = {summary.order for summary in (self, other) if not summary.is_empty}
+        if len(orders) > 1:
+            raise InputError(
+                f"column {self.name!r} has other categories, or another order of them, in some places than in others: "
+                "give it the same categories everywhere"
             )
         merged = ColumnSummary(
             self.name,
@@ -95,6 +104,7 @@ class ColumnSummary:
             self.overflow if self.overflow is not None else other.overflow,
             self.is_whole and other.is_whole,
             _merge_counts(self.counts, other.counts),
+            orders.pop() if orders else self.order,
         )
         if merged.first_text is not None:
             merged.categories()  # raises as soon as there are too many, not after the last row
@@ -115,9 +125,16 @@ class ColumnSummary:
         return isinstance(self.counts, QuantileSketch) or len(self.counts.numbers) > 0
 
     def needs_bins(self, bins: int) -> bool:
-        """Return whether a numeric column is binned: if it has fractions, or many distinct whole numbers."""
+        """Return whether a numeric column is binned: if it has fractions, or many distinct whole numbers.
+
+        Categories are never binned.
+        """
         limit = 2 * bins if self.is_whole else 0
-        return bins > 0 and (isinstance(self.counts, QuantileSketch) or len(self.counts.numbers) > limit)
+        return (
+            bins > 0
+            and self.order is None
+            and (isinstance(self.counts, QuantileSketch) or len(self.counts.numbers) > limit)
+        )
 
     @property
     def kind(self) -> Kind:
@@ -129,7 +146,7 @@ class ColumnSummary:
         return "boolean" if self.kinds == {"boolean"} else "text"
 
     def categories(self) -> list[str]:
-        """Return the labels of a column without bins: numbers by size, texts in alphabetical order."""
+        """Return the labels of a column without bins: as ordered, numbers by size, texts in alphabetical order."""
         sort_keys: dict[str, Any] = {text: text for text in self.texts or ()}
         too_many = self.texts is None
         if self.is_numeric:
@@ -144,11 +161,15 @@ class ColumnSummary:
                 f"column {self.name!r} has more than {MAX_STATES} different values, which is too many categories: drop "
                 "it if it is an identifier or a date"
             )
+        if self.order:
+            spelled = [number_label(label) if self.is_numeric else label for label in self.order]
+            sort_keys = {label: place for place, label in enumerate(spelled) if label in sort_keys}
         return sorted(sort_keys, key=sort_keys.__getitem__)
 
     def column_without_bins(self, missing: tuple[str, ...]) -> Column:
         """Return the column with its distinct values as categories."""
-        return Column(self.name, self.kind, tuple(self.categories()), missing)
+        ordered = self.kind != "text" if self.order is None else bool(self.order)
+        return Column(self.name, self.kind, tuple(self.categories()), missing, ordered=ordered)
 
 
 def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ...]) -> ColumnSummary:
@@ -168,6 +189,7 @@ def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ..
         overflow,
         bool(np.all((distinct == np.floor(distinct)) & (abs(distinct) < _EXACT))),
         _limit_counts(counts),
+        raw.order,
     )
 
 
