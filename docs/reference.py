@@ -29,6 +29,7 @@ PUBLIC = [
     "latree.counts.quartets",
     "latree.model",
     "latree.learners",
+    "latree.explain",
     "latree.figure",
     "latree.report",
     "latree.paper",

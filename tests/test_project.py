@@ -25,6 +25,7 @@ ROOMS = [
     "inference",
     "model",
     "learners",
+    "explain",
     "learn",
     "figure",
     "report",

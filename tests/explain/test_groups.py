@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from latree.report.groups import _ModularityCut, find_groups
 
 import latree
 from helpers.models import model_on, small_models
 from helpers.strategies import mixed_tree
-from latree.report.dependence import Dependence
-from latree.report.groups import _ModularityCut, find_groups
+from latree.explain.dependence import Dependence
 from latree.tree import Tree
 
 MODELS = small_models()
