@@ -114,8 +114,8 @@ def test_parts_of_a_single_group_are_its_main_groups():
         (0.36, ["a", "b", "c"], ["ab"], []),
         (0.56, ["a", "b", "c"], ["ab"], []),
         (0.59, ["ab", "c"], [], ["a", "b"]),
-        (0.86, ["ab", "c"], [], ["a", "b"]),
-        (0.88, ["ab", "c"], [], []),
+        (0.83, ["ab", "c"], [], ["a", "b"]),
+        (0.86, ["ab", "c"], [], []),
     ],
 )
 def test_levels_by_latent_correlation(correlation, main, broad, fine):

@@ -9,7 +9,7 @@ level  range      what it finds
 ====== ========== =======================================================================================
 broad  0.20-0.45  groups of main groups, such as the domains of a personality questionnaire
 main   0.45-0.70  the scales of a questionnaire, sectors, branches of a language family
-fine   0.80-0.95  parts of main groups. A latent correlation above 0.85 is commonly read as: the same thing
+fine   0.80-0.90  parts of main groups. A latent correlation above 0.85 is commonly read as: the same thing
 ====== ========== =======================================================================================
 
 Within its range, each level takes the number of groups that the most thresholds agree on. So a level shows the division
@@ -33,7 +33,7 @@ Level = Literal["broad", "main", "fine"]
 # The thresholds of each level: its lowest and highest latent correlation.
 _BROAD = (0.2, 0.45)
 _MAIN = (0.45, 0.7)
-_FINE = (0.8, 0.95)
+_FINE = (0.8, 0.9)
 _STEP = 0.025
 # A main group has at least two columns. A part of a main group has at least three, which is what it takes to identify a
 # factor: two columns that share a little more with each other than with the rest are a pair, not a group.
