@@ -30,6 +30,7 @@ PUBLIC = [
     "latree.model",
     "latree.explain",
     "latree.learners",
+    "latree.explain",
     "latree.figure",
     "latree.report",
     "latree.paper",

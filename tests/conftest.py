@@ -34,7 +34,7 @@ SLOW = {
     "paper/experiments/test_quartets.py",
     "paper/experiments/test_reproduce.py",
     "report/test_browser.py",
-    "report/test_dependence.py",
+    "explain/test_dependence.py",
     "report/test_render.py",
     "table/test_dask.py",
     "test_estimator.py",

@@ -13,8 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from helpers.models import copying_model
 from helpers.pictures import written
-from latree import InputError, LatentTree, LatentTreeModel, learn_tree, plot
+from latree import InputError, LatentTree, LatentTreeModel, Tree, learn_tree, plot
+from latree.explain import find_groups
 from latree.inference.starts import start_from
 from latree.learn import learn_model
 from latree.model.states import SMOOTHINGS
@@ -527,3 +529,15 @@ def test_samples_of_ordered_categories_are_ordered_categories(library):
         frame = pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.Enum(grades)))
     model = LatentTree(method="lcm", n_states=2, random_state=0).fit(frame)
     assert list(model.sample(5).dtypes) == list(frame.dtypes)
+
+
+def test_groups_and_labels_of_columns():
+    tree = Tree.from_newick("((a,b,c,d),(e,f,g,h));")
+    true = copying_model(tree, lambda node, parent: 0.3 if min(node, parent) >= 8 else 0.8)
+    fitted = LatentTree("nj", n_states=2, random_state=0).fit(true.sample(2000, random_state=0))
+    assert fitted.groups_ == find_groups(fitted.model_)
+    assert [set(group.columns) for group in fitted.groups_ if group.level == "main"] == [set("abcd"), set("efgh")]
+    assert fitted.labels_.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert fitted.summary_["n_groups"] == 2
+    lonely = LatentTree("independent", random_state=0).fit(np.arange(40).reshape(10, 4) % 3)
+    assert (lonely.groups_, lonely.labels_.tolist(), lonely.summary_["n_groups"]) == ([], [-1] * 4, 0)

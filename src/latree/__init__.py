@@ -1,8 +1,8 @@
 """Find the hidden variables behind a table of discrete columns.
 
 Start with :class:`latree.LatentTree`, or with :func:`latree.learn_tree` for the tree alone. What users may import is
-what ``__all__`` lists here and in the folders ``table``, ``tree``, ``counts``, ``learners``, ``model``, ``figure``,
-``report`` and ``paper``.
+what ``__all__`` lists here and in the folders ``table``, ``tree``, ``counts``, ``learners``, ``model``, ``explain``,
+``figure``, ``report`` and ``paper``.
 """
 
 from typing import TYPE_CHECKING

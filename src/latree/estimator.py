@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState
 from latree.errors import InputError
+from latree.explain import Group, group_labels
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
@@ -72,6 +73,11 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The tree.
     model_ : LatentTreeModel
         The fitted model.
+    groups_ : list of Group
+        The groups of columns: main groups first, then groups of groups, then parts of groups. See
+        :func:`latree.explain.find_groups`.
+    labels_ : array of int
+        The number of the main group of each column, ``groups_[labels_[j]]``; -1 for a column that is in no group.
     summary_ : dict
         Log-likelihood, BIC, number of quartet tests, warnings and other facts.
     n_iter_ : int
@@ -150,6 +156,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         learned = learn_model(table, settings)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
+        self.groups_: list[Group] = learned.groups
+        self.labels_ = group_labels(learned.groups, self.tree_.names)
         self.summary_ = learned.summary
         self.n_iter_ = learned.fit.iterations
         self._backend = nw.from_native(X, eager_only=True).implementation.value if _is_frame(X) else None

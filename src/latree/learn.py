@@ -14,7 +14,7 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
-from latree.explain import order_states
+from latree.explain import Group, find_groups, order_states
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
 from latree.learners.structure import Context, Structure
@@ -53,6 +53,11 @@ class Learned:
         return replace(self.fit.model, record=self._record)
 
     @cached_property
+    def groups(self) -> list[Group]:
+        """The groups of columns, at up to three levels."""
+        return find_groups(self.fit.model)
+
+    @cached_property
     def log_likelihood(self) -> float:
         """Log-likelihood of the rows."""
         return self.fit.model.log_likelihood(self.table)
@@ -86,6 +91,7 @@ class Learned:
             "n_rows": table.n_rows,
             "n_columns": table.n_columns,
             "n_hidden": model.tree.n_hidden,
+            "n_groups": sum(group.level == "main" for group in self.groups),
             "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
             "smoothing": self.smoothing,
             "n_parameters": model.n_parameters,

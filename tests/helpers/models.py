@@ -101,3 +101,28 @@ def given_row(joint, row):
         if state >= 0:
             kept = np.take(kept, [state], axis=axis)
     return kept
+
+
+def copying_model(tree, strength):
+    """A model of two-state variables that copy their neighbour with a probability, and are drawn anew otherwise.
+
+    ``strength`` takes the two ends of an edge. The correlation of two variables is the product of the strengths between
+    them.
+    """
+    tables = []
+    for node, parent in enumerate(tree.rooted().parent.tolist()):
+        copied = strength(node, parent) if parent >= 0 else 0
+        table = copied * np.eye(2) + (1 - copied) / 2
+        tables.append(table if parent >= 0 else table[:, :1])
+    columns = tuple(Column(name, "integer", ("0", "1")) for name in tree.names)
+    return LatentTreeModel(tree, columns, tuple(tables))
+
+
+def on_tree(model, tree):
+    """The same distribution on the same tree with other numbers of columns; hidden variables keep their numbers."""
+    old = [model.tree.names.index(name) for name in tree.names] + list(range(tree.n_observed, tree.n_nodes))
+    tables = []
+    for node, parent in enumerate(tree.rooted().parent.tolist()):
+        joint = model.joint([old[node], old[parent]]) if parent >= 0 else model.joint([old[node]])[:, None]
+        tables.append(joint / joint.sum(axis=0))
+    return LatentTreeModel(tree, tuple(model.columns[node] for node in old[: tree.n_observed]), tuple(tables))

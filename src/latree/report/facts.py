@@ -13,12 +13,12 @@ import numpy as np
 
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
+from latree.explain.dependence import Dependence
+from latree.explain.groups import Group, groups_of
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.model import LatentTreeModel
 from latree.model.model import aic, bic
 from latree.model.record import Record
-from latree.report.dependence import Dependence
-from latree.report.groups import Group, find_groups
 from latree.report.node_details import column_details, hidden_details, nats, per_mille
 from latree.report.simpler_models import MAX_ROWS, fit_simpler_models
 from latree.report.unusual_rows import row_facts
@@ -45,7 +45,8 @@ def report_facts(
     """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
     fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
     dependence = Dependence(model)
-    groups = find_groups(model.tree, dependence.column_information, part_of(progress, _FIT_DONE, _GROUPS_DONE))
+    groups = [group for group in groups_of(dependence) if group.level == "main"]
+    progress(_GROUPS_DONE, 1000)
     columns, category_lists = column_details(dependence, table)
     # Columns with the same categories share one list of them.
     keys = [(categories.names, categories.ordered, categories.bounds) for categories in category_lists]
@@ -74,7 +75,7 @@ def report_facts(
         "groups": [
             {**_group_facts(dependence, group), "colour": colour} for group, colour in zip(groups, colours, strict=True)
         ],
-        "labels": _label_facts([labels.get(name, "") for name in tree.names], groups, colours)
+        "labels": _label_facts([labels.get(name, "") for name in tree.names], _columns_of(tree, groups), colours)
         if labels is not None
         else None,
         "fit": fit,
@@ -104,12 +105,18 @@ def _tree_facts(dependence: Dependence) -> dict[str, Any]:
 
 def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
     tree = dependence.tree
-    related = dependence.closest_columns(group.centre, len(group.columns), within=frozenset(group.nodes))
+    nodes = frozenset(group.nodes)
+    related = dependence.closest_columns(group.centre, len(group.columns), within=nodes)
     columns = [column.column for column in related]
     is_hidden = group.centre >= tree.n_observed
     if not is_hidden:
         columns = [group.centre, *columns]
-    support = [float(tree.support[edge]) for edge in group.edges if not np.isnan(tree.support[edge])]
+    # The edges between the group and the rest of the tree have one end in the group.
+    support = [
+        float(share)
+        for (u, v), share in zip(tree.edges.tolist(), tree.support, strict=True)
+        if (u in nodes) != (v in nodes) and not np.isnan(share)
+    ]
     return {
         "named_by": columns[:_N_NAMING_COLUMNS],
         "columns": columns,
@@ -129,14 +136,20 @@ def _colours(tree: Tree, groups: list[Group]) -> list[int]:
         node = stack.pop()
         position[node] = len(position)
         stack.extend(reversed(branches[node]))
-    order = sorted(range(len(groups)), key=lambda number: min(position[column] for column in groups[number].columns))
+    first = [min(position[column] for column in columns) for columns in _columns_of(tree, groups)]
+    order = sorted(range(len(groups)), key=lambda number: first[number])
     colours = {number: place % N_COLOURS for place, number in enumerate(order)}
     return [colours[number] for number in range(len(groups))]
 
 
-def _label_facts(labels: Sequence[str], groups: list[Group], colours: list[int]) -> dict[str, Any]:
+def _columns_of(tree: Tree, groups: list[Group]) -> list[list[int]]:
+    """Return the numbers of each group's columns."""
+    return [[node for node in group.nodes if node < tree.n_observed] for group in groups]
+
+
+def _label_facts(labels: Sequence[str], groups: list[list[int]], colours: list[int]) -> dict[str, Any]:
     """Compare labels with groups, and give each label the colour of the first group in which it is the most common."""
-    facts = compare_labels(labels, [group.columns for group in groups])
+    facts = compare_labels(labels, groups)
     chosen = {match["label"]: colour for match, colour in reversed([*zip(facts["groups"], colours, strict=True)])}
     spare = [colour for colour in range(N_COLOURS) if colour not in chosen.values()] or list(range(N_COLOURS))
     others = [name for name in facts["names"] if name not in chosen]

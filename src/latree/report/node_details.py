@@ -7,7 +7,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.counts.contingency import column_counts
-from latree.report.dependence import Dependence
+from latree.explain.dependence import Dependence
 from latree.table import Column, Table
 
 # The number of columns that explain the states of a hidden variable.

@@ -5,8 +5,8 @@ import pytest
 
 from helpers.models import model_on, naive_joint, small_models
 from helpers.strategies import mixed_tree
+from latree.explain.dependence import Dependence
 from latree.model import LatentTreeModel
-from latree.report.dependence import Dependence
 from latree.table import Column
 from latree.tree import Tree
 
@@ -37,7 +37,7 @@ def test_information_of_columns_equals_sums_over_all_states(model):
 def test_information_does_not_depend_on_the_size_of_a_batch(monkeypatch):
     model = model_on(mixed_tree(12, 3), [3] * 40, 3)
     together = Dependence(model).column_information
-    monkeypatch.setattr("latree.report.dependence._BATCH_STATES", 4)
+    monkeypatch.setattr("latree.explain.dependence._BATCH_STATES", 4)
     np.testing.assert_allclose(Dependence(model).column_information, together, rtol=0, atol=1e-12)
 
 

@@ -1,0 +1,174 @@
+"""Cutting a tree into groups of columns at a given latent correlation.
+
+Suppose that two groups of columns measure two factors with correlation ρ. Then a column i of one group and a column j
+of the other have the correlation ``R_ij = ρ λ_i λ_j``, where λ is the loading of a column on its own factor. So two
+groups are apart at the threshold t if ``Σ R_ij < t Σ λ_i λ_j`` over the pairs between them. The best cut at t maximises
+
+``Q(t) = Σ (R_ij - t λ_i λ_j)`` over all pairs of columns that stay together.
+
+This is the constant Potts model of Traag, Van Dooren & Nesterov (2011), with loadings as weights. Unlike modularity, it
+has no resolution limit: whether two groups are apart depends on these two, and not on how many others there are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.arrays import FloatArray, IntArray
+from latree.tree import Tree
+
+# A change of a cut must raise Q by more than this share of all similarity, so that rounding errors never decide.
+_MIN_GAIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """Which cuts are made: those below a latent correlation, with enough columns on both sides, at allowed edges."""
+
+    threshold: float
+    min_columns: int
+    allowed: NDArray[np.bool_]  # whether the edge above each inner node may be cut
+
+
+class TreeCutter:
+    """Cuts of a tree into connected pieces, for a similarity of columns and their loadings.
+
+    A leaf always stays with its neighbour, so only inner nodes matter: each stands for itself and its leaves. They are
+    numbered in the order of the rooted tree, where a subtree is a slice. A cut is an array with the top of the piece of
+    each inner node; the edge above each top is cut.
+
+    Parameters
+    ----------
+    tree : Tree
+    similarity : array, shape (d, d)
+        Similarity R of every two columns, from 0 to 1: symmetric, with zeros on the diagonal.
+    loadings : array, shape (d,)
+        Loading λ of every column on the hidden variable that it hangs on, from 0 to 1.
+
+    Attributes
+    ----------
+    inner : array of int
+        The node of the tree that each number stands for.
+    home : array of int
+        The number of the inner node that each column belongs to.
+    whole : array of int
+        The cut that cuts nothing: one piece per component.
+    """
+
+    def __init__(self, tree: Tree, similarity: FloatArray, loadings: FloatArray) -> None:
+        rooted = tree.rooted()
+        columns = np.arange(tree.n_observed)
+        home = np.array([_home(tree, column) for column in columns.tolist()], dtype=np.intp)
+        is_inner = np.ones(tree.n_nodes, dtype=bool)
+        is_inner[columns[home != columns]] = False
+        self.inner = rooted.order[is_inner[rooted.order]]
+        number = np.full(tree.n_nodes + 1, -1, dtype=np.intp)  # the last entry is the parent of roots
+        number[self.inner] = np.arange(len(self.inner))
+        self.home, self.parent = number[home], number[rooted.parent[self.inner]]
+        self.size = np.array(rooted.subtree_sums(is_inner.astype(int).tolist()), dtype=np.intp)[self.inner]
+        self.whole = np.arange(len(self.inner))
+        for node in np.flatnonzero(self.parent >= 0).tolist():
+            self.whole[node] = self.whole[self.parent[node]]
+        # Sums over the columns of every inner node.
+        belongs = np.zeros((len(columns), len(self.inner)))
+        belongs[columns, self.home] = 1
+        self.similarity = belongs.T @ similarity @ belongs
+        self.loadings, self.n_columns = loadings @ belongs, belongs.sum(axis=0).astype(int)
+        self.min_gain = _MIN_GAIN * float(similarity.sum())
+
+    def best(
+        self, threshold: float, min_columns: int, start: IntArray | None = None, among: IntArray | None = None
+    ) -> IntArray:
+        """Return the best cut found: cut greedily, then revise single edges until nothing improves.
+
+        Parameters
+        ----------
+        threshold : float
+            The latent correlation t below which groups are apart.
+        min_columns : int
+            Every piece that a new cut makes has at least this many columns.
+        start : array of int, optional
+            A cut to refine: what it cuts stays cut.
+        among : array of int, optional
+            A cut to coarsen: nothing else is cut.
+        """
+        start = self.whole if start is None else start
+        allowed = np.ones(len(start), dtype=bool) if among is None else among == np.arange(len(start))
+        rule = _Rule(threshold, min_columns, allowed)
+        cut = start.copy()
+        waiting = np.unique(cut).tolist()
+        while waiting:
+            top = waiting.pop()
+            piece = np.flatnonzero(cut == top)
+            gains = self._gains(piece, rule)
+            best = int(np.argmax(gains))
+            if gains[best] > self.min_gain:
+                node = int(piece[best])
+                cut[self._below(piece, node)] = node
+                waiting += [top, node]
+        # Every round raises Q. Two or three rounds are enough, as a rule.
+        for _ in range(len(cut)):
+            if not self._revise(cut, start, rule):
+                break
+        return cut
+
+    def _revise(self, cut: IntArray, start: IntArray, rule: _Rule) -> bool:
+        """Replace or undo each cut where that raises Q; return whether the cut changed."""
+        tops = np.setdiff1d(cut, start).tolist()
+        gain_of = {}
+        for top in tops:
+            merged = self._merged(cut, top)
+            gain_of[top] = float(self._gains(merged, rule)[np.searchsorted(merged, top)])
+        changed = False
+        # The weakest cut comes first, so that the order does not depend on the order of columns.
+        for top in sorted(tops, key=lambda top: (gain_of[top], top)):
+            merged = self._merged(cut, top)
+            gains = self._gains(merged, rule)
+            best, own = int(np.argmax(gains)), int(np.searchsorted(merged, top))
+            if max(gains[best], 0.0) > gains[own] + self.min_gain:
+                cut[merged] = cut[self.parent[top]]
+                if gains[best] > self.min_gain:
+                    node = int(merged[best])
+                    cut[self._below(merged, node)] = node
+                changed = True
+        return changed
+
+    def _merged(self, cut: IntArray, top: int) -> IntArray:
+        """Return the piece that appears when the edge above a top is not cut."""
+        return np.flatnonzero((cut == top) | (cut == cut[self.parent[top]]))
+
+    def _gains(self, piece: IntArray, rule: _Rule) -> FloatArray:
+        """Return for each node of a piece how much a cut above it raises Q; -inf where there can be no cut.
+
+        A cut into the sides A and B gains ``t Σ λ_i λ_j - Σ R_ij``, over the columns i of A and j of B.
+        """
+        # The nodes of the piece below its node number p are piece[p:last[p]].
+        first, last = np.arange(len(piece)), np.searchsorted(piece, piece + self.size[piece])
+        # Sums over blocks of the similarities, from cumulative sums over rows and columns.
+        cumulative = np.zeros((len(piece) + 1, len(piece) + 1))
+        cumulative[1:, 1:] = self.similarity[np.ix_(piece, piece)].cumsum(axis=0).cumsum(axis=1)
+        inside = cumulative[last, last] - cumulative[first, last] - cumulative[last, first] + cumulative[first, first]
+        across = cumulative[last, -1] - cumulative[first, -1] - inside
+        loadings = np.concatenate([[0.0], self.loadings[piece].cumsum()])
+        side = loadings[last] - loadings[first]
+        gains = rule.threshold * side * (loadings[-1] - side) - across
+        n_columns = np.concatenate([[0], self.n_columns[piece].cumsum()])
+        n_below = n_columns[last] - n_columns[first]
+        smaller_side = np.minimum(n_below, n_columns[-1] - n_below)
+        possible = rule.allowed[piece] & (smaller_side >= rule.min_columns)
+        possible[0] = False  # the edge above the top is cut already, or there is none
+        return np.where(possible, np.round(gains, 12), -np.inf)
+
+    def _below(self, piece: IntArray, node: int) -> IntArray:
+        """Return the nodes of a piece that are in the subtree of one of them."""
+        return np.asarray(piece[(piece >= node) & (piece < node + self.size[node])])
+
+
+def _home(tree: Tree, column: int) -> int:
+    """Return the inner node that a column belongs to: the neighbour of a leaf; a column inside the tree is its own."""
+    if len(tree.neighbors[column]) != 1:
+        return column
+    neighbor = tree.neighbors[column][0][0]
+    # Two columns that have only each other: one of them stands for both.
+    return min(column, neighbor) if len(tree.neighbors[neighbor]) == 1 else neighbor
