@@ -24,6 +24,7 @@ ROOMS = [
     "counts",
     "inference",
     "model",
+    "search",
     "learners",
     "explain",
     "learn",

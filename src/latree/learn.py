@@ -15,6 +15,7 @@ from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
 from latree.explain import Group, find_groups, order_states
+from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
 from latree.learners.structure import Context, Structure
@@ -25,6 +26,7 @@ from latree.model.heldout import held_out
 from latree.model.model import aic, bic
 from latree.model.record import Origin, Record
 from latree.model.states import Choice, choose
+from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
@@ -263,10 +265,16 @@ def _capacity(
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Return numbers of states, smoothing and a model to start from: as given, as the learner found them, or chosen."""
     start = None
-    if structure.edge_tables is not None and settings.n_states is None:
+    if structure.edge_tables is not None:
         tables = start_from(table, structure.tree, structure.edge_tables)
         start = LatentTreeModel(structure.tree, table.columns, tables)
     known = settings.n_states or structure.n_states
+    if settings.goal == "explain" and known is None:
+        search = Search(table, int(rng.integers(2**31)), progress=stages("Choosing the states", at_most=True))
+        start = search.sized(structure.tree).model
+        known = tuple(start.n_states[structure.tree.n_observed :].tolist())
+    if settings.goal == "explain":
+        return known, DEFAULT_SMOOTHING if settings.smoothing is None else settings.smoothing, start, None
     if known is not None and settings.smoothing is not None:
         return known, settings.smoothing, start, None
     choice = structure.choice or choose(

@@ -462,7 +462,7 @@ def questionnaire(n_rows):
 def test_the_states_of_a_questionnaire_increase_with_its_items(method):
     answers, keys = questionnaire(1500)
     answers = answers[answers.columns[::-1]]
-    model = LatentTree(method=method, criterion="bic", n_states=3, bootstrap=0, random_state=0).fit(answers).model_
+    model = LatentTree(method=method, n_states=3, bootstrap=0, random_state=0).fit(answers).model_
     directions = order_states(model).directions
     assert directions.tolist() == keys[::-1].tolist()
     for node in range(model.tree.n_observed, model.tree.n_nodes):

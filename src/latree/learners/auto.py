@@ -19,11 +19,12 @@ from latree._util.arrays import FloatArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import WHOLE, Attempts, Progress, no_progress, part_of
 from latree.counts.distances import chance, covariance, information, pairwise, pairwise_all
+from latree.learners.explain import explain
 from latree.learners.hidden_chow_liu import hidden_chow_liu
 from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
 from latree.learners.neighbor_joining import neighbor_joining
-from latree.learners.rearrange import Verdict, Views, exchanged
+from latree.search.rearrange import Verdict, Views, exchanged
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, with_support
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
@@ -182,6 +183,8 @@ class _Candidate(NamedTuple):
 
 def auto(table: Table, settings: Settings, context: Context) -> Structure:
     """Learn the tree that an expert would choose, with its numbers of states and smoothing."""
+    if settings.goal == "explain":
+        return explain(table, settings, context)
     goal, n_states, smoothing, keep = settings.goal, settings.n_states, settings.smoothing, context.keep
     progress, rng = context.progress, context.rng
     ends = [round(WHOLE * share) for share in accumulate(_SHARES.values())]

@@ -60,6 +60,12 @@ class Verdict:
         return float(gain @ self.sums) / error
 
     @property
+    def exchange(self) -> tuple[int, int]:
+        """The subtree that leaves H and the one that leaves G if the rival's pairing is taken."""
+        (_, moved), _ = PAIRINGS[self.rival]
+        return self.tops[1], self.tops[moved]
+
+    @property
     def support(self) -> float:
         """How often the tree's own pairing would come out best if rows were drawn anew."""
         rng = np.random.default_rng(0)
@@ -132,8 +138,7 @@ def _sums(views: list[FloatArray], weights: FloatArray) -> tuple[FloatArray, Flo
 def exchanged(tree: Tree, verdict: Verdict) -> Tree:
     """Return the tree with the rival pairing at an edge."""
     h, g = verdict.ends
-    (_, moved), _ = PAIRINGS[verdict.rival]
-    leaving, coming = verdict.tops[1], verdict.tops[moved]
+    leaving, coming = verdict.exchange
     edges = tree.edges.copy()
     for old, new, moving in ((h, g, leaving), (g, h, coming)):
         row = next(edge for other, edge in tree.neighbors[old] if other == moving)

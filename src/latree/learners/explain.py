@@ -1,0 +1,75 @@
+"""The default learner: the hidden variables that are there, and no more.
+
+Columns that depend on no other stay by themselves. The others are joined into several binary trees, from which
+:class:`latree.search.explain.Search` goes on.
+"""
+
+import numpy as np
+
+from latree._util.arrays import IntArray
+from latree._util.progress import Progress, no_progress
+from latree.counts.distances import chance, covariance, information, pairwise_all
+from latree.learners.average_linkage import average_linkage
+from latree.learners.independent import independent
+from latree.learners.minimum_evolution import balanced_interchanges
+from latree.learners.neighbor_joining import neighbor_joining
+from latree.learners.structure import Context, Structure
+from latree.search.draft import Draft
+from latree.search.explain import MAX_ROWS, Search
+from latree.settings import Settings
+from latree.table import Table
+from latree.table.memory import MemoryRows
+from latree.tree import Tree
+
+# A column is left alone if chance would show a pair as dependent as its closest one with at least this probability.
+_CHANCE = 0.01
+
+
+def explain(table: Table, settings: Settings, context: Context) -> Structure:
+    """Learn which hidden variables are there, how they are connected, and how many states each has.
+
+    The result does not depend on the order of the columns: they are sorted by name first.
+    """
+    measuring, searching = context.stages(0.05)
+    order = np.argsort(np.array(table.names), kind="stable")
+    trees = starting_trees(table, order, measuring)
+    if not trees:
+        return independent(table.names)
+    seed = int(context.rng.integers(2**31))
+    search = Search(_sorted_sample(table, order, seed), seed, settings.n_states, searching)
+    found = search.resolved(trees) if settings.resolve == "all" else search.explained(trees)
+    tree = found.model.tree
+    joint = Draft(found.model).joint
+    return Structure(
+        tree.reordered(table.names),
+        found.steps,
+        tuple(found.model.n_states[tree.n_observed :].tolist()),
+        tuple(joint[u][v] for u, v in tree.edges.tolist()),
+    )
+
+
+def starting_trees(table: Table, order: IntArray, progress: Progress = no_progress) -> list[Tree]:
+    """Return binary trees to start from, over the columns in a given order; none if no two columns are dependent.
+
+    Neighbour joining, balanced minimum evolution and average linkage are each best on some tables.
+    """
+    d = table.n_columns
+    measured = pairwise_all(table, [chance, covariance, information], progress)
+    p_values, distance, similarity = (matrix[np.ix_(order, order)] for matrix in measured)
+    np.fill_diagonal(p_values, 1)
+    columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
+    if len(columns) < 2:
+        return []
+    names = [table.names[column] for column in order]
+    near, alike = distance[np.ix_(columns, columns)], similarity[np.ix_(columns, columns)]
+    chosen = [names[column] for column in columns]
+    joined = neighbor_joining(chosen, near).tree
+    found = (joined, balanced_interchanges(joined, near).tree, average_linkage(chosen, alike).tree)
+    return [Tree(names, np.array([*columns, *range(d, d + tree.n_hidden)])[tree.edges]) for tree in found]
+
+
+def _sorted_sample(table: Table, order: IntArray, seed: int) -> Table:
+    """Return some rows of a table with its columns in another order."""
+    block = table.subsample_block(MAX_ROWS, seed)
+    rows = MemoryRows.from_block(block._replace(codes=np.ascontiguousarray(block.codes[:, order]), number=None))
+    return Table(tuple(table.columns[column] for column in order), rows)

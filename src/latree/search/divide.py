@@ -1,0 +1,110 @@
+"""New hidden variables: some neighbours of one get a hidden variable of their own between them and it.
+
+If a hidden variable explains all dependence between its neighbours, what it leaves over (residuals) is independent. So
+neighbours whose residuals depend on each other may have another hidden variable in common.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+from latree._util.arrays import FloatArray, IntArray
+from latree.inference.messages import TINY
+from latree.search.edges import SMOOTHING, Surroundings, examine_pair
+from latree.search.local import Pair, Star, fit
+from latree.search.moves import Move
+
+_CANDIDATES = 5  # groups of neighbours that are tried for each hidden variable
+_ITERATIONS = 15
+_AGREEMENT = 0.8  # a new hidden variable starts as a copy of the old one with this probability
+
+
+def best_division(around: Surroundings, node: int, fold: IntArray, new: int) -> Move | None:
+    """Return the best way to put a new hidden variable above some neighbours of one.
+
+    Parameters
+    ----------
+    around : Surroundings
+    node : int
+        A hidden variable; with fewer than four neighbours it cannot be divided.
+    fold : array of int
+        The fold of each row, see :func:`latree.search.edges.folds`.
+    new : int
+        The number of the new hidden variable.
+
+    Returns
+    -------
+    Move or None
+        Its gain is the cross-validated one of two hidden variables over one.
+    """
+    near = [u for u, _ in around.tree.neighbors[node]]
+    if len(near) < 4:
+        return None
+    star = around.star(node)
+    best: tuple[float, Pair, list[int]] | None = None
+    for group in candidate_groups(star, around.weights):
+        found = fit(_divided(star, group), around.weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
+        score = float(around.weights @ found.rows)
+        if best is None or score > best[0]:
+            best = score, found.model, group
+    if best is None:
+        return None
+    _, pair, group = best
+    gain = examine_pair(pair, around.weights, fold).gain
+    rest = [u for place, u in enumerate(near) if place not in group]
+    return Move((node, new), tuple(rest), tuple(near[place] for place in group), pair, gain)
+
+
+def candidate_groups(star: Star, weights: FloatArray) -> list[list[int]]:
+    """Return groups of neighbours, by their places, whose residuals depend most on each other."""
+    degree = len(star.tables)
+    dependence = residual_dependence(star, weights)
+    distance = dependence.max() - dependence
+    np.fill_diagonal(distance, 0)
+    members = {place: [place] for place in range(degree)}
+    found: list[tuple[float, list[int]]] = []
+    for number, (one, other, _, _) in enumerate(linkage(squareform(distance, checks=False), "average"), start=degree):
+        members[number] = sorted(members[int(one)] + members[int(other)])
+        if len(members[number]) <= degree - 2:
+            block = dependence[np.ix_(members[number], members[number])]
+            found.append((float(block.sum() / (len(block) - 1)), members[number]))
+    return [group for _, group in sorted(found, reverse=True)[:_CANDIDATES]]
+
+
+def residual_dependence(star: Star, weights: FloatArray) -> FloatArray:
+    """Return how much the residuals of every two neighbours depend on each other; about 1 where they do not.
+
+    The residual of neighbour u is ``P(u | row) - Σ_h P(u | h) P(h | row)``: what its own cells say beyond the hidden
+    variable. The measure is the squared norm of the covariance of two residuals, over its mean for independent ones.
+    """
+    posterior = star.posterior()
+    residuals = []
+    for table, message in zip(star.tables, star.messages, strict=True):
+        # P(u = x | row) = message(x) Σ_h P(x | h) P(h | row) / factor(h)
+        own = message * (table @ (posterior / np.maximum(table.T @ message, TINY)))
+        residuals.append((own - table @ posterior) * np.sqrt(weights))
+    sizes = [len(table) for table in star.tables]
+    stacked = np.concatenate(residuals)
+    squares = (stacked @ stacked.T) ** 2
+    starts = np.cumsum([0, *sizes[:-1]])
+    norms = np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1)
+    traces = np.add.reduceat((stacked**2).sum(axis=1), starts)
+    found = norms * weights.sum() / np.maximum(traces[:, None] * traces, TINY)
+    np.fill_diagonal(found, 0)
+    return np.asarray((found + found.T) / 2)
+
+
+def _divided(star: Star, group: Sequence[int]) -> Pair:
+    """Return two hidden variables that mostly agree, the second with a group of the neighbours, for EM to start from."""
+    k = len(star.prior)
+    rest = [place for place in range(len(star.tables)) if place not in group]
+    return Pair(
+        tuple(star.messages[place] for place in rest),
+        tuple(star.messages[place] for place in group),
+        star.prior,
+        _AGREEMENT * np.eye(k) + (1 - _AGREEMENT) * star.prior[:, None],
+        tuple(star.tables[place] for place in rest),
+        tuple(star.tables[place] for place in group),
+    )

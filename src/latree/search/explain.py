@@ -1,0 +1,374 @@
+"""The search for the hidden variables that are there, and no more.
+
+It starts from binary trees and fits the best of them. Then it cuts the tree where two parts are independent, contracts
+the edges that the rows do not show, and improves what is left by moves on the fitted model, until no move helps. Every
+move is a small fit to the messages around one or two hidden variables, and starts EM of the whole model where it ended:
+nothing is fitted from a random start but the trees at the beginning.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan, log, nan
+from typing import TypeVar
+
+import numpy as np
+
+from latree._util.arrays import FloatArray
+from latree._util.parallel import map_ordered, one_blas_thread
+from latree._util.progress import WHOLE, Progress, no_progress
+from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
+from latree.model.states import cap_states, rough_tolerance
+from latree.search.divide import best_division
+from latree.search.draft import Draft, Replacement
+from latree.search.edges import SMOOTHING, Surroundings, edge_threshold, examine_edges, folds
+from latree.search.independence import SideTest
+from latree.search.moves import Move, best_moves
+from latree.search.rearrange import Views
+from latree.search.states import best_size
+from latree.table import Table
+from latree.table.memory import MemoryRows
+from latree.tree import Tree
+
+# Structure is found in at most this many rows.
+MAX_ROWS = 5000
+
+# Hidden variables have this many states before their numbers are chosen.
+_FIRST_STATES = 4
+
+# Iterations of EM for the whole model: of the first trees, and after moves.
+_START_ITERATIONS = 30
+_ITERATIONS = 12
+
+# Numbers of states are chosen with little smoothing, as BIC is about the likelihood.
+_STATE_SMOOTHING = 0.1
+
+# Another pairing of four subtrees must be better by this many standard errors.
+_LEAD = 1.5
+
+# Two sides of an edge may be independent if their dependence predicts rows better by less than this, in nats,
+_MIN_DEPENDENCE = 8.0
+# and are taken as independent if chance makes as much covariance with at least this probability.
+_CHANCE = 0.01
+
+# Edges whose gain is this near the threshold, in nats, are tested once more with other folds.
+_DOUBTFUL = 6.0
+
+# A move must lower half of the BIC by this; a new hidden variable must predict rows better by this; in nats.
+_MIN_MOVE = 1.0
+_MIN_DIVISION = 5.0
+
+# Most repeats of each kind of step.
+_SWEEPS = 10
+_CONTRACTIONS = 12
+_MOVES = 8
+_DIVISIONS = 4
+_SIZINGS = 6
+_CYCLES = 4
+
+
+AnyMove = TypeVar("AnyMove")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The end of a search.
+
+    Attributes
+    ----------
+    model : LatentTreeModel
+        Fitted to the rows of the search.
+    steps : dict
+        How many edges were contracted and cut, how many moves were made, and so on.
+    """
+
+    model: LatentTreeModel
+    steps: dict[str, int]
+
+
+class Search:
+    """Searches for the structure behind a table, in a sample of its rows.
+
+    Parameters
+    ----------
+    table : Table
+    seed : int
+        Of the sample, the folds and all random starts.
+    n_states : int, optional
+        Of every hidden variable, if it is given.
+    progress : callable
+        Called with an estimate of how much is done.
+    """
+
+    def __init__(
+        self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress
+    ) -> None:
+        self.block = table.subsample_block(MAX_ROWS, seed)
+        self.table = Table(table.columns, MemoryRows.from_block(self.block))
+        self.seed, self.n_states = seed, n_states
+        self.log_rows = log(max(self.table.total_weight, 2.0))
+        self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
+        self._tolerance = rough_tolerance(self.table)
+        self._least_gain = nan  # of an edge that is there
+        self._progress, self._done = progress, 0.0
+
+    def resolved(self, trees: Sequence[Tree]) -> Found:
+        """Return the best of some binary trees, rearranged, with the numbers of states that minimise BIC."""
+        with one_blas_thread():
+            return Found(self._sized(self._rearranged(self._first(trees))), self.steps)
+
+    def sized(self, tree: Tree) -> Found:
+        """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
+        with one_blas_thread():
+            return Found(self._sized(self._first([tree])), {})
+
+    def explained(self, trees: Sequence[Tree]) -> Found:
+        """Return the hidden variables that are there, found from the best of some binary trees."""
+        with one_blas_thread():
+            model = self._cut(self._first(trees))
+            if self._mostly_there(model):
+                model = self._rearranged(model)
+            model = self._contracted(model)
+            for _ in range(_CYCLES):
+                before = _outline(model)
+                model = self._divided(self._moved(model))
+                model = self._sized(self._contracted(model))
+                if _outline(model) == before:
+                    break
+            return Found(model, self.steps)
+
+    def _fitted(
+        self, start: LatentTreeModel, iterations: int = _ITERATIONS, smoothing: float = SMOOTHING
+    ) -> LatentTreeModel:
+        """Continue EM of the whole model."""
+        self._report()
+        return fit_model(
+            self.table,
+            start.tree,
+            start.n_states[start.tree.n_observed :].tolist(),
+            smoothing=smoothing,
+            monitor=ConvergenceMonitor(self._tolerance, iterations),
+            start=start,
+        ).model
+
+    def _report(self) -> None:
+        """Report that another fit of the whole model begins; how many there will be is not known."""
+        self._done += (1 - self._done) / 12
+        self._progress(int(self._done * WHOLE), WHOLE)
+
+    def _first(self, trees: Sequence[Tree]) -> LatentTreeModel:
+        """Fit some trees quickly and return the one with the lowest BIC."""
+
+        def quick(tree: Tree) -> LatentTreeModel:
+            self._report()
+            return fit_model(
+                self.table,
+                tree,
+                self._first_states(tree),
+                smoothing=SMOOTHING,
+                monitor=ConvergenceMonitor(self._tolerance, _START_ITERATIONS),
+                random_state=self.seed,
+            ).model
+
+        distinct = {tree.splits: tree for tree in trees}.values()
+        return min((quick(tree) for tree in distinct), key=lambda model: model.bic(self.table))
+
+    def _first_states(self, tree: Tree) -> Sequence[int]:
+        if self.n_states is not None:
+            return [self.n_states] * tree.n_hidden
+        return cap_states(tree, self.table.n_states.tolist(), _FIRST_STATES)
+
+    def _rearranged(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Exchange subtrees of a binary tree where the four-point rule on their posteriors asks for it."""
+        for _ in range(_SWEEPS):
+            verdicts = Views(model, self.block).verdicts().values()
+            leading = sorted((one for one in verdicts if one.rival_lead > _LEAD), key=lambda one: -one.rival_lead)
+            chosen = _apart(leading, lambda one: {*one.ends, *one.tops})
+            if not chosen:
+                break
+            draft = Draft(model)
+            for verdict in chosen:
+                (h, g), (leaving, coming) = verdict.ends, verdict.exchange
+                draft.move(leaving, h, g)
+                draft.move(coming, g, h)
+            self.steps["exchanges"] += len(chosen)
+            model = self._fitted(draft.start(self.table), _START_ITERATIONS)
+        return model
+
+    def _cut(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Cut edges whose two sides are independent."""
+        while True:
+            around = Surroundings(model, self.block)
+            edges = around.inner_edges
+            tests = examine_edges(around, edges, self.seed)
+            weak = [edge for edge, test in zip(edges, tests, strict=True) if test.dependence < _MIN_DEPENDENCE]
+            apart = [edge for edge in weak if self._sides.p_value(_side(model.tree, edge)) > _CHANCE]
+            if not apart:
+                return model
+            draft = Draft(model)
+            for edge in apart:
+                draft.disconnect(*model.tree.edges[edge].tolist())
+            draft.tidy()
+            self.steps["cuts"] += len(apart)
+            model = self._fitted(draft.start(self.table))
+
+    def _mostly_there(self, model: LatentTreeModel) -> bool:
+        """Return whether the rows show most edges of a binary tree; rearranging would mislead where they do not."""
+        around = Surroundings(model, self.block)
+        edges = around.inner_edges
+        if edges:
+            self._gains(around, edges, 0)
+        return bool(edges) and self._least_gain < 0
+
+    @cached_property
+    def _sides(self) -> SideTest:
+        return SideTest(self.block, self.table.n_states)
+
+    def _contracted(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Contract the edges that the rows do not show, until they show all edges that are left."""
+        for number in range(_CONTRACTIONS):
+            around = Surroundings(model, self.block)
+            edges = around.inner_edges
+            if not edges:
+                break
+            gains = self._gains(around, edges, number)
+            gone = [edge for edge, gain in zip(edges, gains, strict=True) if gain <= self._least_gain]
+            if not gone:
+                break
+            clusters = _clusters(model.tree.edges[gone].tolist())
+            draft = Draft(model)
+            draft.replace(list(map_ordered(lambda nodes, around=around: self._merged(around, nodes), clusters)))
+            draft.tidy()
+            self.steps["contractions"] += len(gone)
+            model = self._fitted(draft.start(self.table))
+        return model
+
+    def _gains(self, around: Surroundings, edges: Sequence[int], number: int) -> FloatArray:
+        """Return the gain of each edge; the mean of two where it is near the threshold.
+
+        The first binary tree decides about the threshold: later, most edges that are not there are gone.
+        """
+        gains = np.array([test.gain for test in examine_edges(around, edges, self.seed + number)])
+        if isnan(self._least_gain):
+            self._least_gain = edge_threshold(gains)
+        close = np.flatnonzero(np.abs(gains - self._least_gain) < _DOUBTFUL)
+        again = examine_edges(around, [edges[place] for place in close], self.seed + number + _CONTRACTIONS)
+        gains[close] = (gains[close] + [test.gain for test in again]) / 2
+        return gains
+
+    def _merged(self, around: Surroundings, nodes: Sequence[int]) -> Replacement:
+        """Return one hidden variable in the place of several, with more states if that lowers BIC."""
+        neighbors, star = around.merged(nodes)
+        if self.n_states is None:
+            star = best_size(
+                star, around.weights, smoothing=SMOOTHING, log_rows=self.log_rows, seed=self.seed, fewer=False
+            ).star
+        return Replacement(nodes, neighbors, star)
+
+    def _moved(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Move neighbours of hidden variables to the next ones while that lowers BIC."""
+        model = self._fitted(model)
+        best = model.bic(self.table)
+        for _ in range(_MOVES):
+            around = Surroundings(model, self.block)
+            moves = [move for move in best_moves(around, around.inner_edges, self.log_rows) if move.gain > _MIN_MOVE]
+            chosen = _apart(moves, lambda move: {*move.ends, *move.neighbors, *move.other_neighbors})
+            # Each move lowers BIC by itself. If all of them together do not, only the better half is made.
+            while chosen:
+                tried = self._after(model, chosen)
+                if tried.bic(self.table) < best:
+                    break
+                chosen = chosen[: len(chosen) // 2]
+            if not chosen:
+                break
+            self.steps["moves"] += len(chosen)
+            model, best = tried, tried.bic(self.table)
+        return model
+
+    def _divided(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Put new hidden variables above some neighbours of one where two predict better."""
+        for number in range(_DIVISIONS):
+            around = Surroundings(model, self.block)
+            fold = folds(len(around.weights), self.seed + number)
+            tree, least = model.tree, max(_MIN_DIVISION, self._least_gain)
+            found = map_ordered(
+                lambda node, around=around, fold=fold: best_division(around, node, fold, node + around.tree.n_hidden),
+                range(tree.n_observed, tree.n_nodes),
+            )
+            moves = sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
+            chosen = _apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
+            if not chosen:
+                break
+            self.steps["divisions"] += len(chosen)
+            model = self._after(model, chosen)
+        return model
+
+    def _after(self, model: LatentTreeModel, moves: Iterable[Move]) -> LatentTreeModel:
+        draft = Draft(model)
+        for move in moves:
+            draft.rearrange(move)
+        return self._fitted(draft.start(self.table))
+
+    def _sized(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Choose the number of states of each hidden variable by BIC."""
+        model = self._fitted(model, smoothing=_STATE_SMOOTHING)
+        if self.n_states is not None:
+            return model
+        best = model.bic(self.table)
+        for _ in range(_SIZINGS):
+            around = Surroundings(model, self.block)
+            nodes = range(model.tree.n_observed, model.tree.n_nodes)
+            found = map_ordered(lambda node, around=around: self._resized(around, node), nodes)
+            gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
+            chosen = _apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
+            if not chosen:
+                break
+            draft = Draft(model)
+            draft.replace([replacement for _, replacement in chosen])
+            tried = self._fitted(draft.start(self.table), smoothing=_STATE_SMOOTHING)
+            if tried.bic(self.table) >= best:
+                break
+            model, best = tried, tried.bic(self.table)
+        return model
+
+    def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
+        """Return by how much BIC falls with the best number of states of a hidden variable; 0 if it has that already."""
+        star = around.star(node)
+        best = best_size(
+            star, around.weights, smoothing=_STATE_SMOOTHING, log_rows=self.log_rows, seed=self.seed
+        )
+        now = star.n_parameters * self.log_rows - 2 * float(around.weights @ star.expectation(None, 0)[0])
+        gain = now - best.bic if len(best.star.prior) != len(star.prior) else 0.0
+        return gain, Replacement([node], [u for u, _ in around.tree.neighbors[node]], best.star)
+
+
+def _apart(moves: Iterable[AnyMove], touched_by: Callable[[AnyMove], set[int]]) -> list[AnyMove]:
+    """Return the moves, the first ones first, no two of which touch the same node."""
+    chosen: list[AnyMove] = []
+    touched: set[int] = set()
+    for move in moves:
+        nodes = touched_by(move)
+        if not touched & nodes:
+            chosen.append(move)
+            touched |= nodes
+    return chosen
+
+
+def _clusters(edges: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return the groups of nodes that some edges connect."""
+    groups: dict[int, set[int]] = {}
+    for u, v in edges:
+        together = groups.get(u, {u}) | groups.get(v, {v})
+        groups |= dict.fromkeys(together, together)
+    return [sorted(group) for node, group in groups.items() if node == min(group)]
+
+
+def _side(tree: Tree, edge: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+    """Return for each column whether it is on the one side of an edge."""
+    side = tree.edge_splits[edge].side
+    return np.array([bool(side >> column & 1) for column in range(tree.n_observed)])
+
+
+def _outline(model: LatentTreeModel) -> object:
+    """Return what must stay the same for a search to end."""
+    return model.tree.splits, tuple(sorted(model.n_states.tolist()))

@@ -1,0 +1,97 @@
+"""How many states a hidden variable has: one more or one less, by BIC, on the messages around it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from latree._util.arrays import FloatArray
+from latree.search.local import Star, fit
+
+_ITERATIONS = 15  # of EM after a state was added or taken away
+_SPLIT = 0.5  # how far the two halves of a state are moved apart
+MAX_STATES = 32
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A hidden variable with some number of states."""
+
+    star: Star
+    bic: float  # smaller is better; comparable for the same messages
+
+
+def best_size(
+    star: Star, weights: FloatArray, *, smoothing: float, log_rows: float, seed: int, fewer: bool = True
+) -> Sized:
+    """Return the number of states with the lowest BIC, found by taking away and adding states one by one.
+
+    Parameters
+    ----------
+    star : Star
+        With the present number of states.
+    weights : array
+        Of the rows.
+    smoothing : float
+    log_rows : float
+        The logarithm of the number of rows: what BIC charges for two parameters.
+    seed : int
+        Of the directions in which states are split.
+    fewer : bool
+        Whether states may be taken away, too.
+    """
+
+    def sized(start: Star) -> Sized:
+        found = fit(start, weights, smoothing=smoothing, max_iterations=_ITERATIONS)
+        return Sized(found.model, found.model.n_parameters * log_rows - 2 * float(weights @ found.rows))
+
+    best = sized(star)
+    more = partial(_with_one_more, seed=seed)
+    for candidates in (_with_one_less, more) if fewer else (more,):
+        while True:
+            tried = min((sized(start) for start in candidates(best.star)), key=lambda found: found.bic, default=best)
+            if tried.bic >= best.bic:
+                break
+            best = tried
+    return best
+
+
+def _with_one_less(star: Star) -> Iterator[Star]:
+    """Yield the model with two states merged: the two whose neighbours' distributions differ least."""
+    k = len(star.prior)
+    if k <= 2:
+        return
+    profile = np.concatenate(star.tables)
+    cost = ((profile[:, :, None] - profile[:, None, :]) ** 2).sum(axis=0)
+    cost *= star.prior[:, None] * star.prior / (star.prior[:, None] + star.prior)
+    cost[np.tril_indices(k)] = np.inf
+    one, other = np.unravel_index(int(cost.argmin()), cost.shape)
+    share = star.prior[one] / (star.prior[one] + star.prior[other])
+    prior = np.delete(star.prior, other)
+    prior[one] = star.prior[one] + star.prior[other]
+    tables = []
+    for table in star.tables:
+        merged = np.delete(table, other, axis=1)
+        merged[:, one] = share * table[:, one] + (1 - share) * table[:, other]
+        tables.append(merged)
+    yield replace(star, prior=prior, tables=tuple(tables))
+
+
+def _with_one_more(star: Star, seed: int) -> Iterator[Star]:
+    """Yield models in which one of the states is split in two that differ at random."""
+    k = len(star.prior)
+    others = np.sort([len(table) for table in star.tables])[:-1]
+    if k >= min(MAX_STATES, np.prod(others.astype(float))):  # more states cannot matter (Zhang 2004, regular models)
+        return
+    for state in range(k):
+        rng = np.random.default_rng([seed, k, state])
+        prior = np.append(star.prior, star.prior[state] / 2)
+        prior[state] /= 2
+        tables = []
+        for table in star.tables:
+            factor = np.exp(_SPLIT * rng.standard_normal(len(table)))
+            split = np.column_stack([table, table[:, state] / factor])
+            split[:, state] *= factor
+            tables.append(split / split.sum(axis=0))
+        yield replace(star, prior=prior, tables=tuple(tables))
