@@ -7,6 +7,7 @@ second hidden variable that is not there fits the rows a little better and predi
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from latree._util.parallel import map_ordered
 from latree.inference.evidence import messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
-from latree.search.local import Pair, Star, fit
+from latree.search.local import Message, Pair, Star, fit
 from latree.table import Block
 
 SMOOTHING = 1.0  # pseudo-rows in every cell, in fits of small models
@@ -26,9 +27,9 @@ _FOLD_ITERATIONS = 8  # of EM, on the rows of a fold, from the fit to all rows
 _CLEAR = 60.0  # an edge that gains as many nats on the fitted rows is there: no folds are needed
 
 # The gain of an edge that is not there is about normal. Measured on stars resolved at random: see docs/lab/explain.md.
-_NULL_MEAN, _NULL_SPREAD = -4.5, 3.5
+_NULL_MEAN, _NULL_SPREAD = -2.5, 3.5
 # Gains of edges that are there have an exponential distribution above this, with at least this scale.
-_LEAST_GAIN, _MIN_SCALE = -5.0, 10.0
+_LEAST_GAIN, _MIN_SCALE = -5.0, 6.0
 _GRID = np.arange(-4.0, 8.0, 0.1)  # where the threshold may be
 _STEPS = 50  # of EM for these distributions
 
@@ -39,7 +40,10 @@ class Surroundings:
     def __init__(self, model: LatentTreeModel, block: Block) -> None:
         self.model, self.tree = model, model.tree
         self.weights = np.ones(len(block.codes)) if block.weights is None else block.weights
-        self.messages = messages(model.network, block.codes)
+        self.messages: dict[tuple[int, int], Message] = {
+            (u, v): message > 0 if u < self.tree.n_observed and len(self.tree.neighbors[u]) == 1 else message
+            for (u, v), message in messages(model.network, block.codes).items()
+        }
         self.marginals = model.network.marginals()
 
     def conditional(self, u: int, v: int) -> FloatArray:
@@ -94,7 +98,10 @@ class Surroundings:
         return [edge for edge, ends in enumerate(self.tree.edges.tolist()) if min(ends) >= self.tree.n_observed]
 
 
-def _without(arrays: tuple[FloatArray, ...], place: int) -> tuple[FloatArray, ...]:
+AnyArray = TypeVar("AnyArray")
+
+
+def _without(arrays: tuple[AnyArray, ...], place: int) -> tuple[AnyArray, ...]:
     return arrays[:place] + arrays[place + 1 :]
 
 
@@ -145,9 +152,9 @@ def examine_pair(pair: Pair, weights: FloatArray, fold: IntArray) -> EdgeTest:
     # One hidden variable in the place of both; and both, independent of each other.
     one = fit(pair.merged(max(pair.between.shape)), weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS).model
     h, g = pair.apart()
-    together = pair.expectation(None, 0)[0]
-    gain = float(weights @ (together - one.expectation(None, 0)[0]))
-    dependence = float(weights @ (together - h.expectation(None, 0)[0] - g.expectation(None, 0)[0]))
+    together = pair.rows()
+    gain = float(weights @ (together - one.rows()))
+    dependence = float(weights @ (together - h.rows() - g.rows()))
     if min(gain, dependence) > _CLEAR:
         return EdgeTest(gain, dependence)
     gain = dependence = 0.0
@@ -188,9 +195,10 @@ def edge_threshold(gains: FloatArray) -> float:
 
 def _densities(gains: FloatArray, share: float, scale: float) -> tuple[FloatArray, FloatArray]:
     """Return the densities of gains for edges that are there, and for those that are not, each times its share."""
-    above = gains - _LEAST_GAIN
-    falling = np.where(above > 0, np.exp(-np.maximum(above, 0) / scale), np.exp(-0.5 * above**2))
-    return share / scale * falling, (1 - share) * _normal(np.maximum(gains, _NULL_MEAN), _NULL_MEAN, _NULL_SPREAD)
+    above = np.maximum(gains - _LEAST_GAIN, 0)
+    there = above / scale**2 * np.exp(-above / scale)
+    # A gain below the mean of edges that are not there is as good as the mean: such an edge is certainly not there.
+    return share * there + TINY, (1 - share) * _normal(np.maximum(gains, _NULL_MEAN), _NULL_MEAN, _NULL_SPREAD) + TINY
 
 
 def _mixture(gains: FloatArray, share: float, scale: float) -> tuple[float, float, float]:
@@ -201,7 +209,7 @@ def _mixture(gains: FloatArray, share: float, scale: float) -> tuple[float, floa
         probability = there / (there + not_there)
         # One edge of either kind is added, so that no share is zero or one.
         share = float((probability.sum() + 1) / (len(gains) + 2))
-        scale = max(float((probability * above).sum() / max(probability.sum(), TINY)), _MIN_SCALE)
+        scale = max(float((probability * above).sum() / max(2 * probability.sum(), TINY)), _MIN_SCALE)
     return float(np.log(sum(_densities(gains, share, scale))).sum()), share, scale
 
 

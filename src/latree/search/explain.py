@@ -100,9 +100,7 @@ class Search:
         Called with an estimate of how much is done.
     """
 
-    def __init__(
-        self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress
-    ) -> None:
+    def __init__(self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress) -> None:
         self.block = table.subsample_block(MAX_ROWS, seed)
         self.table = Table(table.columns, MemoryRows.from_block(self.block))
         self.seed, self.n_states = seed, n_states
@@ -334,10 +332,8 @@ class Search:
     def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
         """Return by how much BIC falls with the best number of states of a hidden variable; 0 if it has that already."""
         star = around.star(node)
-        best = best_size(
-            star, around.weights, smoothing=_STATE_SMOOTHING, log_rows=self.log_rows, seed=self.seed
-        )
-        now = star.n_parameters * self.log_rows - 2 * float(around.weights @ star.expectation(None, 0)[0])
+        best = best_size(star, around.weights, smoothing=_STATE_SMOOTHING, log_rows=self.log_rows, seed=self.seed)
+        now = star.n_parameters * self.log_rows - 2 * float(around.weights @ star.rows())
         gain = now - best.bic if len(best.star.prior) != len(star.prior) else 0.0
         return gain, Replacement([node], [u for u, _ in around.tree.neighbors[node]], best.star)
 

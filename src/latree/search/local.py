@@ -7,28 +7,29 @@ about the structure is a small fit: whether two hidden variables predict better 
 the next one, whether a hidden variable needs another state.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
 
-# After this many factors a product of messages is scaled, before it can become too small for a floating-point number.
-_FACTORS_AT_ONCE = 64
+# Added to the probabilities of a model that EM starts from, because EM never leaves a probability of zero.
+_FLOOR = 1e-3
 
+# EM ends when an iteration gains less than this, in nats per row.
+_TOLERANCE = 1e-7
 
-class Local(Protocol):
-    """What fits of one and of two hidden variables have in common."""
+# With more neighbours than this, a product of messages may be too small for a floating-point number, and is scaled.
+_MANY_NEIGHBOURS = 64
 
-    @property
-    def n_parameters(self) -> int:
-        """Number of free parameters."""
-
-    def expectation(self, weights: FloatArray | None, smoothing: float) -> "tuple[FloatArray, Local | None]":
-        """Return the log-likelihood of each row, and the model after one step of EM; None without weights."""
+# What a neighbour's cells say about its state: one row per state, one column per row. Of a column it is a bool array,
+# true for the state of its cell, and for all states if the cell is missing.
+Message = FloatArray | NDArray[np.bool_]
+Messages = tuple[Message, ...]
+Tables = tuple[FloatArray, ...]
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,9 @@ class Star:
         ``P(u | H)`` for each neighbour.
     """
 
-    messages: tuple[FloatArray, ...]
+    messages: Messages
     prior: FloatArray
-    tables: tuple[FloatArray, ...]
+    tables: Tables
 
     @property
     def n_parameters(self) -> int:
@@ -55,23 +56,14 @@ class Star:
         k = len(self.prior)
         return k - 1 + k * sum(len(table) - 1 for table in self.tables)
 
-    def expectation(self, weights: FloatArray | None, smoothing: float) -> "tuple[FloatArray, Star | None]":
-        """Return the log-likelihood of each row, and the model after one step of EM; None without weights."""
-        # P(h, row) = P(h) Π_u Σ_x P(u = x | h) message_u(x)
-        factors = _factors(self.tables, self.messages)
-        joint, scale = _product(self.prior[:, None], factors)
-        total = np.maximum(joint.sum(axis=0), TINY)
-        log_likelihood = np.log(total) + scale
-        if weights is None:
-            return log_likelihood, None
-        # Expected counts of H, and of each neighbour with H, with the pseudo-rows of the smoothing.
-        posterior = joint * (weights / total)
-        tables = _maximised(self.tables, self.messages, factors, posterior, smoothing)
-        return log_likelihood, Star(self.messages, _normalised(posterior.sum(axis=1) + smoothing), tables)
+    def rows(self) -> FloatArray:
+        """Return the log-likelihood of each row, up to a term that is the same for all models of the same messages."""
+        return _StarStep(self).log_likelihood()
 
     def posterior(self) -> FloatArray:
         """Return ``P(H | row)``, one row per state."""
-        joint, _ = _product(self.prior[:, None], _factors(self.tables, self.messages))
+        product, _ = _Neighbors(self.messages, self.tables).product()
+        joint = self.prior[:, None] * product
         return np.asarray(joint / np.maximum(joint.sum(axis=0), TINY))
 
 
@@ -91,41 +83,25 @@ class Pair:
         ``P(u | H)`` for each neighbour of H, and ``P(u | G)`` for each of G.
     """
 
-    messages: tuple[FloatArray, ...]
-    other_messages: tuple[FloatArray, ...]
+    messages: Messages
+    other_messages: Messages
     prior: FloatArray
     between: FloatArray
-    tables: tuple[FloatArray, ...]
-    other_tables: tuple[FloatArray, ...]
+    tables: Tables
+    other_tables: Tables
 
     @property
     def n_parameters(self) -> int:
         """Number of free parameters."""
         g, h = self.between.shape
-        below = h * sum(len(table) - 1 for table in self.tables) + g * sum(len(table) - 1 for table in self.other_tables)
+        below = h * sum(len(table) - 1 for table in self.tables) + g * sum(
+            len(table) - 1 for table in self.other_tables
+        )
         return h - 1 + h * (g - 1) + below
 
-    def expectation(self, weights: FloatArray | None, smoothing: float) -> "tuple[FloatArray, Pair | None]":
-        """Return the log-likelihood of each row, and the model after one step of EM; None without weights."""
-        factors, other_factors = _factors(self.tables, self.messages), _factors(self.other_tables, self.other_messages)
-        # What the neighbours of H say with its prior, P(h, their cells); what those of G say, P(their cells | g).
-        own, scale = _product(self.prior[:, None], factors)
-        other, other_scale = _product(np.ones((len(self.between), 1)), other_factors)
-        joint = own * (self.between.T @ other)
-        total = np.maximum(joint.sum(axis=0), TINY)
-        log_likelihood = np.log(total) + scale + other_scale
-        if weights is None:
-            return log_likelihood, None
-        share = weights / total
-        posterior, other_posterior = joint * share, other * (self.between @ own) * share
-        return log_likelihood, Pair(
-            self.messages,
-            self.other_messages,
-            _normalised(posterior.sum(axis=1) + smoothing),
-            _normalised(self.between * ((other * share) @ own.T) + smoothing),
-            _maximised(self.tables, self.messages, factors, posterior, smoothing),
-            _maximised(self.other_tables, self.other_messages, other_factors, other_posterior, smoothing),
-        )
+    def rows(self) -> FloatArray:
+        """Return the log-likelihood of each row, up to a term that is the same for all models of the same messages."""
+        return _PairStep(self).log_likelihood()
 
     def apart(self) -> tuple[Star, Star]:
         """Return both hidden variables, each by itself."""
@@ -142,8 +118,8 @@ class Pair:
         """
         g, h = self.between.shape
         weight = (self.between * self.prior).T.reshape(-1)
-        first = np.concatenate(self.tables) if self.tables else np.empty((0, h))
-        second = np.concatenate(self.other_tables) if self.other_tables else np.empty((0, g))
+        first = np.concatenate([np.empty((0, h)), *self.tables])
+        second = np.concatenate([np.empty((0, g)), *self.other_tables])
         profile = np.concatenate([np.repeat(first, g, axis=1), np.tile(second, h)]).T
         while len(weight) > k:
             cost = ((profile[:, None] - profile) ** 2).sum(axis=-1)
@@ -157,38 +133,23 @@ class Pair:
         tables = np.split(profile.T, np.cumsum([len(table) for table in (*self.tables, *self.other_tables)])[:-1])
         return Star(
             (*self.messages, *self.other_messages),
-            _normalised(weight + _FLOOR),
-            tuple(_normalised(table + _FLOOR) for table in tables),
+            normalised(weight + _FLOOR),
+            tuple(normalised(table + _FLOOR) for table in tables),
         )
 
-
-# Added to the probabilities of a model that EM starts from, because EM never leaves a probability of zero.
-_FLOOR = 1e-3
 
 AnyLocal = TypeVar("AnyLocal", Star, Pair)
 
 
 @dataclass(frozen=True)
 class Fitted(Generic[AnyLocal]):
-    """A small model after some steps of EM, and the log-likelihood of its rows."""
+    """A small model after some steps of EM, and the log-likelihood of each row."""
 
     model: AnyLocal
     rows: FloatArray
 
-    @property
-    def log_likelihood(self) -> float:
-        """The sum over rows that count once each."""
-        return float(self.rows.sum())
 
-
-def fit(
-    model: AnyLocal,
-    weights: FloatArray,
-    *,
-    smoothing: float,
-    max_iterations: int,
-    tolerance: float = 0.0,
-) -> Fitted[AnyLocal]:
+def fit(model: AnyLocal, weights: FloatArray, *, smoothing: float, max_iterations: int) -> Fitted[AnyLocal]:
     """Fit a small model by EM, with plain steps.
 
     Parameters
@@ -200,53 +161,142 @@ def fit(
     smoothing : float
         Pseudo-rows added to every cell of every table.
     max_iterations : int
-    tolerance : float
-        EM stops when an iteration gains less, in nats.
+        The number of iterations, unless one gains next to nothing.
     """
+    step = _StarStep(model) if isinstance(model, Star) else _PairStep(model)
     last = -np.inf
     for _ in range(max_iterations):
-        rows, improved = model.expectation(weights, smoothing)
-        gained, last = float(weights @ rows) - last, float(weights @ rows)
-        if gained < tolerance:
-            return Fitted(model, rows)
-        assert improved is not None
-        model = improved  # type: ignore[assignment]
-    return Fitted(model, model.expectation(None, smoothing)[0])
+        found = float(weights @ step.log_likelihood())
+        if found - last < _TOLERANCE * len(weights):
+            break
+        last = found
+        step.maximise(weights, smoothing)
+    rows = step.log_likelihood()
+    return Fitted(step.model(), rows)  # type: ignore[arg-type]
 
 
-def _factors(tables: Sequence[FloatArray], messages: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return ``Σ_x P(u = x | h) message_u(x)`` for each neighbour u, one row per state h."""
-    return [table.T @ message for table, message in zip(tables, messages, strict=True)]
+class _Neighbors:
+    """The neighbours of a hidden variable: those that are columns together, the others one by one."""
+
+    def __init__(self, messages: Messages, tables: Tables) -> None:
+        self.hard = [place for place, message in enumerate(messages) if message.dtype == np.bool_]
+        self.soft = [place for place in range(len(messages)) if place not in self.hard]
+        self.soft_messages, self.soft_tables = [messages[u] for u in self.soft], [tables[u] for u in self.soft]
+        if self.hard:
+            # The columns' states are stacked. A missing cell is in no state; ``missing`` has one row per column.
+            self.sizes = np.array([len(tables[u]) for u in self.hard])
+            self.starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+            cells = np.concatenate([messages[u] for u in self.hard])
+            missing = np.logical_and.reduceat(cells, self.starts, axis=0)
+            self.missing: FloatArray | None = None
+            if missing.any():
+                cells &= ~np.repeat(missing, self.sizes, axis=0)
+                self.missing = missing.astype(float)
+            self.cells = cells.astype(float)
+            self.table = np.concatenate([tables[u] for u in self.hard])
+
+    def product(self) -> tuple[FloatArray, FloatArray | float]:
+        """Return ``Π_u Σ_x P(u = x | h) message_u(x)``, one row per state h, and the logarithm of its scale."""
+        product, scale = np.ones((1, 1)), 0.0
+        self.factors = [table.T @ message for table, message in zip(self.soft_tables, self.soft_messages, strict=True)]
+        if self.hard:
+            logarithm = np.log(np.maximum(self.table, TINY)).T @ self.cells
+            if len(self.hard) > _MANY_NEIGHBOURS:
+                scale = logarithm.max(axis=0)
+                logarithm -= scale
+            product = np.exp(logarithm)
+        for number, factor in enumerate(self.factors, start=1):
+            product = product * factor
+            if number % _MANY_NEIGHBOURS == 0:
+                largest = np.maximum(product.max(axis=0), TINY)
+                product, scale = product / largest, scale + np.log(largest)
+        return product, scale
+
+    def maximise(self, posterior: FloatArray, smoothing: float) -> None:
+        """Do the M-step after :meth:`product`, given ``P(h | row)`` times the rows' weights."""
+        if self.hard:
+            # Expected counts of a column: rows in each state, and for missing cells the shares that the table gives.
+            counts = self.cells @ posterior.T
+            if self.missing is not None:
+                counts += self.table * np.repeat(self.missing @ posterior.T, self.sizes, axis=0)
+            counts += smoothing
+            self.table = counts / np.repeat(np.add.reduceat(counts, self.starts, axis=0), self.sizes, axis=0)
+        # Those of others: P(u = x | h) Σ_rows message_u(x) P(h | row) / factor_u(h).
+        self.soft_tables = [
+            normalised(table * (message @ (posterior / np.maximum(factor, TINY)).T) + smoothing)
+            for table, message, factor in zip(self.soft_tables, self.soft_messages, self.factors, strict=True)
+        ]
+
+    def tables(self) -> Tables:
+        """Return ``P(u | h)`` for each neighbour, in their order."""
+        found = dict(zip(self.soft, self.soft_tables, strict=True))
+        if self.hard:
+            found |= zip(self.hard, np.split(self.table, self.starts[1:]), strict=True)
+        return tuple(found[place] for place in range(len(found)))
 
 
-def _product(prior: FloatArray, factors: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray | float]:
-    """Multiply factors; return also the logarithm of what each row was divided by."""
-    product, scale = prior, 0.0
-    for number, factor in enumerate(factors, start=1):
-        product = product * factor
-        if number % _FACTORS_AT_ONCE == 0:
-            largest = np.maximum(product.max(axis=0), TINY)
-            product /= largest
-            scale = scale + np.log(largest)
-    return product, scale
+class _StarStep:
+    """EM of one hidden variable."""
+
+    def __init__(self, star: Star) -> None:
+        self.star, self.prior = star, star.prior
+        self.neighbors = _Neighbors(star.messages, star.tables)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log-likelihood of each row; the E-step."""
+        product, scale = self.neighbors.product()
+        self.joint = self.prior[:, None] * product  # P(h, row)
+        self.total = np.maximum(self.joint.sum(axis=0), TINY)
+        return np.asarray(np.log(self.total) + scale)
+
+    def maximise(self, weights: FloatArray, smoothing: float) -> None:
+        """Do the M-step."""
+        posterior = self.joint * (weights / self.total)
+        self.neighbors.maximise(posterior, smoothing)
+        self.prior = normalised(posterior.sum(axis=1) + smoothing)
+
+    def model(self) -> Star:
+        """Return the model as it is now."""
+        return replace(self.star, prior=self.prior, tables=self.neighbors.tables())
 
 
-def _maximised(
-    tables: Sequence[FloatArray],
-    messages: Sequence[FloatArray],
-    factors: Sequence[FloatArray],
-    posterior: FloatArray,
-    smoothing: float,
-) -> tuple[FloatArray, ...]:
-    """Return the neighbours' tables after the M-step.
+class _PairStep:
+    """EM of two hidden variables."""
 
-    The expected counts are ``P(u = x | h) Σ_rows message_u(x) P(h | row) / factor_u(h)``.
-    """
-    return tuple(
-        _normalised(table * (message @ (posterior / np.maximum(factor, TINY)).T) + smoothing)
-        for table, message, factor in zip(tables, messages, factors, strict=True)
-    )
+    def __init__(self, pair: Pair) -> None:
+        self.pair, self.prior, self.between = pair, pair.prior, pair.between
+        self.neighbors = _Neighbors(pair.messages, pair.tables)
+        self.others = _Neighbors(pair.other_messages, pair.other_tables)
+
+    def log_likelihood(self) -> FloatArray:
+        """Return the log-likelihood of each row; the E-step."""
+        product, scale = self.neighbors.product()
+        self.own = self.prior[:, None] * product  # P(h, cells of its neighbours)
+        self.other, other_scale = self.others.product()  # P(cells of its neighbours | g)
+        self.joint = self.own * (self.between.T @ self.other)  # P(h, row)
+        self.total = np.maximum(self.joint.sum(axis=0), TINY)
+        return np.asarray(np.log(self.total) + scale + other_scale)
+
+    def maximise(self, weights: FloatArray, smoothing: float) -> None:
+        """Do the M-step."""
+        share = weights / self.total
+        posterior = self.joint * share
+        self.neighbors.maximise(posterior, smoothing)
+        self.others.maximise(self.other * (self.between @ self.own) * share, smoothing)
+        self.between = normalised(self.between * ((self.other * share) @ self.own.T) + smoothing)
+        self.prior = normalised(posterior.sum(axis=1) + smoothing)
+
+    def model(self) -> Pair:
+        """Return the model as it is now."""
+        return replace(
+            self.pair,
+            prior=self.prior,
+            between=self.between,
+            tables=self.neighbors.tables(),
+            other_tables=self.others.tables(),
+        )
 
 
-def _normalised(counts: FloatArray) -> FloatArray:
+def normalised(counts: FloatArray) -> FloatArray:
+    """Return counts divided by the sum of each column."""
     return np.asarray(counts / np.maximum(counts.sum(axis=0), TINY))
