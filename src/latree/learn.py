@@ -273,7 +273,7 @@ def _capacity(
         search = Search(table, int(rng.integers(2**31)), progress=stages("Choosing the states", at_most=True))
         start = search.sized(structure.tree).model
         known = tuple(start.n_states[structure.tree.n_observed :].tolist())
-    if settings.goal == "explain":
+    if settings.goal == "explain" and known is not None:
         return known, DEFAULT_SMOOTHING if settings.smoothing is None else settings.smoothing, start, None
     if known is not None and settings.smoothing is not None:
         return known, settings.smoothing, start, None

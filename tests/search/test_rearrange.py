@@ -9,9 +9,9 @@ from helpers.models import model_on, naive_joint, table_of
 from helpers.strategies import bare, check_valid
 from latree.counts.quartets.pairings import PAIRINGS
 from latree.learners.auto import joined, rearranged
-from latree.search.rearrange import Verdict, Views, exchanged
 from latree.model import LatentTreeModel, fit_model
 from latree.paper.simulate import random_model, random_tree
+from latree.search.rearrange import Verdict, Views, exchanged
 from latree.table import Block, Table, as_table
 from latree.tree import Tree
 

@@ -24,7 +24,6 @@ from latree.learners.hidden_chow_liu import hidden_chow_liu
 from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
 from latree.learners.neighbor_joining import neighbor_joining
-from latree.search.rearrange import Verdict, Views, exchanged
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, with_support
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
@@ -38,6 +37,7 @@ from latree.model.states import (
     is_better,
     rough_tolerance,
 )
+from latree.search.rearrange import Verdict, Views, exchanged
 from latree.settings import Settings
 from latree.table import Table
 from latree.table.memory import MemoryRows

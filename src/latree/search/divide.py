@@ -21,23 +21,22 @@ _ITERATIONS = 15
 _AGREEMENT = 0.8  # a new hidden variable starts as a copy of the old one with this probability
 
 
-def best_division(around: Surroundings, node: int, fold: IntArray, new: int) -> Move | None:
+def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | None:
     """Return the best way to put a new hidden variable above some neighbours of one.
 
     Parameters
     ----------
     around : Surroundings
-    node : int
-        A hidden variable; with fewer than four neighbours it cannot be divided.
     fold : array of int
         The fold of each row, see :func:`latree.search.edges.folds`.
-    new : int
-        The number of the new hidden variable.
+    node : int
+        A hidden variable; with fewer than four neighbours it cannot be divided.
 
     Returns
     -------
     Move or None
-        Its gain is the cross-validated one of two hidden variables over one.
+        Its gain is the cross-validated one of two hidden variables over one. The new hidden variable has a number that
+        no other node has, and no other division gives.
     """
     near = [u for u, _ in around.tree.neighbors[node]]
     if len(near) < 4:
@@ -54,7 +53,7 @@ def best_division(around: Surroundings, node: int, fold: IntArray, new: int) -> 
     _, pair, group = best
     gain = examine_pair(pair, around.weights, fold).gain
     rest = [u for place, u in enumerate(near) if place not in group]
-    return Move((node, new), tuple(rest), tuple(near[place] for place in group), pair, gain)
+    return Move((node, node + around.tree.n_hidden), tuple(rest), tuple(near[place] for place in group), pair, gain)
 
 
 def candidate_groups(star: Star, weights: FloatArray) -> list[list[int]]:

@@ -7,6 +7,8 @@ second hidden variable that is not there fits the rows a little better and predi
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
+from math import pi, sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +18,7 @@ from latree._util.parallel import map_ordered
 from latree.inference.evidence import messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
-from latree.search.local import Message, Pair, Star, fit
+from latree.search.local import AnyLocal, Message, Pair, Star, fit
 from latree.table import Block
 
 SMOOTHING = 1.0  # pseudo-rows in every cell, in fits of small models
@@ -30,7 +32,7 @@ _CLEAR = 60.0  # an edge that gains as many nats on the fitted rows is there: no
 _NULL_MEAN, _NULL_SPREAD = -2.5, 3.5
 # Gains of edges that are there have an exponential distribution above this, with at least this scale.
 _LEAST_GAIN, _MIN_SCALE = -5.0, 6.0
-_GRID = np.arange(-4.0, 8.0, 0.1)  # where the threshold may be
+_THRESHOLDS = np.arange(-4.0, 8.0, 0.1)  # where the threshold may be
 _STEPS = 50  # of EM for these distributions
 
 
@@ -159,59 +161,82 @@ def examine_pair(pair: Pair, weights: FloatArray, fold: IntArray) -> EdgeTest:
         return EdgeTest(gain, dependence)
     gain = dependence = 0.0
     for number in range(_FOLDS):
-        fitted, judged = weights * (fold != number), weights * (fold == number)
-
-        def scored(model: Star | Pair, fitted: FloatArray = fitted, judged: FloatArray = judged) -> float:
-            found = fit(model, fitted, smoothing=SMOOTHING, max_iterations=_FOLD_ITERATIONS)
-            return float(judged @ found.rows)
-
-        together_score = scored(pair)
-        gain += together_score - scored(one)
-        dependence += together_score - scored(h) - scored(g)
+        scored = partial(_held_out_score, weights * (fold != number), weights * (fold == number))
+        both = scored(pair)
+        gain += both - scored(one)
+        dependence += both - scored(h) - scored(g)
     return EdgeTest(gain, dependence)
 
 
-def edge_threshold(gains: FloatArray) -> float:
-    """Return the gain above which an edge is more probably there than not, given the gains of all edges of a tree.
+def _held_out_score(fitted: FloatArray, judged: FloatArray, model: AnyLocal) -> float:
+    """Return the log-likelihood of rows under a model that is fitted to other rows."""
+    return float(judged @ fit(model, fitted, smoothing=SMOOTHING, max_iterations=_FOLD_ITERATIONS).rows)
+
+
+@dataclass(frozen=True)
+class GainDistribution:
+    """How the gains of a binary tree's edges are distributed: of those that are there, and of those that are not.
 
     Gains of edges that are not there are about normal around a negative mean. Those of edges that are there are spread
-    out, exponentially with a scale that is estimated, and so is their share (empirical Bayes, a local false discovery
-    rate). In a tree most of whose edges are clearly there, a doubtful one probably is, too; in a resolved star it
-    probably is not.
+    out, as a gamma distribution whose scale is estimated, and so is their share (empirical Bayes; the probability is one
+    minus the local false discovery rate). In a tree most of whose edges are clearly there, a doubtful one probably is,
+    too; in a resolved star it probably is not.
+
+    Attributes
+    ----------
+    share : float
+        Of the edges that are there.
+    scale : float
+        Of their gains, in nats.
 
     References
     ----------
     Efron, Tibshirani, Storey and Tusher (2001), Empirical Bayes Analysis of a Microarray Experiment.
     """
-    above = gains - _LEAST_GAIN
-    # EM finds a local optimum: begin where few edges are there, and where nearly all are.
-    highest = np.sort(above)[-max(1, len(above) // 5) :]
-    starts = [(0.2, float(highest.mean())), (0.9, float(above.mean()))]
-    _, share, scale = max(_mixture(gains, share, max(scale, _MIN_SCALE)) for share, scale in starts)
-    there, not_there = _densities(_GRID, share, scale)
-    probable = _GRID[there > not_there]
-    return float(probable[0]) if len(probable) else float(_GRID[-1])
 
+    share: float
+    scale: float
 
-def _densities(gains: FloatArray, share: float, scale: float) -> tuple[FloatArray, FloatArray]:
-    """Return the densities of gains for edges that are there, and for those that are not, each times its share."""
-    above = np.maximum(gains - _LEAST_GAIN, 0)
-    there = above / scale**2 * np.exp(-above / scale)
-    # A gain below the mean of edges that are not there is as good as the mean: such an edge is certainly not there.
-    return share * there + TINY, (1 - share) * _normal(np.maximum(gains, _NULL_MEAN), _NULL_MEAN, _NULL_SPREAD) + TINY
+    @classmethod
+    def of(cls, gains: FloatArray) -> "GainDistribution":
+        """Estimate the distribution from the gains of all inner edges of a binary tree."""
+        above = gains - _LEAST_GAIN
+        # EM finds a local optimum: begin where few edges are there, and where nearly all are.
+        highest = np.sort(above)[-max(1, len(above) // 5) :]
+        starts = [cls(0.2, max(float(highest.mean()), _MIN_SCALE)), cls(0.9, max(float(above.mean()), _MIN_SCALE))]
+        return max((start._improved(gains) for start in starts), key=lambda found: found._log_likelihood(gains))
 
+    @cached_property
+    def threshold(self) -> float:
+        """The gain above which an edge is more probably there than not, within limits."""
+        probable = _THRESHOLDS[self.probability(_THRESHOLDS) > 0.5]
+        return float(probable[0] if len(probable) else _THRESHOLDS[-1])
 
-def _mixture(gains: FloatArray, share: float, scale: float) -> tuple[float, float, float]:
-    """Fit the two distributions by EM; return the log-likelihood, the share of edges that are there, and the scale."""
-    above = np.maximum(gains - _LEAST_GAIN, 0)
-    for _ in range(_STEPS):
-        there, not_there = _densities(gains, share, scale)
-        probability = there / (there + not_there)
-        # One edge of either kind is added, so that no share is zero or one.
-        share = float((probability.sum() + 1) / (len(gains) + 2))
-        scale = max(float((probability * above).sum() / max(2 * probability.sum(), TINY)), _MIN_SCALE)
-    return float(np.log(sum(_densities(gains, share, scale))).sum()), share, scale
+    def probability(self, gains: FloatArray) -> FloatArray:
+        """Return the probability that each edge is there."""
+        there, not_there = self._densities(gains)
+        return np.asarray(there / (there + not_there))
 
+    def _densities(self, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the densities of gains for edges that are there, and for those that are not, each times its share."""
+        above = np.maximum(gains - _LEAST_GAIN, 0)
+        there = above / self.scale**2 * np.exp(-above / self.scale)
+        # A gain below the mean of edges that are not there counts as the mean: such an edge is certainly not there.
+        distance = (np.maximum(gains, _NULL_MEAN) - _NULL_MEAN) / _NULL_SPREAD
+        not_there = np.exp(-0.5 * distance**2) / (_NULL_SPREAD * sqrt(2 * pi))
+        return self.share * there + TINY, (1 - self.share) * not_there + TINY
 
-def _normal(values: FloatArray, mean: float, spread: float) -> FloatArray:
-    return np.asarray(np.exp(-0.5 * ((values - mean) / spread) ** 2) / (spread * np.sqrt(2 * np.pi)))
+    def _improved(self, gains: FloatArray) -> "GainDistribution":
+        """Return the distribution after many steps of EM."""
+        found, above = self, np.maximum(gains - _LEAST_GAIN, 0)
+        for _ in range(_STEPS):
+            probability = found.probability(gains)
+            # One edge of either kind is added, so that no share is zero or one. The mean of the gamma is 2 scale.
+            share = float((probability.sum() + 1) / (len(gains) + 2))
+            scale = float((probability * above).sum() / max(2 * probability.sum(), TINY))
+            found = GainDistribution(share, max(scale, _MIN_SCALE))
+        return found
+
+    def _log_likelihood(self, gains: FloatArray) -> float:
+        there, not_there = self._densities(gains)
+        return float(np.log(there + not_there).sum())

@@ -7,12 +7,13 @@ nothing is fitted from a random start but the trees at the beginning.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from math import isnan, log, nan
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from math import log
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered, one_blas_thread
@@ -21,11 +22,12 @@ from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import cap_states, rough_tolerance
 from latree.search.divide import best_division
 from latree.search.draft import Draft, Replacement
-from latree.search.edges import SMOOTHING, Surroundings, edge_threshold, examine_edges, folds
+from latree.search.edges import SMOOTHING, GainDistribution, Surroundings, examine_edges, folds
 from latree.search.independence import SideTest
 from latree.search.moves import Move, best_moves
 from latree.search.rearrange import Views
 from latree.search.states import best_size
+from latree.search.support import edge_support
 from latree.table import Table
 from latree.table.memory import MemoryRows
 from latree.tree import Tree
@@ -77,7 +79,7 @@ class Found:
     Attributes
     ----------
     model : LatentTreeModel
-        Fitted to the rows of the search.
+        Fitted to the rows of the search. The edges between hidden variables have support.
     steps : dict
         How many edges were contracted and cut, how many moves were made, and so on.
     """
@@ -107,13 +109,13 @@ class Search:
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
-        self._least_gain = nan  # of an edge that is there
+        self._distribution: GainDistribution | None = None
         self._progress, self._done = progress, 0.0
 
     def resolved(self, trees: Sequence[Tree]) -> Found:
         """Return the best of some binary trees, rearranged, with the numbers of states that minimise BIC."""
         with one_blas_thread():
-            return Found(self._sized(self._rearranged(self._first(trees))), self.steps)
+            return self._found(self._sized(self._rearranged(self._first(trees))))
 
     def sized(self, tree: Tree) -> Found:
         """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
@@ -133,7 +135,18 @@ class Search:
                 model = self._sized(self._contracted(model))
                 if _outline(model) == before:
                     break
-            return Found(model, self.steps)
+            return self._found(model)
+
+    def _found(self, model: LatentTreeModel) -> Found:
+        """Return a model with the support of its edges."""
+        around = Surroundings(model, self.block)
+        edges = around.inner_edges
+        support = np.full(len(model.tree.edges), np.nan)
+        if edges:
+            gains = self._gains(around, edges, 0)
+            assert self._distribution is not None
+            support[edges] = edge_support(around, edges, gains, self._distribution)
+        return Found(replace(model, tree=model.tree.with_numbers(support=support)), self.steps)
 
     def _fitted(
         self, start: LatentTreeModel, iterations: int = _ITERATIONS, smoothing: float = SMOOTHING
@@ -235,7 +248,7 @@ class Search:
                 break
             clusters = _clusters(model.tree.edges[gone].tolist())
             draft = Draft(model)
-            draft.replace(list(map_ordered(lambda nodes, around=around: self._merged(around, nodes), clusters)))
+            draft.replace(list(map_ordered(partial(self._merged, around), clusters)))
             draft.tidy()
             self.steps["contractions"] += len(gone)
             model = self._fitted(draft.start(self.table))
@@ -247,12 +260,18 @@ class Search:
         The first binary tree decides about the threshold: later, most edges that are not there are gone.
         """
         gains = np.array([test.gain for test in examine_edges(around, edges, self.seed + number)])
-        if isnan(self._least_gain):
-            self._least_gain = edge_threshold(gains)
+        if self._distribution is None:
+            self._distribution = GainDistribution.of(gains)
         close = np.flatnonzero(np.abs(gains - self._least_gain) < _DOUBTFUL)
-        again = examine_edges(around, [edges[place] for place in close], self.seed + number + _CONTRACTIONS)
+        again = examine_edges(around, [edges[place] for place in close.tolist()], self.seed + number + _CONTRACTIONS)
         gains[close] = (gains[close] + [test.gain for test in again]) / 2
         return gains
+
+    @property
+    def _least_gain(self) -> float:
+        """The gain above which an edge is taken to be there."""
+        assert self._distribution is not None
+        return self._distribution.threshold
 
     def _merged(self, around: Surroundings, nodes: Sequence[int]) -> Replacement:
         """Return one hidden variable in the place of several, with more states if that lowers BIC."""
@@ -288,11 +307,10 @@ class Search:
         for number in range(_DIVISIONS):
             around = Surroundings(model, self.block)
             fold = folds(len(around.weights), self.seed + number)
-            tree, least = model.tree, max(_MIN_DIVISION, self._least_gain)
-            found = map_ordered(
-                lambda node, around=around, fold=fold: best_division(around, node, fold, node + around.tree.n_hidden),
-                range(tree.n_observed, tree.n_nodes),
-            )
+            tree = model.tree
+            least = _MIN_DIVISION if self._distribution is None else max(_MIN_DIVISION, self._least_gain)
+            nodes = range(tree.n_observed, tree.n_nodes)
+            found = map_ordered(partial(best_division, around, fold), nodes)
             moves = sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
             chosen = _apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
             if not chosen:
@@ -316,7 +334,7 @@ class Search:
         for _ in range(_SIZINGS):
             around = Surroundings(model, self.block)
             nodes = range(model.tree.n_observed, model.tree.n_nodes)
-            found = map_ordered(lambda node, around=around: self._resized(around, node), nodes)
+            found = map_ordered(partial(self._resized, around), nodes)
             gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
             chosen = _apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
             if not chosen:
@@ -330,7 +348,7 @@ class Search:
         return model
 
     def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
-        """Return by how much BIC falls with the best number of states of a hidden variable; 0 if it has that already."""
+        """Return by how much BIC falls with the best number of states of a hidden variable; 0 if that is its own."""
         star = around.star(node)
         best = best_size(star, around.weights, smoothing=_STATE_SMOOTHING, log_rows=self.log_rows, seed=self.seed)
         now = star.n_parameters * self.log_rows - 2 * float(around.weights @ star.rows())
@@ -359,7 +377,7 @@ def _clusters(edges: Iterable[tuple[int, int]]) -> list[list[int]]:
     return [sorted(group) for node, group in groups.items() if node == min(group)]
 
 
-def _side(tree: Tree, edge: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+def _side(tree: Tree, edge: int) -> NDArray[np.bool_]:
     """Return for each column whether it is on the one side of an edge."""
     side = tree.edge_splits[edge].side
     return np.array([bool(side >> column & 1) for column in range(tree.n_observed)])

@@ -1,8 +1,9 @@
 """Whether two sets of columns are independent, from the rows alone: no fitted model can make them look dependent."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import IntArray
 from latree.counts.distances import gamma_tail
 from latree.table import Block
 
@@ -16,11 +17,11 @@ class SideTest:
     :func:`latree.counts.distances.gamma_tail`.
     """
 
-    def __init__(self, block: Block, n_states: FloatArray) -> None:
+    def __init__(self, block: Block, n_states: IntArray) -> None:
         weights = np.ones(len(block.codes)) if block.weights is None else block.weights
         self._total = float(weights.sum())
         indicators, self._column = [], np.repeat(np.arange(len(n_states)), n_states)
-        for column, n in enumerate(np.asarray(n_states).tolist()):
+        for column, n in enumerate(n_states.tolist()):
             present = block.codes[:, column] < n
             states = np.zeros((n, len(present)))
             states[block.codes[present, column], np.flatnonzero(present)] = 1
@@ -29,7 +30,7 @@ class SideTest:
             indicators.append(centred / max(float(np.sqrt((centred**2).sum())), 1e-9))
         self._indicators = np.concatenate(indicators)
 
-    def p_value(self, side: FloatArray) -> float:
+    def p_value(self, side: NDArray[np.bool_]) -> float:
         """Return the probability that independent sides show as much covariance.
 
         Parameters
@@ -37,7 +38,7 @@ class SideTest:
         side : array of bool
             For each column whether it is on the one side.
         """
-        rows = np.asarray(side)[self._column]
+        rows = side[self._column]
         one, other = self._indicators[rows], self._indicators[~rows]
         squared = ((one @ other.T) ** 2).sum()
         own = [part @ part.T for part in (one, other)]

@@ -9,10 +9,9 @@ from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
-from latree.search.local import Pair, fit
+from latree.search.local import Fitted, Pair, fit
 
-_ITERATIONS = 6
-_FINAL_ITERATIONS = 10
+_ITERATIONS = 6  # of EM, for each way to divide the neighbours
 
 
 @dataclass(frozen=True)
@@ -39,29 +38,62 @@ class Move:
 
 
 def best_moves(around: Surroundings, edges: Sequence[int], log_rows: float) -> list[Move]:
-    """Return the best move at each edge, if any gains; the best first."""
+    """Return the best move at each edge, if any gains; the best first.
+
+    Parameters
+    ----------
+    around : Surroundings
+    edges : sequence of int
+        Between hidden variables.
+    log_rows : float
+        The logarithm of the number of rows: what BIC charges for two parameters.
+    """
 
     def best(edge: int) -> Move | None:
         h, g = around.tree.edges[edge].tolist()
-        pair = around.pair(h, g)
-        own = [u for u, _ in around.tree.neighbors[h] if u != g]
-        other = [u for u, _ in around.tree.neighbors[g] if u != h]
-        now = _score(pair, around.weights, log_rows, _ITERATIONS)[0]
-        found = None
-        for left, right in _arrangements(own, other):
-            moved = _rearranged(pair, (own, other), (left, right))
-            score, fitted = _score(moved, around.weights, log_rows, _ITERATIONS)
-            if found is None or score - now > found.gain:
-                found = Move((h, g), tuple(left), tuple(right), fitted, score - now)
-        return found
+        (_, _, now), *others = _arranged(around, edge)
+        scored = [
+            (_half_bic(now, around.weights, log_rows) - _half_bic(found, around.weights, log_rows), place)
+            for place, (_, _, found) in enumerate(others)
+        ]
+        if not scored:
+            return None
+        gain, place = max(scored)
+        left, right, found = others[place]
+        return Move((h, g), left, right, found.model, gain)
 
     moves = [move for move in map_ordered(best, edges) if move is not None and move.gain > 0]
     return sorted(moves, key=lambda move: -move.gain)
 
 
-def _score(pair: Pair, weights: FloatArray, log_rows: float, iterations: int) -> tuple[float, Pair]:
-    found = fit(pair, weights, smoothing=SMOOTHING, max_iterations=iterations)
-    return float(weights @ found.rows) - found.model.n_parameters * log_rows / 2, found.model
+def arranged_rows(around: Surroundings, edge: int) -> FloatArray:
+    """Return the log-likelihood of each row for each way to divide the neighbours of an edge's ends, its own first."""
+    return np.stack([found.rows for _, _, found in _arranged(around, edge)])
+
+
+def _arranged(around: Surroundings, edge: int) -> list[tuple[tuple[int, ...], tuple[int, ...], Fitted[Pair]]]:
+    """Fit all ways to divide the neighbours of two hidden variables, the present one first."""
+    h, g = around.tree.edges[edge].tolist()
+    pair = around.pair(h, g)
+    own = [u for u, _ in around.tree.neighbors[h] if u != g]
+    other = [u for u, _ in around.tree.neighbors[g] if u != h]
+    return [
+        (
+            tuple(left),
+            tuple(right),
+            fit(
+                _rearranged(pair, (own, other), (left, right)),
+                around.weights,
+                smoothing=SMOOTHING,
+                max_iterations=_ITERATIONS,
+            ),
+        )
+        for left, right in [(own, other), *_arrangements(own, other)]
+    ]
+
+
+def _half_bic(found: Fitted[Pair], weights: FloatArray, log_rows: float) -> float:
+    return found.model.n_parameters * log_rows / 2 - float(weights @ found.rows)
 
 
 def _arrangements(own: list[int], other: list[int]) -> Iterator[tuple[list[int], list[int]]]:

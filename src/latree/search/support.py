@@ -1,0 +1,55 @@
+"""How sure an edge is: the probability that it is there at all, times the probability that it is the right one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from latree._util.arrays import FloatArray
+from latree._util.parallel import map_ordered
+from latree.search.edges import GainDistribution, Surroundings
+from latree.search.moves import arranged_rows
+
+_DRAWS = 2000  # of the rows' sums, to count how often the tree's own arrangement is the best
+
+
+def edge_support(
+    around: Surroundings, edges: Sequence[int], gains: FloatArray, distribution: GainDistribution
+) -> list[float]:
+    """Return the support of edges between hidden variables.
+
+    An edge must answer two questions. Is it there at all? The gain of two hidden variables over one says so, see
+    :class:`GainDistribution`. Is it the right one? The neighbours of its ends could be divided differently: each other
+    way is fitted to the same messages, and the support is the share of samples of rows in which the tree's own way is
+    the most likely one. The samples are not drawn: sums over rows are about normal (the RELL method).
+
+    References
+    ----------
+    Kishino, Miyata and Hasegawa (1990), Maximum Likelihood Inference of Protein Phylogeny.
+    """
+
+    def is_right(edge: int) -> float:
+        rows = arranged_rows(around, edge)
+        return share_of_best(rows[1:] - rows[0], around.weights)
+
+    there = distribution.probability(gains)
+    return [float(one * other) for one, other in zip(there, map_ordered(is_right, edges), strict=True)]
+
+
+def share_of_best(differences: FloatArray, weights: FloatArray) -> float:
+    """Return how often no alternative would be better if rows were drawn again.
+
+    Parameters
+    ----------
+    differences : array, shape (alternatives, rows)
+        Log-likelihood of each row under an alternative minus that under the tree's own arrangement.
+    weights : array
+        Of the rows.
+    """
+    if not len(differences):
+        return 1.0
+    sums = differences @ weights
+    centred = differences - (sums / weights.sum())[:, None]
+    covariance = (centred * weights) @ centred.T
+    spread = np.linalg.cholesky(covariance + np.eye(len(sums)) * (np.trace(covariance) * 1e-9 + 1e-9))
+    drawn = sums + np.random.default_rng(0).standard_normal((_DRAWS, len(sums))) @ spread.T
+    return float(np.mean(drawn.max(axis=1) <= 0))
