@@ -16,7 +16,7 @@ from latree.search.edges import SMOOTHING, Surroundings, examine_pair
 from latree.search.local import Pair, Star, fit
 from latree.search.moves import Move
 
-_CANDIDATES = 5  # groups of neighbours that are tried for each hidden variable
+_CANDIDATES = 12  # groups of neighbours that are tried for each hidden variable
 _ITERATIONS = 15
 _AGREEMENT = 0.8  # a new hidden variable starts as a copy of the old one with this probability
 
@@ -42,7 +42,7 @@ def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | Non
     if len(near) < 4:
         return None
     star = around.star(node)
-    best: tuple[float, Pair, list[int]] | None = None
+    best: tuple[float, Pair, tuple[int, ...]] | None = None
     for group in candidate_groups(star, around.weights):
         found = fit(_divided(star, group), around.weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
         score = float(around.weights @ found.rows)
@@ -56,20 +56,22 @@ def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | Non
     return Move((node, node + around.tree.n_hidden), tuple(rest), tuple(near[place] for place in group), pair, gain)
 
 
-def candidate_groups(star: Star, weights: FloatArray) -> list[list[int]]:
+def candidate_groups(star: Star, weights: FloatArray) -> list[tuple[int, ...]]:
     """Return groups of neighbours, by their places, whose residuals depend most on each other."""
     degree = len(star.tables)
     dependence = residual_dependence(star, weights)
     distance = dependence.max() - dependence
     np.fill_diagonal(distance, 0)
-    members = {place: [place] for place in range(degree)}
-    found: list[tuple[float, list[int]]] = []
-    for number, (one, other, _, _) in enumerate(linkage(squareform(distance, checks=False), "average"), start=degree):
-        members[number] = sorted(members[int(one)] + members[int(other)])
-        if len(members[number]) <= degree - 2:
-            block = dependence[np.ix_(members[number], members[number])]
-            found.append((float(block.sum() / (len(block) - 1)), members[number]))
-    return [group for _, group in sorted(found, reverse=True)[:_CANDIDATES]]
+    found: dict[tuple[int, ...], float] = {}
+    for method in ("average", "complete"):
+        members = {place: (place,) for place in range(degree)}
+        joins = linkage(squareform(distance, checks=False), method)
+        for number, (one, other, _, _) in enumerate(joins, start=degree):
+            members[number] = tuple(sorted(members[int(one)] + members[int(other)]))
+            if len(members[number]) <= degree - 2:
+                block = dependence[np.ix_(members[number], members[number])]
+                found[members[number]] = float(block.sum() / (len(block) - 1))
+    return sorted(found, key=lambda group: (-found[group], group))[:_CANDIDATES]
 
 
 def residual_dependence(star: Star, weights: FloatArray) -> FloatArray:
@@ -96,7 +98,7 @@ def residual_dependence(star: Star, weights: FloatArray) -> FloatArray:
 
 
 def _divided(star: Star, group: Sequence[int]) -> Pair:
-    """Return two hidden variables that mostly agree, the second with a group of the neighbours, for EM to start from."""
+    """Return two hidden variables that mostly agree, the second with a group of the neighbours, as a start for EM."""
     k = len(star.prior)
     rest = [place for place in range(len(star.tables)) if place not in group]
     return Pair(

@@ -178,9 +178,9 @@ class GainDistribution:
     """How the gains of a binary tree's edges are distributed: of those that are there, and of those that are not.
 
     Gains of edges that are not there are about normal around a negative mean. Those of edges that are there are spread
-    out, as a gamma distribution whose scale is estimated, and so is their share (empirical Bayes; the probability is one
-    minus the local false discovery rate). In a tree most of whose edges are clearly there, a doubtful one probably is,
-    too; in a resolved star it probably is not.
+    out, as a gamma distribution. Its scale is estimated, and so is their share (empirical Bayes; the probability of an
+    edge is one minus its local false discovery rate). In a tree most of whose edges are clearly there, a doubtful one
+    probably is, too; in a resolved star it probably is not.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class Pair:
     @property
     def n_parameters(self) -> int:
         """Number of free parameters."""
-        g, h = self.between.shape
+        g, h = len(self.between), len(self.prior)
         below = h * sum(len(table) - 1 for table in self.tables) + g * sum(
             len(table) - 1 for table in self.other_tables
         )
