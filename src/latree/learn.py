@@ -267,7 +267,6 @@ def _capacity(
         table,
         structure.tree,
         held_out(table, rng),
-        goal=settings.goal,
         n_states=known,
         smoothing=settings.smoothing,
         random_state=int(rng.integers(2**31)),

@@ -1,42 +1,27 @@
 """The default learner: joining by a distance that needs no number of states, rearranging by soft evidence.
 
-Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, unless held-out rows are
-then predicted clearly worse; edges that few resampled tables support are contracted if held-out rows are predicted as
-well. One hidden variable takes the place of all if it predicts them as well (or not clearly worse, where the tree has
-little support); a hidden Chow-Liu tree, if prediction is asked for and it predicts clearly better. With
-``resolve="all"``, none of this is tried, and the fully resolved tree is kept.
+To predict, the joined tree is one of several candidates (:mod:`latree.learners.predict`).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from itertools import pairwise as spans
-from typing import NamedTuple
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import WHOLE, Attempts, Progress, no_progress, part_of
-from latree.counts.distances import chance, covariance, information, pairwise, pairwise_all
-from latree.learners.hidden_chow_liu import hidden_chow_liu
+from latree.counts.distances import chance, covariance, pairwise_all
 from latree.learners.independent import independent
-from latree.learners.latent_class import latent_class
 from latree.learners.neighbor_joining import neighbor_joining
+from latree.learners.predict import predict
 from latree.learners.rearrange import Verdict, Views, exchanged
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, with_support
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.heldout import held_out
-from latree.model.states import (
-    MAX_ITERATIONS,
-    Choice,
-    cap_states,
-    choose,
-    evaluate_candidate,
-    is_better,
-    rough_tolerance,
-)
+from latree.model.states import MAX_ITERATIONS, cap_states, choose, rough_tolerance
 from latree.settings import Settings
 from latree.table import Table
 from latree.table.memory import MemoryRows
@@ -52,23 +37,11 @@ _REPLICATES = 50  # bootstrap replicates for the support of the edges
 _SUPPORT_ROWS = 50_000  # bootstrap replicates are drawn from at most this many rows
 _FEW_REPLICATES = 20  # bootstrap replicates for tables of many columns
 _MANY_COLUMNS = 200
-_MIN_SUPPORT = 1 / 3  # what chance gives each of three pairings; an edge with less may be contracted
-_MIN_MEAN_SUPPORT = 2 / 3  # one hidden variable replaces a tree of less mean support unless it predicts clearly worse
 _CHANCE = 0.01  # probability with which independent columns may be taken for dependent
 _INDEPENDENT = 0.05  # sides of an edge whose covariance is more probable than this by chance may be independent
-_CLEARLY = 2.0  # standard errors by which another kind of tree must predict better
 
 # How much of the time each stage takes, about, on tables of 200 to 1000 columns: what is told on the way.
-_SHARES = {
-    "joining": 0.02,
-    "rearranging": 0.08,
-    "resampling": 0.18,
-    "choosing": 0.48,
-    "cutting": 0.04,
-    "contracting": 0.04,
-    "twins": 0.08,
-    "classes": 0.08,
-}
+_SHARES = {"joining": 0.02, "rearranging": 0.08, "resampling": 0.2, "choosing": 0.7}
 
 
 @dataclass(frozen=True)
@@ -174,87 +147,34 @@ def _model(table: Table, tree: Tree, seed: int, progress: Progress, keep: Keeper
     ).model
 
 
-class _Candidate(NamedTuple):
-    tree: Tree
-    facts: dict[str, int]
-    choice: Choice
-
-
 def auto(table: Table, settings: Settings, context: Context) -> Structure:
     """Learn the tree that an expert would choose, with its numbers of states and smoothing."""
-    goal, n_states, smoothing, keep = settings.goal, settings.n_states, settings.smoothing, context.keep
-    progress, rng = context.progress, context.rng
+    seed, progress = int(context.rng.integers(2**31)), context.progress
     ends = [round(WHOLE * share) for share in accumulate(_SHARES.values())]
     told = {stage: part_of(progress, *span) for stage, span in zip(_SHARES, spans([0, *ends]), strict=True)}
-    seed = int(rng.integers(2**31))
-    parts = held_out(table, rng)
-
-    def tried(
-        tree: Tree,
-        facts: dict[str, int],
-        stage: str,
-        smoothing: float | None = smoothing,
-        rival: FloatArray | None = None,
-    ) -> _Candidate:
-        """Choose what a tree needs."""
+    progress(0, WHOLE)
+    tree = joined(table, told["joining"]).tree
+    facts: dict[str, int] = {}
+    if len(tree.edges):
+        start = rearranged(table, tree, seed, told["rearranging"], context.keep)
+        tree, facts = (
+            supported(table, start.tree, tree, seed, told["resampling"], context.keep),
+            {"exchanges": start.exchanges},
+        )
+    choosing = replace(context, progress=told["choosing"])
+    if settings.goal == "predict" and settings.resolve == "tested":
+        found = predict(table, [tree] if len(tree.edges) else [], settings, choosing)
+    else:
         choice = choose(
             table,
             tree,
-            parts,
-            goal=goal,
-            n_states=n_states,
-            smoothing=smoothing,
-            rival=rival,
+            held_out(table, context.rng),
+            n_states=settings.n_states,
+            smoothing=settings.smoothing,
             random_state=seed,
-            progress=told[stage],
-            keep=keep,
+            progress=choosing.progress,
+            keep=context.keep,
         )
-        return _Candidate(tree, facts, choice)
-
-    def contending(tree: Tree, rival: _Candidate, stage: str) -> _Candidate:
-        """Evaluate a tree with the states and smoothing of another candidate."""
-        if n_states is None and goal == "explain":
-            return tried(tree, rival.facts, stage, rival.choice.smoothing)
-        most = max(rival.choice.n_states, default=1)
-        sizes = [n_states] * tree.n_hidden if n_states else cap_states(tree, table.n_states.tolist(), most)
-        choice = evaluate_candidate(
-            table,
-            tree,
-            parts,
-            rival.choice,
-            n_states=sizes,
-            random_state=seed,
-            progress=told[stage],
-            keep=keep,
-        )
-        return _Candidate(tree, rival.facts, choice)
-
-    def simpler(best: _Candidate, other: _Candidate, errors: float) -> _Candidate:
-        """Return the simpler candidate, unless its held-out score is lower by more than so many standard errors."""
-        return best if is_better(best.choice.scores, other.choice.scores, errors) else other
-
-    progress(0, WHOLE)
-    first = joined(table, told["joining"]).tree
-    if not len(first.edges):  # no two columns depend on each other, so that no tree could explain anything
-        return Structure(**tried(first, {}, "choosing")._asdict())
-    start = rearranged(table, first, seed, told["rearranging"], keep)
-    tree = supported(table, start.tree, first, seed, told["resampling"], keep)
-    best = tried(tree, {"exchanges": start.exchanges}, "choosing")
-    if settings.resolve == "all":
-        progress(WHOLE, WHOLE)
-        return Structure(**best._asdict())
-    if start.independent:
-        best = simpler(best, contending(best.tree.cut(start.independent), best, "cutting"), _CLEARLY)
-    weak = np.flatnonzero(best.tree.support < _MIN_SUPPORT)
-    if len(weak):
-        best = simpler(best, contending(best.tree.contracted(weak.tolist()), best, "contracting"), 0)
-    if goal == "predict":
-        twins = contending(hidden_chow_liu(table.names, pairwise(table, information)).tree, best, "twins")
-        if is_better(twins.choice.scores, best.choice.scores, _CLEARLY):
-            best = twins._replace(facts={})
-    inner = tree.support[~np.isnan(tree.support)]
-    doubtful = len(inner) > 0 and float(inner.mean()) < _MIN_MEAN_SUPPORT
-    one = tried(latent_class(table.names).tree, {}, "classes", rival=best.choice.scores)
-    best = simpler(best, one, _CLEARLY if doubtful else 0)
+        found = Structure(tree, facts, choice=choice)
     progress(WHOLE, WHOLE)
-    return Structure(**best._asdict())
+    return found

@@ -204,7 +204,7 @@ METHODS = {
             trees="mostly binary, columns at the leaves, with support",
             reference="latree",
             function=auto,
-            may_return=("two neighbours", "many neighbours", "parts"),
+            may_return=("two neighbours", "inner columns", "many neighbours", "parts"),
             quick=lambda table, settings, context: joined(table),
         ),
         Method(
