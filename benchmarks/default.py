@@ -2,7 +2,6 @@
 
 python benchmarks/default.py recovery [--seeds 20]      # Robinson-Foulds, support, held-out rows against the true tree
 python benchmarks/default.py stocks PRICES [--halves 10]
-python benchmarks/default.py density TABLE [--halves 3] [--drop COLUMN]  # Chow-Liu, lcm, hclt
 python benchmarks/default.py stepmix TABLE [--halves 3] [--drop COLUMN]  # StepMix, 2 to 16 classes
 """
 
@@ -114,12 +113,11 @@ def stepmix(table: Table, halves: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["recovery", "stocks", "density", "stepmix"])
+    parser.add_argument("part", choices=["recovery", "stocks", "stepmix"])
     parser.add_argument("table", type=Path, nargs="?")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--halves", type=int, default=3)
     parser.add_argument("--drop", action="append", default=[])
-    parser.add_argument("--states", type=int, nargs="+", default=[4, 8, 16])
     arguments = parser.parse_args()
     if arguments.part == "recovery":
         recovery(arguments.seeds)
@@ -130,17 +128,7 @@ def main() -> None:
         return
     table = as_table(str(arguments.table), drop=arguments.drop)
     compare(table, arguments.halves, {"auto": Settings(goal="predict", random_state=0)})
-    if arguments.part == "stepmix":
-        stepmix(table, arguments.halves)
-        return
-    rivals = {
-        "chow-liu": Settings("chow-liu", random_state=0),
-        "lcm, own states": Settings("lcm", "predict", random_state=0),
-    }
-    for k in arguments.states:
-        rivals[f"hclt k={k}"] = Settings("hclt", n_states=k, random_state=0)
-        rivals[f"lcm k={k}"] = Settings("lcm", n_states=k, random_state=0)
-    compare(table, arguments.halves, rivals)
+    stepmix(table, arguments.halves)
 
 
 if __name__ == "__main__":

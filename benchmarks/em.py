@@ -16,7 +16,7 @@ import numpy as np
 from latree.inference.network import Network
 from latree.inference.starts import random_start
 from latree.learners import latent_class
-from latree.learners.auto import joined
+from latree.learners.explain import joined
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.paper import random_model, random_tree
 from latree.table import Table, as_table

@@ -265,10 +265,10 @@ def _capacity(
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Return numbers of states, smoothing and a model to start from: as given, as the learner found them, or chosen."""
     start = None
-    if structure.edge_tables is not None:
+    known = settings.n_states or structure.n_states
+    if structure.edge_tables is not None and settings.n_states in (None, *(structure.n_states or ())):
         tables = start_from(table, structure.tree, structure.edge_tables)
         start = LatentTreeModel(structure.tree, table.columns, tables)
-    known = settings.n_states or structure.n_states
     if settings.goal == "explain" and known is None:
         search = Search(table, int(rng.integers(2**31)), progress=stages("Choosing the states", at_most=True))
         start = search.sized(structure.tree).model
@@ -281,7 +281,6 @@ def _capacity(
         table,
         structure.tree,
         held_out(table, rng),
-        goal=settings.goal,
         n_states=known,
         smoothing=settings.smoothing,
         random_state=int(rng.integers(2**31)),

@@ -44,7 +44,7 @@ def test_parts_and_attempts_only_rise():
         lambda model, table, tell: tree_facts(model, progress=tell),
         lambda model, table, tell: report_facts(model, table, progress=tell),
         lambda model, table, tell: model.sample(10, 0, tell),
-        lambda model, table, tell: choose(table, model.tree, held_out(table, rng()), goal="explain", progress=tell),
+        lambda model, table, tell: choose(table, model.tree, held_out(table, rng()), progress=tell),
     ],
     ids=["pairwise", "theory", "report", "sample", "choose"],
 )

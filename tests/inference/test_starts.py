@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.models import holes, model_on, small_models, table_of
-from latree.inference.starts import identity_table, random_start, start_from
+from latree.inference.starts import grown_start, identity_table, random_start, start_from
 from latree.learners.latent_class import latent_class
 from latree.model import LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
@@ -40,6 +40,33 @@ def test_states_start_at_rows_that_are_unlike_each_other():
         start = random_start(as_table(codes, names=tree.names), tree, 4, seed)
         towards = (start[0] / start[0].mean(axis=1, keepdims=True)).argmax(axis=0)
         assert sorted(towards.tolist()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("states", [[4] * 8, [6] * 8, [8] * 8])
+def test_divided_states_share_the_probability_of_the_state_they_come_from(states):
+    tree = random_tree(10, 0.5, 0)
+    tables = random_model(tree, n_states=3, hidden_states=4, random_state=0).tables
+    grown = grown_start(tree, tables, states, 0)
+    parent = tree.rooted().parent
+    for node, (old, new) in enumerate(zip(tables, grown, strict=True)):
+        np.testing.assert_allclose(new.sum(axis=0), 1, rtol=1e-12)
+        rows = np.arange(len(new)) % len(old)
+        merged = np.array([new[rows == h].sum(axis=0) for h in range(len(old))])
+        spread = merged / old[:, np.arange(new.shape[1]) % old.shape[1]]
+        assert (abs(np.log(spread)) < np.log(1.4 / 0.6) + np.log(9)).all()
+        if states[0] == 8 and node >= 10 and parent[node] >= 10:
+            agree = (new[:4, :4].sum() + new[4:, 4:].sum()) / 8
+            assert 0.85 < agree < 0.95  # nine parts of ten: 1.8 against 0.2
+    again, other = grown_start(tree, tables, states, 0), grown_start(tree, tables, states, 1)
+    assert all((a == b).all() for a, b in zip(grown, again, strict=True))
+    assert not np.array_equal(grown[0], other[0])
+
+
+def test_divided_states_differ_in_what_columns_have():
+    tree = latent_class(["a", "b", "c"]).tree
+    tables = random_model(tree, n_states=3, hidden_states=2, random_state=0).tables
+    for table in grown_start(tree, tables, [4], 0)[:3]:
+        assert 0.02 < abs(table[:, :2] - table[:, 2:]).max() < 0.4
 
 
 def edge_tables_of(model):

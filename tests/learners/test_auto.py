@@ -7,10 +7,9 @@ from helpers.strategies import bare, same_graph
 from latree import LatentTree, learn_tree
 from latree._util.progress import WHOLE, no_progress
 from latree.learn import learn_model
-from latree.learners.auto import auto, joined, supported
+from latree.learners.auto import auto
 from latree.learners.latent_class import latent_class
 from latree.learners.structure import Context
-from latree.learners.support import bootstrap_trees
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table, as_table
@@ -42,17 +41,9 @@ def test_the_true_tree_is_found_with_support(goal):
     inner = np.array([min(edge) >= 6 for edge in found.tree.edges.tolist()])
     assert found.tree.support[inner].min() > 0.9
     assert np.isnan(found.tree.support[~inner]).all()
-    assert found.facts == {"exchanges": 0}
+    assert found.facts == ({"exchanges": 0} if goal == "explain" else {})
     assert found.choice.start.tree is found.tree
     assert len(found.choice.n_states) == 4
-
-
-@pytest.mark.parametrize("goal", ["explain", "predict"])
-def test_one_hidden_variable_is_found(goal):
-    star, table = classes()
-    found = learned(table, goal)
-    assert same_graph(bare(found.tree), star)
-    assert found.choice.n_states[0] >= 4
 
 
 @pytest.mark.parametrize("goal", ["explain", "predict"])
@@ -61,23 +52,6 @@ def test_a_smoothing_is_passed_on(goal):
     found = learned(table, goal, smoothing=0.7)
     assert found.choice.smoothing == 0.7
     assert learn_model(table, Settings(goal=goal, smoothing=0.7, random_state=0)).smoothing == 0.7
-
-
-def test_hidden_twins_may_be_taken_to_predict_and_never_to_explain(monkeypatch):
-    _, table = simulated(n_rows=100)
-    twins, star = (bare(learn_tree(table, method=method)) for method in ("hclt", "lcm"))
-    asked = []
-
-    def only_twins_are_better(scores, others, errors):
-        asked.append(errors)
-        return len(asked) <= 2
-
-    monkeypatch.setattr("latree.learners.auto.is_better", only_twins_are_better)
-    predicting, explaining = (learned(table, goal, 2) for goal in ("predict", "explain"))
-    assert same_graph(bare(predicting.tree), twins)
-    assert same_graph(bare(explaining.tree), star)
-    assert (predicting.choice.n_states, explaining.choice.n_states) == ((2,) * 6, (2,))
-    assert asked == [2, 0, 0]  # twins must be clearly better: by two standard errors
 
 
 @pytest.mark.parametrize("goal", ["explain", "predict"])
@@ -113,7 +87,8 @@ def test_few_columns(goal, n_columns):
     few = Table.from_codes(table.columns[:n_columns], table.codes()[:, :n_columns])
     found = learned(few, goal)
     assert found.tree.names == tree.names[:n_columns]
-    assert found.tree.n_hidden == max(1, n_columns - 2)
+    assert len(found.tree.edges) > 0
+    assert goal == "predict" or found.tree.n_hidden == max(1, n_columns - 2)
     assert len(found.choice.n_states) == found.tree.n_hidden
 
 
@@ -194,15 +169,6 @@ def groups(tree):
     return {frozenset(i for i in range(tree.n_observed) if part >> i & 1) for part in tree.components}
 
 
-@pytest.mark.parametrize("seed", [2, 4])
-def test_independent_groups_come_apart(seed):
-    found = learned(halves(seed))
-    assert groups(found.tree) == {frozenset(range(4)), frozenset(range(4, 8))}
-    assert len(found.choice.n_states) == found.tree.n_hidden
-    for edge, split in enumerate(found.tree.edge_splits):
-        assert np.isnan(found.tree.support[edge]) or split in found.tree.splits
-
-
 @pytest.mark.parametrize("goal", ["explain", "predict"])
 def test_a_column_that_depends_on_nothing_is_by_itself(goal):
     _, table = simulated()
@@ -221,24 +187,9 @@ def test_independent_columns_give_no_edges(goal):
 @pytest.mark.parametrize("goal", ["explain", "predict"])
 def test_a_fully_resolved_tree_is_kept_if_asked_for(goal):
     for table in (classes()[1], halves(2)):
-        tested, resolved = (learned(table, goal, 2, resolve=resolve).tree for resolve in ("tested", "all"))
-        assert tested.n_hidden < resolved.n_hidden == 6
+        resolved = learned(table, goal, 2, resolve="all").tree
+        assert resolved.n_hidden == 6
         assert {len(near) for near in resolved.neighbors[8:]} == {3}
         assert groups(resolved) == {frozenset(range(8))}
         again = learn_tree(table, goal=goal, resolve="all", n_states=2, random_state=0)
         assert again.to_newick() == resolved.to_newick()
-
-
-def test_support_of_many_rows_comes_from_some_of_them(monkeypatch):
-    model = random_model(random_tree(6, 0.5, 0), n_states=3, start="identity", perturbation=0.2, random_state=0)
-    table = model.sample(500, 0)
-    tree = joined(table).tree
-    drawn = []
-    real = bootstrap_trees
-    monkeypatch.setattr(
-        "latree.learners.auto.bootstrap_trees", lambda some, *others: drawn.append(some.n_rows) or real(some, *others)
-    )
-    supported(table, tree, tree, 0)
-    monkeypatch.setattr("latree.learners.auto._SUPPORT_ROWS", 200)
-    supported(table, tree, tree, 0)
-    assert drawn == [500, 200]

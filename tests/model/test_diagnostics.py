@@ -21,28 +21,25 @@ def one_hidden(yes, shares):
 
 def test_states_that_are_empty_or_mean_the_same_are_named():
     alike = [0.1, 0.9, 0.9]
-    assert unused_states(one_hidden(alike, [0.4, 0.3, 0.3]), 100, "predict") == [
-        "1 of the 3 states of 'H1' mean the same as another state. Use --states 2 or --goal explain for fewer states"
+    assert unused_states(one_hidden(alike, [0.5, 0.495, 0.005]), 100) == [
+        "1 of the 3 states of 'H1' are empty. Use --states 2 for fewer states"
     ]
-    assert unused_states(one_hidden(alike, [0.5, 0.495, 0.005]), 100, "predict") == [
-        "1 of the 3 states of 'H1' are empty. Use --states 2 or --goal explain for fewer states"
-    ]
-    assert unused_states(one_hidden(alike, [0.4, 0.3, 0.3]), 100, "explain") == [
+    assert unused_states(one_hidden(alike, [0.4, 0.3, 0.3]), 100) == [
         "1 of the 3 states of 'H1' mean the same as another state. Use --states 2 for fewer states"
     ]
-    assert unused_states(one_hidden([0.1, 0.9, 0.7], [0.4, 0.3, 0.3]), 100, "explain") == []
+    assert unused_states(one_hidden([0.1, 0.9, 0.7], [0.4, 0.3, 0.3]), 100) == []
 
 
 @pytest.mark.parametrize(("difference", "warned"), [(0.005, True), (0.02, False)])
 def test_states_mean_the_same_if_no_probability_differs_by_a_hundredth(difference, warned):
     model = one_hidden([0.1, 0.5, 0.5 + difference], [0.4, 0.3, 0.3])
-    assert bool(unused_states(model, 1000, "explain")) is warned
+    assert bool(unused_states(model, 1000)) is warned
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(0.5, True), (1.5, False)])
 def test_a_state_of_less_than_one_row_is_empty(rows, warned):
     model = one_hidden([0.1, 0.5, 0.9], [0.5, 0.5 - rows / 1000, rows / 1000])
-    assert any("are empty" in warning for warning in unused_states(model, 1000, "explain")) is warned
+    assert any("are empty" in warning for warning in unused_states(model, 1000)) is warned
 
 
 def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_them():
@@ -55,8 +52,14 @@ def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_t
     tables[child] = np.array([[0.8, 0.1, 0.4], [0.2, 0.9, 0.6], [0.0, 0.0, 0.0]])
     model = LatentTreeModel(tree, model.columns, tuple(tables))
     empty = f"1 of the 3 states of '{tree.node_names[child]}' are empty"
-    assert unused_states(model, 1000, "predict") == [f"{empty}. Use --goal explain for fewer states"]
-    assert unused_states(model, 1000, "explain") == [empty]
+    assert unused_states(model, 1000) == [empty]
+
+
+def test_a_model_that_predicts_may_have_states_to_spare():
+    model = one_hidden([0.1, 0.9, 0.9], [0.4, 0.3, 0.3])
+    table = table_of(model, model.sample(200, 0).codes())
+    assert any("mean the same" in warning for warning in warnings_about(table, fit_of(model), "explain"))
+    assert warnings_about(table, fit_of(model), "predict") == []
 
 
 def fit_of(model, converged=True):

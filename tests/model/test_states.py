@@ -1,32 +1,21 @@
 """Numbers of states and smoothing."""
 
-from dataclasses import replace
-from typing import get_args
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.strategies import any_tree
+from latree._util.checkpoint import NOTHING_KEPT
+from latree._util.progress import Attempts, no_progress
 from latree.inference.messages import log_likelihoods
 from latree.learners.latent_class import latent_class
 from latree.model import ConvergenceMonitor, fit_model
 from latree.model.heldout import held_out
-from latree.model.states import (
-    SMOOTHINGS,
-    cap_states,
-    choose,
-    evaluate_candidate,
-    is_better,
-    mean_entropy,
-)
+from latree.model.states import SMOOTHINGS, StateSearch, cap_states, choose, is_better, mean_entropy
 from latree.paper.simulate import random_model, random_tree
-from latree.settings import Goal
 from latree.table import Column, Table, as_table
 from latree.tree import Tree
-
-every_goal = pytest.mark.parametrize("goal", get_args(Goal))
 
 
 def bound(sizes):
@@ -111,43 +100,41 @@ def star_table(n_columns, n_states, hidden_states, n_rows, perturbation=0.1):
     return tree, random_model(tree, perturbation=perturbation, **options).sample(n_rows, 0)
 
 
-def chosen(table, tree, goal="predict", seed=0, **known):
-    parts = held_out(table, np.random.default_rng(seed))
-    return choose(table, tree, parts, goal=goal, random_state=seed, **known)
+def chosen(table, tree, seed=0, **known):
+    return choose(table, tree, held_out(table, np.random.default_rng(seed)), random_state=seed, **known)
 
 
-@every_goal
-def test_what_is_given_is_kept(goal):
+def begun(table, tree, n_states=None, smoothing=None):
+    parts = held_out(table, np.random.default_rng(0))
+    return StateSearch(table, tree, parts, n_states, smoothing, 0, Attempts(no_progress), NOTHING_KEPT)
+
+
+def test_what_is_given_is_kept():
     tree = random_tree(5, 0.5, 0)
     table = random_model(tree, n_states=3, random_state=0).sample(200, 0)
     for told, states in ((3, (3, 3, 3)), ([2, 3, 1], (2, 3, 1))):
-        choice = chosen(table, tree, goal, n_states=told, smoothing=0.7)
+        choice = chosen(table, tree, n_states=told, smoothing=0.7)
         assert (choice.n_states, choice.smoothing) == (states, 0.7)
         assert choice.start.n_states[5:].tolist() == list(states)
-    choice = chosen(table, tree, goal, n_states=2)
+    choice = chosen(table, tree, n_states=2)
     assert choice.n_states == (2, 2, 2)
     assert choice.smoothing in SMOOTHINGS
-    choice = chosen(table, tree, goal, smoothing=0.7)
+    choice = chosen(table, tree, smoothing=0.7)
     assert choice.smoothing == 0.7
     assert choice.start.n_states[5:].tolist() == list(choice.n_states)
-    bare = chosen(table, Tree(tree.names, [(0, 1), (1, 2), (3, 4)]), goal)
+    bare = chosen(table, Tree(tree.names, [(0, 1), (1, 2), (3, 4)]))
     assert bare.n_states == ()
     assert bare.smoothing in SMOOTHINGS
 
 
-@every_goal
-def test_two_states_are_enough_for_data_of_two_states(goal):
+def test_two_states_are_enough_for_data_of_two_states():
     tree, table = star_table(6, 2, 2, 600, 0.2)
-    assert chosen(table, tree, goal).n_states == (2,)
+    assert chosen(table, tree).n_states == (2,)
 
 
 def test_states_as_many_as_the_data_need():
     tree, table = star_table(8, 8, 8, 2000)
-    few, many = (chosen(table, tree, goal).n_states[0] for goal in ("explain", "predict"))
-    assert 6 <= few <= 10
-    assert 8 <= many <= 32
-    tree, table = star_table(6, 3, 3, 1500)
-    assert chosen(table, tree, "explain").n_states == (3,)
+    assert 8 <= chosen(table, tree).n_states[0] <= 32
 
 
 def test_sure_tables_are_smoothed_little_and_noisy_ones_much():
@@ -159,11 +146,10 @@ def test_sure_tables_are_smoothed_little_and_noisy_ones_much():
     assert chosen(as_table(noise), tree, n_states=4).smoothing > 1
 
 
-@every_goal
-def test_the_same_seed_chooses_the_same(goal):
+def test_the_same_seed_chooses_the_same():
     tree = random_tree(4, 0.5, 0)
     table = random_model(tree, n_states=2, random_state=0).sample(60, 0)
-    one, two, other = (chosen(table, tree, goal, seed) for seed in (0, 0, 1))
+    one, two, other = (chosen(table, tree, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.scores, two.scores)
     assert (one.n_states, one.smoothing) == (two.n_states, two.smoothing)
     assert all((a == b).all() for a, b in zip(one.start.tables, two.start.tables, strict=True))
@@ -176,7 +162,7 @@ def test_scores_are_those_of_rows_that_were_not_fitted_times_their_weights():
     table = Table.from_codes(table.columns, table.codes(), weights)
     table = table.take(np.flatnonzero(weights * (np.arange(1200) < 900)))
     parts = held_out(table, np.random.default_rng(0))
-    choice = choose(table, tree, parts, goal="predict", n_states=2, smoothing=0.5)
+    choice = choose(table, tree, parts, n_states=2, smoothing=0.5)
     assert len(choice.scores) == table.n_rows
     first = parts[0].judged.subsample_block(10**9, 0)
     np.testing.assert_allclose(
@@ -233,29 +219,103 @@ def test_the_entropy_of_columns():
 
 def test_who_is_clearly_behind_after_some_parts_gives_up():
     tree, table = star_table(6, 2, 2, 600, 0.2)
-    parts = held_out(table, np.random.default_rng(0))
-    fair = choose(table, tree, parts, goal="predict", n_states=2, smoothing=0.3)
-    sizes = [2] * tree.n_hidden
-    again = evaluate_candidate(table, tree, parts, fair, n_states=sizes)
-    np.testing.assert_array_equal(again.scores, fair.scores)
-    for ahead, judged in ((100.0, len(parts[0].judged.codes())), (-100.0, 600)):
-        rival = replace(fair, scores=fair.scores + np.random.default_rng(1).normal(ahead, 1, 600))
-        given_up = evaluate_candidate(table, tree, parts, rival, n_states=sizes)
-        assert len(given_up.scores) == judged
-        assert is_better(rival.scores, given_up.scores) is (ahead > 0)
-        assert is_better(given_up.scores, rival.scores) is (ahead < 0)
+    search = begun(table, tree, 2, 0.3)
+    fair = search.best
+    np.testing.assert_array_equal(search._fresh((2,), 0.3, fair.scores).scores, fair.scores)
+    rng = np.random.default_rng(1)
+    for errors, judged in ((2.6, len(search.parts[0].judged.codes())), (1.4, 600), (-100.0, 600)):
+        noise = rng.normal(0, 1, 100)  # rows of one part
+        noise -= noise.mean()
+        rival = fair.scores + np.tile(noise + errors * noise.std() / 10, 6)
+        given_up = search._fresh((2,), 0.3, rival)
+        assert len(given_up.scores) == judged or errors == 1.4
+        if errors == 1.4:
+            assert len(given_up.scores) > 100  # not after the first part
+        assert is_better(rival, given_up.scores) is (errors > 0)
 
 
 def test_more_states_are_not_tried_if_they_cannot_be_expected_to_reach_a_rival():
     tree, table = star_table(8, 8, 8, 2500)
-    parts = held_out(table, np.random.default_rng(0))
-    alone = choose(table, tree, parts, goal="predict", smoothing=0.3)
-    assert alone.n_states == (8,)
+    alone = begun(table, tree, smoothing=1.0)
+    first = alone.best
+    alone.climb()
+    assert alone.best.n_states == (8,)
     assert max(attempt.most for attempt in alone.tried) == 16
-    for ahead, most in ((100.0, 8), (-100.0, 16)):
-        found = choose(table, tree, parts, goal="predict", smoothing=0.3, rival=alone.scores + ahead)
-        assert max(attempt.most for attempt in found.tried) == most
-        np.testing.assert_array_equal(found.scores, alone.scores)
+    gain = alone.best.total - first.total
+    left = np.log2(100 / 8)  # 2000 of the rows are fitted, with at least 20 per state
+    for share, most in ((1.1, 8), (0.9, 16)):
+        search = begun(table, tree, smoothing=1.0)
+        search.climb(alone.best.scores + share * gain * left / len(alone.best.scores))
+        assert max(attempt.most for attempt in search.tried) == most
+        np.testing.assert_array_equal(search.best.scores, alone.best.scores)
+
+
+def test_more_states_must_be_worth_half_a_standard_error(monkeypatch):
+    tree, table = star_table(6, 3, 3, 600)
+    asked = []
+
+    def noted(scores, others, errors):
+        asked.append(errors)
+        return is_better(scores, others, errors)
+
+    monkeypatch.setattr("latree.model.states.is_better", noted)
+    search = begun(table, tree, smoothing=0.3)
+    search.climb()
+    assert 0.5 in asked
+    assert set(asked) <= {0, 0.5, 2}
+
+
+def many_classes(n_classes, n_rows):
+    """Twelve columns of four states that follow one hidden variable."""
+    rng = np.random.default_rng(0)
+    tree = latent_class([f"x{i}" for i in range(12)]).tree
+    likely = rng.integers(0, 4, (n_classes, 12))[rng.integers(0, n_classes, n_rows)]
+    return tree, as_table(np.where(rng.random((n_rows, 12)) < 0.7, likely, rng.integers(0, 4, (n_rows, 12))))
+
+
+def test_more_states_come_from_growth_or_from_a_new_start_whichever_is_better():
+    tree, table = many_classes(30, 4000)
+    search = begun(table, tree, smoothing=0.1)
+    search.climb()
+    assert search.best.n_states == (32,)
+    assert [attempt.most for attempt in search.tried] == [4, 8, 8, 16, 16, 32, 32, 64, 64]
+    grown, fresh = (attempt.held_out for attempt in search.tried[5:7])
+    assert fresh > grown + 0.05  # one hidden variable with clear states: rows unlike each other are a good start
+    assert search.best.total == pytest.approx(fresh * len(search.best.scores))
+    tree = random_tree(30, 0.5, 0)
+    options = {"n_states": 12, "hidden_states": 12, "start": "identity", "random_state": 0}
+    table = random_model(tree, perturbation=0.3, **options).sample(4000, 0)
+    search = begun(table, tree, smoothing=0.3)
+    search.climb()
+    grown, fresh = (attempt.held_out for attempt in search.tried[1:3])
+    assert grown > fresh + 0.05  # many hidden variables
+    assert search.best.total >= grown * len(search.best.scores) * (1 + 1e-12)
+
+
+def test_fits_are_polished_with_the_smoothing_that_long_fits_need():
+    tree = random_tree(8, 0.5, 0)
+    table = random_model(tree, n_states=3, hidden_states=3, start="identity", random_state=0).sample(400, 0)
+    for smoothing in (10.0, 0.01):
+        search = begun(table, tree, 6)
+        search.best = search._fresh((6,) * 6, smoothing)
+        before = search.best
+        search.polish()
+        assert search.best.total > before.total
+        assert (search.best.smoothing < smoothing) is (smoothing > 1)
+    given = begun(table, tree, 6, 10.0)
+    given.polish()
+    assert given.best.smoothing == 10
+
+
+def test_scores_on_trees_of_each_part():
+    tree = random_tree(6, 0.5, 0)
+    table = random_model(tree, n_states=3, start="identity", random_state=0).sample(300, 0)
+    search = begun(table, tree, 2, 0.3)
+    np.testing.assert_array_equal(search.scores_on([tree] * 6), search.best.scores)
+    other = Tree(tree.names, random_tree(6, 0.5, 5).edges)
+    mixed = search.scores_on([tree, *[other] * 5])
+    np.testing.assert_array_equal(mixed[:50], search.best.scores[:50])
+    assert (mixed[50:] != search.best.scores[50:]).all()
 
 
 def test_one_hidden_variable_may_have_more_states_than_many_of_them(monkeypatch):

@@ -23,7 +23,7 @@ from latree._util.parallel import n_threads
 from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.learn import learn_model
-from latree.learners.auto import joined
+from latree.learners.explain import joined
 from latree.learners.support import bootstrap_trees
 from latree.model import LatentTreeModel
 from latree.paper.experiments.cells import Cell, Run

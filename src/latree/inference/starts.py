@@ -21,6 +21,11 @@ _SEED_ROWS = 2000
 # weight, the two agree.
 _NOISE_WEIGHT = 0.1
 
+# When the states of a model are divided, two hidden variables are this much more probable in parts with the same number
+# than by chance, and this much less in parts with different numbers. All probabilities also change at random, by up to
+# half of it.
+_GROWN_AGREEMENT = 0.8
+
 # Added to every probability that comes from a learner, because EM never leaves a probability of zero.
 _FLOOR = 1e-3
 
@@ -88,6 +93,47 @@ def _unlike_rows(table: Table, n_seeds: int, rng: np.random.Generator) -> CodeAr
         chosen.append(int(rng.choice(len(codes), p=odds / odds.sum())))
         distance = np.minimum(distance, np.count_nonzero(codes != codes[chosen[-1]], axis=1))
     return np.asarray(codes[chosen])
+
+
+def grown_start(
+    tree: Tree, tables: Sequence[FloatArray], n_states: Sequence[int], random_state: RandomState
+) -> tuple[FloatArray, ...]:
+    """Divide the states of a model's hidden variables, so that EM can go on with more of them.
+
+    State h of a variable with m states becomes states h, h + m, h + 2m and so on: part 0, part 1, and so on. They share
+    the probability of h. Neighbouring hidden variables are mostly in parts of the same number, so that the new
+    difference is one that a whole stretch of the tree shares, not one of a single variable.
+
+    Parameters
+    ----------
+    tree : Tree
+    tables : sequence of array
+        The model's probabilities, as :func:`random_start` returns them.
+    n_states : sequence of int
+        Number of states of each hidden variable, none smaller than before.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    tuple of array
+        As for :func:`random_start`.
+    """
+    rng = generator(random_state)
+    old = [len(table) for table in tables]
+    new = [*old[: tree.n_observed], *n_states]
+    grown: list[FloatArray] = []
+    for node, parent in enumerate(tree.rooted().parent.tolist()):
+        # P'(h' | g') = P(h' mod m | g' mod l) / parts of (h' mod m)
+        own, above = np.arange(new[node]), np.arange(new[parent] if parent >= 0 else 1)
+        from_own, from_above = own % old[node], above % (old[parent] if parent >= 0 else 1)
+        n_parts = np.bincount(from_own, minlength=old[node])[from_own]
+        raw = tables[node][np.ix_(from_own, from_above)] / n_parts[:, None]
+        if min(node, parent) >= tree.n_observed:
+            agree = (own // old[node])[:, None] == above // old[parent]
+            raw = raw * np.where(agree, 1 + _GROWN_AGREEMENT, 1 - _GROWN_AGREEMENT)
+        raw = raw * rng.uniform(1 - _GROWN_AGREEMENT / 2, 1 + _GROWN_AGREEMENT / 2, size=raw.shape)
+        grown.append(raw / raw.sum(axis=0))
+    return tuple(grown)
 
 
 def start_from(table: Table, tree: Tree, edge_tables: Sequence[FloatArray]) -> tuple[FloatArray, ...]:

@@ -1,263 +1,31 @@
-"""The default learner: joining by a distance that needs no number of states, rearranging by soft evidence.
+"""The default learner: explains or predicts, as the goal asks."""
 
-Rows that were not fitted decide about its shape. Edges whose sides seem independent are cut, unless held-out rows are
-then predicted clearly worse; edges that few resampled tables support are contracted if held-out rows are predicted as
-well. One hidden variable takes the place of all if it predicts them as well (or not clearly worse, where the tree has
-little support); a hidden Chow-Liu tree, if prediction is asked for and it predicts clearly better. With
-``resolve="all"``, none of this is tried, and the fully resolved tree is kept.
-"""
+from dataclasses import replace
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import accumulate
-from itertools import pairwise as spans
-from typing import NamedTuple
-
-import numpy as np
-
-from latree._util.arrays import FloatArray
-from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import WHOLE, Attempts, Progress, no_progress, part_of
-from latree.counts.distances import chance, covariance, information, pairwise, pairwise_all
+from latree._util.progress import WHOLE, part_of
 from latree.learners.explain import explain
-from latree.learners.hidden_chow_liu import hidden_chow_liu
-from latree.learners.independent import independent
-from latree.learners.latent_class import latent_class
-from latree.learners.neighbor_joining import neighbor_joining
+from latree.learners.predict import predict
 from latree.learners.structure import Context, Structure
-from latree.learners.support import bootstrap_trees, with_support
-from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
-from latree.model.heldout import held_out
-from latree.model.states import (
-    MAX_ITERATIONS,
-    Choice,
-    cap_states,
-    choose,
-    evaluate_candidate,
-    is_better,
-    rough_tolerance,
-)
-from latree.search.rearrange import Verdict, Views, exchanged
 from latree.settings import Settings
 from latree.table import Table
-from latree.table.memory import MemoryRows
-from latree.tree import Tree
 
-_STATES = 4  # of the model whose posteriors are looked at
-_SMOOTHING = 1.0
-_ROWS = 10_000  # the most rows whose posteriors are computed
-_VIEWS = 2**27  # the most numbers that these posteriors may take: fewer rows where columns have many states
-_LEAD = 1.5  # standard errors by which another pairing must be better
-_SWEEPS = 10
-_REPLICATES = 50  # bootstrap replicates for the support of the edges
-_SUPPORT_ROWS = 50_000  # bootstrap replicates are drawn from at most this many rows
-_FEW_REPLICATES = 20  # bootstrap replicates for tables of many columns
-_MANY_COLUMNS = 200
-_MIN_SUPPORT = 1 / 3  # what chance gives each of three pairings; an edge with less may be contracted
-_MIN_MEAN_SUPPORT = 2 / 3  # one hidden variable replaces a tree of less mean support unless it predicts clearly worse
-_CHANCE = 0.01  # probability with which independent columns may be taken for dependent
-_INDEPENDENT = 0.05  # sides of an edge whose covariance is more probable than this by chance may be independent
-_CLEARLY = 2.0  # standard errors by which another kind of tree must predict better
-
-# How much of the time each stage takes, about, on tables of 200 to 1000 columns: what is told on the way.
-_SHARES = {
-    "joining": 0.02,
-    "rearranging": 0.08,
-    "resampling": 0.18,
-    "choosing": 0.48,
-    "cutting": 0.04,
-    "contracting": 0.04,
-    "twins": 0.08,
-    "classes": 0.08,
-}
-
-
-@dataclass(frozen=True)
-class Rearranged:
-    """A tree that no exchange improves.
-
-    Attributes
-    ----------
-    tree : Tree
-        With the support of every inner edge.
-    exchanges : int
-    independent : tuple of int
-        The edges whose two sides seem to be independent of each other.
-    """
-
-    tree: Tree
-    exchanges: int
-    independent: tuple[int, ...]
-
-
-def joined(table: Table, progress: Progress = no_progress) -> Structure:
-    """Join by covariances all columns that show any dependence; the others stay by themselves.
-
-    A column is left alone if chance would show a pair as dependent as its closest one in more than one table in a
-    hundred.
-    """
-    d = table.n_columns
-    p_values, distance = pairwise_all(table, [chance, covariance], progress)
-    np.fill_diagonal(p_values, 1)
-    columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
-    if len(columns) < 2:
-        return independent(table.names)
-    names = table.names
-    tree = neighbor_joining([names[column] for column in columns], distance[np.ix_(columns, columns)]).tree
-    moved = np.array([*columns, *range(d, d + tree.n_hidden)])
-    return Structure(Tree(names, moved[tree.edges]))
-
-
-def rearranged(
-    table: Table, tree: Tree, seed: int, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT
-) -> Rearranged:
-    """Exchange subtrees across inner edges while that is worth it."""
-    block = table.subsample_block(min(_ROWS, _VIEWS // int(table.n_states.sum())), seed)
-    some = Table(table.columns, MemoryRows.from_block(block))
-    exchanges = 0
-    attempts = Attempts(progress)
-    for sweep in range(_SWEEPS + 1):
-        views = Views(_model(some, tree, seed, attempts.within, keep), block)
-        found = views.verdicts()
-        attempts.end()
-        moves = _apart(found.values()) if sweep < _SWEEPS else []
-        if not moves:
-            break
-        for move in moves:
-            tree = exchanged(tree, move)
-        exchanges += len(moves)
-    support = np.full(len(tree.edges), np.nan)
-    for edge, verdict in found.items():
-        support[edge] = verdict.support
-    supported = Tree(tree.names, tree.edges, support=support)
-    return Rearranged(supported, exchanges, tuple(views.independent_edges(_INDEPENDENT)))
-
-
-def supported(
-    table: Table, tree: Tree, start: Tree, seed: int, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT
-) -> Tree:
-    """Return the tree with bootstrap support: the share of resampled tables whose joined tree has the same edge.
-
-    Edges that came about by exchanges, which joining does not make, keep the support of the exchange.
-    """
-    replicates = _REPLICATES if table.n_columns <= _MANY_COLUMNS else _FEW_REPLICATES
-    some = table.subsample(_SUPPORT_ROWS, seed)
-    trees = bootstrap_trees(some, lambda drawn, _: joined(drawn).tree, replicates, seed, progress, keep, "trees")
-    counted = with_support(tree, trees)
-    old = np.array([split in start.splits for split in tree.edge_splits], dtype=bool)
-    return Tree(tree.names, tree.edges, tree.lengths, np.where(old, counted.support, tree.support))
-
-
-def _apart(found: Iterable[Verdict]) -> list[Verdict]:
-    """Return the exchanges that pay, the best first, no two of which share a node."""
-    moves: list[Verdict] = []
-    touched: set[int] = set()
-    for verdict in sorted(found, key=lambda verdict: -verdict.rival_lead):
-        around = {*verdict.ends, *verdict.tops}
-        if verdict.rival_lead > _LEAD and not touched & around:
-            moves.append(verdict)
-            touched |= around
-    return moves
-
-
-def _model(table: Table, tree: Tree, seed: int, progress: Progress, keep: Keeper) -> LatentTreeModel:
-    sizes = cap_states(tree, table.n_states.tolist(), _STATES)
-    monitor = ConvergenceMonitor(rough_tolerance(table), MAX_ITERATIONS)
-    return fit_model(
-        table,
-        tree,
-        sizes,
-        smoothing=_SMOOTHING,
-        monitor=monitor,
-        random_state=seed,
-        progress=progress,
-        keep=keep,
-    ).model
-
-
-class _Candidate(NamedTuple):
-    tree: Tree
-    facts: dict[str, int]
-    choice: Choice
+# The share of the time that the search for structure takes if the goal is to predict, about.
+_SEARCH_SHARE = 0.2
 
 
 def auto(table: Table, settings: Settings, context: Context) -> Structure:
-    """Learn the tree that an expert would choose, with its numbers of states and smoothing."""
+    """Learn the hidden variables that are there (to explain), or the model that predicts best.
+
+    To predict, the explained tree and the resolved one are two of several candidates; held-out rows decide.
+    """
     if settings.goal == "explain":
         return explain(table, settings, context)
-    goal, n_states, smoothing, keep = settings.goal, settings.n_states, settings.smoothing, context.keep
-    progress, rng = context.progress, context.rng
-    ends = [round(WHOLE * share) for share in accumulate(_SHARES.values())]
-    told = {stage: part_of(progress, *span) for stage, span in zip(_SHARES, spans([0, *ends]), strict=True)}
-    seed = int(rng.integers(2**31))
-    parts = held_out(table, rng)
-
-    def tried(
-        tree: Tree,
-        facts: dict[str, int],
-        stage: str,
-        smoothing: float | None = smoothing,
-        rival: FloatArray | None = None,
-    ) -> _Candidate:
-        """Choose what a tree needs."""
-        choice = choose(
-            table,
-            tree,
-            parts,
-            goal=goal,
-            n_states=n_states,
-            smoothing=smoothing,
-            rival=rival,
-            random_state=seed,
-            progress=told[stage],
-            keep=keep,
-        )
-        return _Candidate(tree, facts, choice)
-
-    def contending(tree: Tree, rival: _Candidate, stage: str) -> _Candidate:
-        """Evaluate a tree with the states and smoothing of another candidate."""
-        if n_states is None and goal == "explain":
-            return tried(tree, rival.facts, stage, rival.choice.smoothing)
-        most = max(rival.choice.n_states, default=1)
-        sizes = [n_states] * tree.n_hidden if n_states else cap_states(tree, table.n_states.tolist(), most)
-        choice = evaluate_candidate(
-            table,
-            tree,
-            parts,
-            rival.choice,
-            n_states=sizes,
-            random_state=seed,
-            progress=told[stage],
-            keep=keep,
-        )
-        return _Candidate(tree, rival.facts, choice)
-
-    def simpler(best: _Candidate, other: _Candidate, errors: float) -> _Candidate:
-        """Return the simpler candidate, unless its held-out score is lower by more than so many standard errors."""
-        return best if is_better(best.choice.scores, other.choice.scores, errors) else other
-
-    progress(0, WHOLE)
-    first = joined(table, told["joining"]).tree
-    if not len(first.edges):  # no two columns depend on each other, so that no tree could explain anything
-        return Structure(**tried(first, {}, "choosing")._asdict())
-    start = rearranged(table, first, seed, told["rearranging"], keep)
-    tree = supported(table, start.tree, first, seed, told["resampling"], keep)
-    best = tried(tree, {"exchanges": start.exchanges}, "choosing")
+    end = round(_SEARCH_SHARE * WHOLE)
+    resolving = replace(context, progress=part_of(context.progress, 0, end // 2))
+    explaining = replace(context, progress=part_of(context.progress, end // 2, end))
+    predicting = replace(context, progress=part_of(context.progress, end, WHOLE))
+    resolved = explain(table, replace(settings, resolve="all"), resolving)
     if settings.resolve == "all":
-        progress(WHOLE, WHOLE)
-        return Structure(**best._asdict())
-    if start.independent:
-        best = simpler(best, contending(best.tree.cut(start.independent), best, "cutting"), _CLEARLY)
-    weak = np.flatnonzero(best.tree.support < _MIN_SUPPORT)
-    if len(weak):
-        best = simpler(best, contending(best.tree.contracted(weak.tolist()), best, "contracting"), 0)
-    if goal == "predict":
-        twins = contending(hidden_chow_liu(table.names, pairwise(table, information)).tree, best, "twins")
-        if is_better(twins.choice.scores, best.choice.scores, _CLEARLY):
-            best = twins._replace(facts={})
-    inner = tree.support[~np.isnan(tree.support)]
-    doubtful = len(inner) > 0 and float(inner.mean()) < _MIN_MEAN_SUPPORT
-    one = tried(latent_class(table.names).tree, {}, "classes", rival=best.choice.scores)
-    best = simpler(best, one, _CLEARLY if doubtful else 0)
-    progress(WHOLE, WHOLE)
-    return Structure(**best._asdict())
+        return Structure(resolved.tree, resolved.facts)
+    trees = [resolved.tree, explain(table, settings, explaining).tree] if resolved.tree.n_hidden else []
+    return predict(table, trees, settings, predicting)

@@ -12,10 +12,11 @@ from latree.counts.distances import as_pairs, information, log_det, nuclear, pai
 from latree.counts.quartets.nuclear import nuclear_test
 from latree.counts.quartets.spectral import spectral_products, spectral_test
 from latree.errors import InputError
-from latree.learners.auto import auto, joined
+from latree.learners.auto import auto
 from latree.learners.chow_liu import chow_liu
 from latree.learners.chow_liu_grouping import chow_liu_grouping
 from latree.learners.divide_conquer import divide_and_conquer
+from latree.learners.explain import joined
 from latree.learners.harmeling_williams import harmeling_williams
 from latree.learners.hidden_chow_liu import hidden_chow_liu
 from latree.learners.independent import independent
@@ -198,13 +199,13 @@ METHODS = {
     for method in (
         Method(
             name="auto",
-            summary="the default: joins by a distance that needs no number of states, rearranges by soft evidence, and "
-            "takes another kind of tree where held-out rows ask for it",
+            summary="the default: to explain, the hidden variables that the rows show, found by moves on a fitted model; "
+            "to predict, the kind of tree that predicts held-out rows best",
             needs_states=False,
-            trees="mostly binary, columns at the leaves, with support",
+            trees="any number of neighbours, forests, with support; columns at the leaves if it explains",
             reference="latree",
             function=auto,
-            may_return=("two neighbours", "many neighbours", "parts"),
+            may_return=("two neighbours", "inner columns", "many neighbours", "parts"),
             quick=lambda table, settings, context: joined(table),
         ),
         Method(

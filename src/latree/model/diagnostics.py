@@ -33,7 +33,8 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
             f"EM stopped after {monitor.max_iterations} iterations, while it still gained more than "
             f"{monitor.tolerance:g} nats per cell. Use --max-iterations {2 * monitor.max_iterations}"
         )
-    found += unused_states(fit.model, table.total_weight, goal)
+    if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
+        found += unused_states(fit.model, table.total_weight)
     if table.total_weight < _MIN_ROWS_PER_STATE * int(table.n_states.max()):
         what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
         found.append(
@@ -54,7 +55,7 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
     return found
 
 
-def unused_states(model: LatentTreeModel, n_rows: float, goal: Goal) -> list[str]:
+def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
     """Return warnings about hidden variables with states that are empty or mean the same as another state.
 
     Parameters
@@ -62,8 +63,6 @@ def unused_states(model: LatentTreeModel, n_rows: float, goal: Goal) -> list[str
     model : LatentTreeModel
     n_rows : float
         Number of rows, or their total weight, that the model was fitted to.
-    goal : {"explain", "predict"}
-        What the model was fitted for.
     """
     empty, duplicate = [], []
     n_needed = 1  # this number of states is enough for every hidden variable
@@ -85,8 +84,7 @@ def unused_states(model: LatentTreeModel, n_rows: float, goal: Goal) -> list[str
         n_needed = max(n_needed, len(meanings) - n_duplicates)
     kinds = {"are empty": empty, "mean the same as another state": duplicate}
     fewer = n_needed < max(model.n_states[tree.n_observed :], default=1)
-    options = [*([f"--states {n_needed}"] if fewer else []), *(["--goal explain"] if goal == "predict" else [])]
-    advice = f". Use {' or '.join(options)} for fewer states" if options else ""
+    advice = f". Use --states {n_needed} for fewer states" if fewer else ""
     return [f"{', '.join(_first_few(states))} {what}{advice}" for what, states in kinds.items() if states]
 
 

@@ -1,11 +1,12 @@
-"""Choosing the number of states of the hidden variables, and the smoothing of their probabilities.
+"""Numbers of states and smoothing with which a tree predicts best.
 
-To explain: few states, the number that minimises BIC, found for each hidden variable by itself with the
-messages of the rest of the tree held fixed, so that nothing else is fitted again. To predict: the number
-that maximises held-out likelihood. One number for all hidden variables is doubled while that helps, and a hidden
-variable has fewer states where more cannot matter. With well-chosen smoothing, finer choices gained nothing.
+One number of states for all hidden variables is doubled while held-out rows are predicted better. Each model grows out
+of the one before: every state is divided into two that differ a little, and EM goes on. A new start is tried as well:
+each of the two is far better than the other on some tables (docs/lab/predict.md). Smoothing is chosen on held-out rows,
+too: with few states first, again after each doubling, and at last for fits that are as long as the final one.
 
-Smoothing is chosen on held-out rows in either case, with few states first.
+No hidden variable has fewer states than the others, not even where fewer say the same (:func:`cap_states`): EM finds
+better optima with states to spare.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,29 +20,26 @@ from latree._util.arrays import FloatArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Attempts, Progress, no_progress
 from latree.inference.em import ConvergenceMonitor
-from latree.inference.evidence import Evidence, fit_local, messages, random_local
 from latree.inference.messages import log_likelihoods
-from latree.inference.starts import frequencies, random_start
+from latree.inference.starts import frequencies, grown_start, random_start
 from latree.model.fitting import fit_model
 from latree.model.heldout import Part
-from latree.model.model import LatentTreeModel, bic
+from latree.model.model import LatentTreeModel
 from latree.model.record import Attempt
-from latree.settings import Goal
 from latree.table import Block, Table
 from latree.tree import Tree
 
-SMOOTHINGS = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
-_FIRST_SMOOTHING = 1.0
+SMOOTHINGS = (3000.0, 1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 MAX_STATES = 64
 MAX_CLASSES = 512  # most states of a hidden variable that is the only one: no table has two hidden variables then
 MAX_ITERATIONS = 60  # of EM, in fits that are only compared
 
-_ROWS_PER_STATE = 20  # numbers of states that leave fewer rows per state are not tried
+_FIRST_SMOOTHING = 1.0
 _FIRST_STATES = 4  # the search begins with this number of states
-_LOCAL_ROWS = 5000  # most rows used to choose the states of one hidden variable by itself
-_MAX_ROUNDS = 3  # of choosing the states of every hidden variable by itself
+_GROWN_ITERATIONS = 40  # of EM, after each doubling of the number of states
+_ROWS_PER_STATE = 20  # numbers of states that leave fewer rows per state are not tried
+_WORTH_MORE = 0.5  # standard errors by which more states must predict better
 _GIVE_UP_BEHIND = 2.0  # standard errors behind a rival after which no more parts are fitted
-_SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16)  # numbers of states that are tried for one hidden variable by itself
 
 
 @dataclass(frozen=True)
@@ -95,15 +93,13 @@ def choose(
     tree: Tree,
     parts: Sequence[Part],
     *,
-    goal: Goal,
     n_states: int | Sequence[int] | None = None,
     smoothing: float | None = None,
-    rival: FloatArray | None = None,
     random_state: int = 0,
     progress: Progress = no_progress,
     keep: Keeper = NOTHING_KEPT,
 ) -> Choice:
-    """Choose numbers of states and smoothing for a tree.
+    """Choose the numbers of states and the smoothing with which a tree predicts best.
 
     Parameters
     ----------
@@ -111,13 +107,10 @@ def choose(
     tree : Tree
     parts : sequence of Part
         See :func:`held_out`.
-    goal : {"explain", "predict"}
     n_states : int or sequence of int, optional
         Of every hidden variable, or of each, where it is given.
     smoothing : float, optional
         Where it is given.
-    rival : array, optional
-        Scores of another tree. Numbers of states that cannot be expected to reach them are not tried.
     random_state : int
         Seed of every fit.
     progress : callable
@@ -125,35 +118,14 @@ def choose(
     keep : Keeper
         Keeps every fit.
     """
-    search = _Search(table, tree, tuple(parts), goal, smoothing, random_state, Attempts(progress), keep, rival)
-    if n_states is None and tree.n_hidden:
-        fits = search.best()
-    else:
-        known = np.broadcast_to(np.asarray(n_states if tree.n_hidden else 1, dtype=int), tree.n_hidden)
-        fits = search.smoothed(tuple(known.tolist()))
-    return search.choice(fits)
-
-
-def evaluate_candidate(
-    table: Table,
-    tree: Tree,
-    parts: Sequence[Part],
-    rival: Choice,
-    *,
-    n_states: Sequence[int],
-    random_state: int = 0,
-    progress: Progress = no_progress,
-    keep: Keeper = NOTHING_KEPT,
-) -> Choice:
-    """Score a candidate tree with the smoothing of a rival; give up if it is clearly behind after some parts."""
-    attempts = Attempts(progress)
-    tried = [*rival.tried]
-    search = _Search(table, tree, tuple(parts), "predict", rival.smoothing, random_state, attempts, keep, tried=tried)
-    return search.choice(search.fits(tuple(n_states), rival.smoothing, rival.scores))
+    search = StateSearch(table, tree, parts, n_states, smoothing, random_state, Attempts(progress), keep)
+    search.climb()
+    search.polish()
+    return search.choice
 
 
 @dataclass(frozen=True)
-class _Fits:
+class Fits:
     """Models with the same numbers of states, one per part of the rows; fewer if they were clearly behind."""
 
     n_states: tuple[int, ...]
@@ -161,112 +133,159 @@ class _Fits:
     models: tuple[LatentTreeModel, ...]
     scores: FloatArray  # of the held-out rows
 
+    @property
+    def total(self) -> float:
+        """Held-out log-likelihood of all rows."""
+        return float(self.scores.sum())
 
-@dataclass(frozen=True)
-class _Search:
+
+@dataclass
+class StateSearch:
+    """A search for the numbers of states and the smoothing of one tree. It begins with few states.
+
+    Attributes
+    ----------
+    best : Fits
+        The best so far.
+    """
+
     table: Table
     tree: Tree
-    parts: tuple[Part, ...]
-    goal: Goal
+    parts: Sequence[Part]
+    n_states: int | Sequence[int] | None
     smoothing: float | None
     seed: int
     attempts: Attempts
     keep: Keeper
-    rival: FloatArray | None = None
+    best: Fits = field(init=False)
     tried: list[Attempt] = field(default_factory=list)
 
-    def choice(self, fits: _Fits) -> Choice:
-        """Return the choice that these fits stand for."""
-        return Choice(fits.n_states, fits.smoothing, fits.scores, fits.models[0], tuple(self.tried))
+    def __post_init__(self) -> None:
+        if self._states_are_known:
+            known = np.broadcast_to(np.asarray(self.n_states or 1, dtype=int), self.tree.n_hidden)
+            self.best = self._smoothed(tuple(known.tolist()))
+        else:
+            self.best = self._smoothed(self._all(_FIRST_STATES))
 
-    def best(self) -> _Fits:
-        """Double the number of states while that helps, to predict; or choose for each hidden variable, to explain."""
-        best = self.smoothed(self._cap_states(_FIRST_STATES))
-        if self.goal == "predict":
-            most = 2 * _FIRST_STATES
-            while most <= self._most and self._cap_states(most) != best.n_states:
-                for smoothing in self._no_more_than(best.smoothing):
-                    tried = self.fits(self._cap_states(most), smoothing, best.scores)
-                    if is_better(tried.scores, best.scores):
-                        break
-                else:
-                    break
-                hopeless = self._is_hopeless(tried, best, most)
-                best, most = tried, 2 * most
-                if hopeless:
-                    break
-            if most == 2 * _FIRST_STATES:
-                fewer = self.fits(self._cap_states(_FIRST_STATES // 2), best.smoothing, best.scores)
-                best = best if is_better(best.scores, fewer.scores) else fewer
-            return self._adjusted(best)
-        for _ in range(_MAX_ROUNDS):
-            tried = self.fits(self._refined(best), best.smoothing)
-            if self._bic(tried) >= self._bic(best):
+    @property
+    def choice(self) -> Choice:
+        """The choice that the best fits stand for."""
+        best = self.best
+        return Choice(best.n_states, best.smoothing, best.scores, best.models[0], tuple(self.tried))
+
+    def climb(self, rival: FloatArray | None = None) -> None:
+        """Double the number of states while that helps; halve it if doubling does not help.
+
+        With the scores of a rival, stop when it stays ahead even if every further doubling gains as much as the last.
+        """
+        if self._states_are_known:
+            return
+        first, most = self.best, 2 * _FIRST_STATES
+        while most <= self._most:
+            before = self.best
+            doubled = self._doubled(before, most)
+            if not is_better(doubled.scores, before.scores, _WORTH_MORE):
                 break
-            best = tried
-        return best
+            self.best = doubled
+            gain = doubled.total - before.total
+            if rival is not None and float(rival.sum()) - doubled.total > gain * log2(self._most / most):
+                return
+            most *= 2
+        if self.best is first:
+            fewer = self._fresh(self._all(_FIRST_STATES // 2), first.smoothing, first.scores)
+            if not is_better(first.scores, fewer.scores, _WORTH_MORE):
+                self.best = fewer
 
-    def _is_hopeless(self, doubled: _Fits, before: _Fits, most: int) -> bool:
-        """Return whether a rival stays ahead even if every further doubling gains as much as the last one."""
-        if self.rival is None or len(doubled.scores) != len(self.rival):
-            return False
-        gain = float(doubled.scores.sum() - before.scores.sum())
-        return float(self.rival.sum() - doubled.scores.sum()) > gain * log2(self._most / most)
+    def polish(self) -> None:
+        """Continue the best fits as far as the final fit will go, with less smoothing or more if that helps."""
+        if not self.tree.n_hidden:  # such fits are exact after one iteration
+            return
+        short = self.best
+        self.best = self._continued(short, short.smoothing)
+        if self.smoothing is not None:
+            return
+        place = SMOOTHINGS.index(short.smoothing)
+        others = SMOOTHINGS[place + 1 :] if self.best.total > short.total else SMOOTHINGS[:place][::-1]
+        for smoothing in others:
+            adjusted = self._continued(self.best, smoothing)
+            if not is_better(adjusted.scores, self.best.scores, 0):
+                break
+            self.best = adjusted
 
-    def smoothed(self, n_states: tuple[int, ...]) -> _Fits:
+    def scores_on(self, trees: Sequence[Tree]) -> FloatArray:
+        """Return the scores of held-out rows if each part has a tree of its own, with the states and smoothing so far.
+
+        The trees must have as many hidden variables as the search's own.
+        """
+        sizes = self.best.n_states
+        monitor = ConvergenceMonitor(self._tolerance, MAX_ITERATIONS)
+        starts = (
+            random_start(part.fitted, tree, sizes, self.seed) for part, tree in zip(self.parts, trees, strict=True)
+        )
+        return self._fit_parts(starts, sizes, self.best.smoothing, monitor, trees=trees).scores
+
+    def _smoothed(self, n_states: tuple[int, ...]) -> Fits:
         """Fit with less and less smoothing while that helps, or with more and more."""
         if self.smoothing is not None:
-            return self.fits(n_states, self.smoothing)
-        first = best = self.fits(n_states, _FIRST_SMOOTHING)
+            return self._fresh(n_states, self.smoothing)
+        first = best = self._fresh(n_states, _FIRST_SMOOTHING)
         place = SMOOTHINGS.index(_FIRST_SMOOTHING)
         for others in (SMOOTHINGS[place + 1 :], SMOOTHINGS[:place][::-1]):
             for smoothing in others:
-                tried = self.fits(n_states, smoothing, best.scores)
-                if not is_better(tried.scores, best.scores):
+                tried = self._fresh(n_states, smoothing, best.scores)
+                if not is_better(tried.scores, best.scores, 0):
                     break
                 best = tried
             if best is not first:
                 break
         return best
 
-    def _no_more_than(self, smoothing: float) -> tuple[float, ...]:
-        """Return a smoothing and the next smaller one: more states may need less of it."""
-        place = SMOOTHINGS.index(smoothing) if self.smoothing is None else len(SMOOTHINGS)
-        return (smoothing, *SMOOTHINGS[place + 1 : place + 2])
+    def _doubled(self, fits: Fits, most: int) -> Fits:
+        """Return the best fits with more states: grown, with the same smoothing or a bit less, or from new starts."""
+        best = self._grown(fits, most, fits.smoothing)
+        if self.smoothing is None:
+            for less in SMOOTHINGS[SMOOTHINGS.index(fits.smoothing) + 1 :][:1]:
+                best = _better_of(best, self._grown(fits, most, less))
+        return _better_of(best, self._fresh(best.n_states, best.smoothing, best.scores))
 
-    def _adjusted(self, fits: _Fits) -> _Fits:
-        """Continue fits with a little more or less smoothing, if that helps."""
-        if self.smoothing is not None:
-            return fits
-        place = SMOOTHINGS.index(fits.smoothing)
-        for other in SMOOTHINGS[max(place - 1, 0) : place + 2]:
-            if other != fits.smoothing:
-                tried = self._fit_parts(fits.models, fits.n_states, other, fits.scores)
-                if is_better(tried.scores, fits.scores):
-                    return tried
-        return fits
-
-    def fits(self, n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None = None) -> _Fits:
+    def _fresh(self, n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None = None) -> Fits:
         """Fit every part from a random start; only the first parts if a rival's scores are then clearly better."""
-        starts = (
-            LatentTreeModel(self.tree, self.table.columns, random_start(part.fitted, self.tree, n_states, self.seed))
-            for part in self.parts
-        )
-        return self._fit_parts(starts, n_states, smoothing, rival)
+        starts = (random_start(part.fitted, self.tree, n_states, self.seed) for part in self.parts)
+        monitor = ConvergenceMonitor(self._tolerance, MAX_ITERATIONS)
+        return self._fit_parts(starts, n_states, smoothing, monitor, rival)
+
+    def _grown(self, fits: Fits, most: int, smoothing: float) -> Fits:
+        """Continue fits with up to twice as many states."""
+        n_states = self._all(most)
+        starts = (grown_start(self.tree, model.tables, n_states, self.seed) for model in fits.models)
+        monitor = ConvergenceMonitor(self._tolerance, _GROWN_ITERATIONS)
+        return self._fit_parts(starts, n_states, smoothing, monitor, fits.scores)
+
+    def _continued(self, fits: Fits, smoothing: float) -> Fits:
+        """Continue fits with another smoothing, by the rules of a final fit."""
+        starts = (model.tables for model in fits.models)
+        return self._fit_parts(starts, fits.n_states, smoothing, ConvergenceMonitor())
 
     def _fit_parts(
-        self, starts: Iterable[LatentTreeModel], n_states: tuple[int, ...], smoothing: float, rival: FloatArray | None
-    ) -> _Fits:
+        self,
+        starts: Iterable[tuple[FloatArray, ...]],
+        n_states: tuple[int, ...],
+        smoothing: float,
+        monitor: ConvergenceMonitor,
+        rival: FloatArray | None = None,
+        trees: Sequence[Tree] | None = None,
+    ) -> Fits:
         models: list[LatentTreeModel] = []
         scores = np.empty(0)
-        for number, (part, start) in enumerate(zip(self.parts, starts, strict=True)):
+        own = trees or [self.tree] * len(self.parts)
+        for number, (part, tree, start) in enumerate(zip(self.parts, own, starts, strict=True)):
             fit = fit_model(
                 part.fitted,
-                self.tree,
+                tree,
                 n_states,
                 smoothing=smoothing,
-                monitor=ConvergenceMonitor(self._tolerance, MAX_ITERATIONS),
-                start=start,
+                monitor=monitor,
+                start=LatentTreeModel(tree, self.table.columns, start),
                 progress=partial(self._report, number),
                 keep=self.keep,
             )
@@ -274,7 +293,7 @@ class _Search:
             scores = np.concatenate([scores, part.judged.map(partial(_scores, fit.model))])
             if rival is not None and is_better(rival[: len(scores)], scores, _GIVE_UP_BEHIND):
                 break
-        fits = _Fits(n_states, smoothing, tuple(models), scores)
+        fits = Fits(n_states, smoothing, tuple(models), scores)
         self.tried.append(self._attempt(fits))
         self.attempts.end()
         return fits
@@ -283,12 +302,18 @@ class _Search:
         """Report how far an attempt is: parts that are fitted, and iterations of the next."""
         self.attempts.within(part * total + done, len(self.parts) * total)
 
-    def _attempt(self, fits: _Fits) -> Attempt:
+    def _attempt(self, fits: Fits) -> Attempt:
         whole = len(fits.models) == len(self.parts)
-        mean = float(fits.scores.sum() / sum(part.judged.total_weight for part in self.parts)) if whole else -inf
-        explained = self._bic(fits) / len(self.parts) if self.goal == "explain" and whole else None
+        mean = fits.total / sum(part.judged.total_weight for part in self.parts) if whole else -inf
         fewest, most = min(fits.n_states, default=1), max(fits.n_states, default=1)
-        return Attempt(fewest, most, fits.smoothing, mean if isfinite(mean) else None, explained)
+        return Attempt(fewest, most, fits.smoothing, mean if isfinite(mean) else None, None)
+
+    @property
+    def _states_are_known(self) -> bool:
+        return self.n_states is not None or not self.tree.n_hidden
+
+    def _all(self, k: int) -> tuple[int, ...]:
+        return (k,) * self.tree.n_hidden
 
     @cached_property
     def _tolerance(self) -> float:
@@ -299,33 +324,9 @@ class _Search:
         most = MAX_STATES if self.tree.n_hidden > 1 else MAX_CLASSES
         return min(most, self.parts[0].fitted.n_rows / _ROWS_PER_STATE)
 
-    def _cap_states(self, most: int) -> tuple[int, ...]:
-        return cap_states(self.tree, self.table.n_states.tolist(), most)
 
-    def _bic(self, fits: _Fits) -> float:
-        return sum(model.bic(part.fitted) for part, model in zip(self.parts, fits.models, strict=True))
-
-    def _refined(self, fits: _Fits) -> tuple[int, ...]:
-        """Return for each hidden variable the number of states with the lowest BIC if all else stays."""
-        codes, weights, _ = self.parts[0].fitted.subsample_block(_LOCAL_ROWS, self.seed)
-        incoming = messages(fits.models[0].network, codes)
-
-        def chosen(node: int, size: int) -> int:
-            evidence = Evidence(tuple(incoming[u, node] for u, _ in self.tree.neighbors[node]), weights)
-            scores = {}
-            for k in (k for k in _SIZES if k <= 2 * size):
-                start = random_local(evidence, k, np.random.default_rng([self.seed, node, k]))
-                local, log_likelihood = fit_local(
-                    start,
-                    evidence,
-                    smoothing=fits.smoothing,
-                    tolerance=self._tolerance,
-                    max_iterations=MAX_ITERATIONS,
-                )
-                scores[k] = bic(log_likelihood, local.n_parameters, evidence.total_weight)
-            return min(scores, key=lambda k: scores[k])
-
-        return tuple(chosen(node, size) for node, size in enumerate(fits.n_states, start=self.tree.n_observed))
+def _better_of(fits: Fits, others: Fits) -> Fits:
+    return others if is_better(others.scores, fits.scores, 0) else fits
 
 
 def _scores(model: LatentTreeModel, block: Block) -> FloatArray:

@@ -64,7 +64,7 @@ def candidate_groups(star: Star, weights: FloatArray) -> list[tuple[int, ...]]:
     np.fill_diagonal(distance, 0)
     found: dict[tuple[int, ...], float] = {}
     for method in ("average", "complete"):
-        members = {place: (place,) for place in range(degree)}
+        members: dict[int, tuple[int, ...]] = {place: (place,) for place in range(degree)}
         joins = linkage(squareform(distance, checks=False), method)
         for number, (one, other, _, _) in enumerate(joins, start=degree):
             members[number] = tuple(sorted(members[int(one)] + members[int(other)]))

@@ -6,7 +6,7 @@ the four-point rule like those of columns: ``log ‖C_ab‖ + log ‖C_cd‖`` i
 {ab|cd} is right. All columns of a subtree speak, not one that stands for it, and no small model has to be fitted.
 
 The Frobenius norm is smooth in the rows, so that the standard error of the sums' differences comes with them: it says
-when an exchange is worth it, and how sure every edge is.
+when an exchange is worth it.
 """
 
 from dataclasses import dataclass
@@ -15,15 +15,11 @@ from itertools import combinations
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.counts.distances import ROUNDING, gamma_tail
 from latree.counts.quartets.pairings import PAIRINGS
 from latree.inference.evidence import messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
 from latree.table import Block
-from latree.tree import Tree
-
-_DRAWS = 2000  # of the three sums' errors, to tell how often the tree's own pairing has the largest
 
 
 @dataclass(frozen=True)
@@ -65,14 +61,6 @@ class Verdict:
         (_, moved), _ = PAIRINGS[self.rival]
         return self.tops[1], self.tops[moved]
 
-    @property
-    def support(self) -> float:
-        """How often the tree's own pairing would come out best if rows were drawn anew."""
-        rng = np.random.default_rng(0)
-        spread = np.linalg.cholesky(self.covariance + np.eye(3) * (np.trace(self.covariance) * 1e-9 + TINY))
-        drawn = self.sums + rng.standard_normal((_DRAWS, 3)) @ spread.T
-        return float(np.mean(drawn.argmax(axis=1) == 0))
-
 
 class Views:
     """What subtrees' own cells say of their tops, in the rows of a block."""
@@ -92,7 +80,7 @@ class Views:
         return np.asarray(posterior - (posterior @ self.weights)[:, None])
 
     def verdicts(self) -> dict[int, Verdict]:
-        """Look at all inner edges between hidden nodes with three neighbours each; give verdicts by edge."""
+        """Return the verdict at each inner edge between hidden nodes with three neighbours each."""
         found = {}
         for edge, (h, g) in self._inner_edges():
             if len(self.tree.neighbors[h]) == len(self.tree.neighbors[g]) == 3:
@@ -100,20 +88,6 @@ class Views:
                 three, four = (u for u, other in self.tree.neighbors[g] if other != edge)
                 views = [self.of(one, h), self.of(two, h), self.of(three, g), self.of(four, g)]
                 found[edge] = Verdict((h, g), (one, two, three, four), *_sums(views, self.weights))
-        return found
-
-    def independent_edges(self, level: float) -> list[int]:
-        """Find the inner edges whose two sides show no more covariance than chance does with this probability."""
-        found = []
-        for edge, (h, g) in self._inner_edges():
-            one, other = self.of(h, g), self.of(g, h)
-            squared = (((one * self.weights) @ other.T) ** 2).sum()
-            own = [(view * self.weights) @ view.T for view in (one, other)]
-            silent = min(np.trace(table) for table in own) < ROUNDING  # a side whose cells say nothing of its top
-            mean = np.trace(own[0]) * np.trace(own[1]) / self.n_rows
-            spread = np.sqrt((own[0] ** 2).sum() * (own[1] ** 2).sum()) / self.n_rows
-            if silent or gamma_tail(*np.array([squared, mean, spread])) > level:
-                found.append(edge)
         return found
 
     def _inner_edges(self) -> list[tuple[int, tuple[int, int]]]:
@@ -133,14 +107,3 @@ def _sums(views: list[FloatArray], weights: FloatArray) -> tuple[FloatArray, Flo
     sums = np.array([logarithm[one] + logarithm[other] for one, other in PAIRINGS])
     rows = np.stack([influence[one] + influence[other] for one, other in PAIRINGS])
     return sums, np.asarray((rows * weights**2) @ rows.T)
-
-
-def exchanged(tree: Tree, verdict: Verdict) -> Tree:
-    """Return the tree with the rival pairing at an edge."""
-    h, g = verdict.ends
-    leaving, coming = verdict.exchange
-    edges = tree.edges.copy()
-    for old, new, moving in ((h, g, leaving), (g, h, coming)):
-        row = next(edge for other, edge in tree.neighbors[old] if other == moving)
-        edges[row] = (moving, new)
-    return Tree(tree.names, edges)

@@ -1,0 +1,130 @@
+"""The model that predicts best: every kind of tree is a candidate, and held-out rows decide.
+
+The candidates race. All begin with few states. The best of them then takes as many states as held-out rows pay for; the
+others follow, and stop when they cannot be expected to catch up. Those that are still close are fitted as long as a
+final model is, and the simplest of them wins unless another predicts better (docs/lab/predict.md).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from latree._util.arrays import FloatArray
+from latree._util.progress import Attempts
+from latree.counts.distances import information, pairwise
+from latree.learners.chow_liu import chow_liu
+from latree.learners.hidden_chow_liu import hidden_chow_liu
+from latree.learners.independent import independent
+from latree.learners.latent_class import latent_class
+from latree.learners.structure import Context, Structure
+from latree.model.heldout import Part, held_out
+from latree.model.states import StateSearch, is_better
+from latree.settings import Settings
+from latree.table import Table
+from latree.tree import Tree
+
+_CLEARLY = 2.0  # standard errors behind the best after which a candidate is out of the race
+_WORTH_MORE = 0.5  # standard errors by which a candidate with more parameters must predict better
+_LEAST_GAIN = 2.0  # nats by which it must predict all held-out rows together better, however sure the difference is
+
+
+@dataclass
+class _Candidate:
+    """A kind of tree, and how far its search for states and smoothing has come.
+
+    Attributes
+    ----------
+    search : StateSearch
+    optimism : float
+        By how much a held-out row, times its weight, looks more probable because it took part in learning the tree.
+    """
+
+    search: StateSearch
+    optimism: float = 0.0
+
+    @property
+    def scores(self) -> FloatArray:
+        """What held-out rows would score if the tree were learned without them, too."""
+        return self.search.best.scores - self.optimism
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self.search.best.models[0].n_parameters
+
+    def is_better(self, other: "_Candidate", errors: float, nats: float = 0.0) -> bool:
+        """Return whether held-out rows score better by more than some nats and some standard errors."""
+        return is_better(self.scores - nats / len(self.scores), other.scores, errors)
+
+
+def predict(table: Table, trees: Sequence[Tree], settings: Settings, context: Context) -> Structure:
+    """Return the tree, the numbers of states and the smoothing that predict new rows best.
+
+    Parameters
+    ----------
+    table : Table
+    trees : sequence of Tree
+        Candidates with hidden variables. A hidden Chow-Liu tree, one hidden variable, a Chow-Liu tree and independent
+        columns are added.
+    settings : Settings
+        Numbers of states and smoothing are chosen unless they are given.
+    context : Context
+    """
+    seed, parts = int(context.rng.integers(2**31)), held_out(table, context.rng)
+    attempts = Attempts(context.progress)
+
+    def begin(tree: Tree, optimism: float = 0.0) -> _Candidate:
+        search = StateSearch(table, tree, parts, settings.n_states, settings.smoothing, seed, attempts, context.keep)
+        return _Candidate(search, optimism)
+
+    spanning, twins = begin(_spanning_tree(table)), begin(_twin_tree(table))
+    spanning.optimism = _optimism(spanning.search, _spanning_tree, parts)
+    twins.optimism = _optimism(twins.search, _twin_tree, parts)
+    candidates = [
+        begin(independent(table.names).tree),
+        spanning,
+        begin(latent_class(table.names).tree),
+        *(begin(tree, twins.optimism) for tree in trees),  # learning these again for every part would take too long
+        twins,
+    ]
+    best = _simplest_of_the_best(_raced(candidates))
+    return Structure(best.search.tree, choice=best.search.choice)
+
+
+def _spanning_tree(table: Table) -> Tree:
+    return chow_liu(table.names, pairwise(table, information)).tree
+
+
+def _twin_tree(table: Table) -> Tree:
+    return hidden_chow_liu(table.names, pairwise(table, information)).tree
+
+
+def _optimism(search: StateSearch, learn: Callable[[Table], Tree], parts: Sequence[Part]) -> float:
+    """Return by how much rows score better on average if the tree was learned from all rows, not the fitted ones."""
+    scores, honest = search.best.scores, search.scores_on([learn(part.fitted) for part in parts])
+    possible = np.isfinite(scores) & np.isfinite(honest)
+    return max(float(np.mean(scores[possible] - honest[possible])), 0.0) if possible.any() else 0.0
+
+
+def _raced(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Let every candidate take the states that it needs, the most promising first; return those that are close."""
+    leader, *others = sorted(candidates, key=lambda candidate: -float(candidate.scores.sum()))
+    leader.search.climb()
+    for candidate in others:
+        candidate.search.climb(leader.scores + candidate.optimism)
+        if candidate.is_better(leader, 0):
+            leader = candidate
+    close = [candidate for candidate in candidates if not leader.is_better(candidate, _CLEARLY, _LEAST_GAIN)]
+    for candidate in close:
+        candidate.search.polish()
+    return close
+
+
+def _simplest_of_the_best(candidates: Sequence[_Candidate]) -> _Candidate:
+    """Return the candidate with the fewest parameters, unless another one predicts better."""
+    best, *others = sorted(candidates, key=lambda candidate: candidate.n_parameters)
+    for candidate in others:
+        if candidate.is_better(best, _WORTH_MORE, _LEAST_GAIN):
+            best = candidate
+    return best

@@ -1,0 +1,242 @@
+"""The model that predicts best, on tables whose kind is known by construction."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from helpers.checkpoint import Stopped, Stopping
+from helpers.strategies import bare, same_graph
+from latree._util.progress import WHOLE, no_progress
+from latree.learners import predict as room
+from latree.learners.chow_liu import chow_liu
+from latree.learners.explain import joined
+from latree.learners.hidden_chow_liu import hidden_chow_liu
+from latree.learners.latent_class import latent_class
+from latree.learners.predict import predict
+from latree.learners.structure import Context
+from latree.paper.simulate import random_model, random_tree
+from latree.settings import Settings
+from latree.table import as_table
+from latree.tree import Tree
+
+
+def learned(table, trees=None, seed=0, progress=no_progress, **known):
+    settings = Settings(goal="predict", random_state=seed, **known)
+    trees = [joined(table).tree] if trees is None else trees
+    return predict(table, [tree for tree in trees if len(tree.edges)], settings, Context.of(settings, progress))
+
+
+def chain(n_rows, n_columns=8, n_states=4, seed=0):
+    """Each column copies the one before it with probability 0.8: a Chow-Liu tree is the truth."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, n_states, n_rows)]
+    for _ in range(n_columns - 1):
+        columns.append(np.where(rng.random(n_rows) < 0.8, columns[-1], rng.integers(0, n_states, n_rows)))
+    return as_table(np.array(columns).T)
+
+
+def classes(n_classes, n_rows, seed=0):
+    """Each of twelve columns has the value of the row's class with probability 0.7."""
+    rng = np.random.default_rng(seed)
+    own = rng.integers(0, 4, (n_classes, 12))[rng.integers(0, n_classes, n_rows)]
+    return as_table(np.where(rng.random((n_rows, 12)) < 0.7, own, rng.integers(0, 4, (n_rows, 12))))
+
+
+def latent_tree(n_rows, seed=0):
+    tree = random_tree(10, 0.5, seed)
+    options = {"n_states": 6, "hidden_states": 3, "start": "identity", "perturbation": 0.2}
+    return tree, random_model(tree, random_state=seed, **options).sample(n_rows, seed)
+
+
+@pytest.mark.parametrize("n_rows", [500, 3000])
+def test_a_chow_liu_tree_is_chosen_where_columns_depend_on_columns(n_rows):
+    found = learned(chain(n_rows))
+    assert found.tree.n_hidden == 0
+    assert {tuple(sorted(edge)) for edge in found.tree.edges.tolist()} == {(i, i + 1) for i in range(7)}
+
+
+def test_one_hidden_variable_with_many_states_is_chosen_where_rows_fall_into_many_classes():
+    table = classes(25, 3000)
+    found = learned(table)
+    assert same_graph(bare(found.tree), latent_class(table.names).tree)
+    assert found.choice.n_states == (32,)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(300, 20), (3000, 8)])
+@pytest.mark.parametrize("shares", [[1 / 3] * 3, [0.6, 0.3, 0.1]])
+def test_independent_columns_are_left_alone(seed, n_rows, n_columns, shares):
+    rng = np.random.default_rng(seed)
+    table = as_table(rng.choice(3, (n_rows, n_columns), p=shares))
+    assert len(learned(table, seed=seed).tree.edges) == 0
+
+
+@pytest.mark.parametrize("n_rows", [800, 3000])
+def test_the_tree_is_chosen_where_it_is_true(n_rows):
+    tree, table = latent_tree(n_rows)
+    wrong = Tree(tree.names, random_tree(10, 0.5, 7).edges)
+    found = learned(table, [wrong, tree])
+    assert found.tree is tree
+    assert found.choice.start.tree is tree
+    assert found.choice.n_states == (4,) * 8
+
+
+def test_hidden_twins_are_chosen_where_columns_are_noisy_copies_of_a_chain():
+    rng = np.random.default_rng(0)
+    codes = chain(6000, 12, 3).codes()
+    table = as_table(np.where(rng.random(codes.shape) < 0.85, codes, rng.integers(0, 3, codes.shape)))
+    found = learned(table, [latent_class(table.names).tree])
+    assert found.tree.n_hidden == 12
+    assert all(d in dict(found.tree.neighbors[d - 12]) for d in range(12, 24))
+
+
+def test_what_is_given_is_kept():
+    _, table = latent_tree(300)
+    found = learned(table, n_states=3, smoothing=0.7)
+    assert set(found.choice.n_states) == {3}
+    assert found.choice.smoothing == 0.7
+
+
+def test_the_same_seed_gives_the_same_choice():
+    _, table = latent_tree(250)
+    one, two, other = (learned(table, seed=seed) for seed in (1, 1, 2))
+    assert one.tree.to_newick() == two.tree.to_newick()
+    assert one.choice.n_states == two.choice.n_states
+    np.testing.assert_array_equal(one.choice.scores, two.choice.scores)
+    assert not np.array_equal(one.choice.scores, other.choice.scores)
+
+
+def test_without_smoothing_impossible_rows_decide_nothing_by_themselves():
+    codes = chain(200).codes()
+    codes[:, 0] = np.where(np.arange(200) < 5, 4 + np.arange(200), codes[:, 0])  # five states of one row each
+    found = learned(as_table(codes), smoothing=0)
+    assert len(found.tree.edges) > 0
+
+
+def test_it_reports_progress():
+    seen = []
+    learned(chain(100, 4), progress=lambda *numbers: seen.append(numbers))
+    assert seen == sorted(seen)
+    assert {total for _, total in seen} == {WHOLE}
+    assert len(seen) > 50
+
+
+def test_a_stopped_run_goes_on_with_the_same_result(tmp_path):
+    table = chain(120, 4)
+    settings = Settings(goal="predict", random_state=0)
+    expected = learned(table)
+    trees, kept = [joined(table).tree], dict(settings.to_dict())
+    with pytest.raises(Stopped):
+        predict(table, trees, settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 100)))
+    done = len(list((tmp_path / "kept").glob("fits-*.done")))
+    assert done > 5
+    again = predict(table, trees, settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 10**9)))
+    np.testing.assert_array_equal(again.choice.scores, expected.choice.scores)
+    assert len(list((tmp_path / "kept").glob("fits-*.done"))) > done
+
+
+# The rules of the race
+
+
+class Search:
+    """A search whose scores are known before and after it climbs and is polished."""
+
+    def __init__(self, name, scores, n_parameters, climbed=0.0, polished=0.0):
+        self.name, self.climbed, self.polished, self.log = name, climbed, polished, []
+        models = (SimpleNamespace(n_parameters=n_parameters),)
+        self.best = SimpleNamespace(scores=scores, models=models)
+
+    def climb(self, rival=None):
+        self.log.append("climb" if rival is None else float(rival.mean()))
+        self.best.scores = self.best.scores + self.climbed
+
+    def polish(self):
+        self.log.append("polish")
+        self.best.scores = self.best.scores + self.polished
+
+
+NOISE = np.random.default_rng(0).normal(0, 1, 400)
+NOISE -= NOISE.mean()
+ERROR = NOISE.std() / 20  # of the mean of the differences
+
+
+def candidate(name, lead, n_parameters, optimism=0.0, **later):
+    """A candidate that is ahead of scores of -5 by so many standard errors."""
+    noise = NOISE if lead else np.zeros(400)
+    return room._Candidate(Search(name, -5 + noise + lead * ERROR, n_parameters, **later), optimism)
+
+
+def test_the_most_promising_candidate_climbs_first_and_those_that_are_clearly_behind_are_not_polished():
+    first = candidate("first", 0, 10, climbed=1.0)
+    near, far = candidate("near", -1.6, 20, climbed=1.0), candidate("far", -2.4, 30, climbed=1.0)
+    assert [found.search.name for found in room._raced([far, near, first])] == ["near", "first"]
+    assert first.search.log == ["climb", "polish"]
+    assert near.search.log == [pytest.approx(-4), "polish"]
+    assert far.search.log == [pytest.approx(-4)]
+
+
+def test_a_candidate_that_overtakes_is_the_one_to_beat():
+    first, second, third = (candidate(str(i), -i, 10, climbed=gain) for i, gain in enumerate((1.0, 2.0, 0.0)))
+    room._raced([first, second, third])
+    assert third.search.log[0] == pytest.approx(second.scores.mean())
+
+
+def test_optimism_is_taken_off_before_anything_is_compared():
+    honest, flattered = candidate("honest", 0, 20, climbed=1.0), candidate("flattered", 3, 10, optimism=1.0)
+    assert [found.search.name for found in room._raced([flattered, honest])] == ["honest"]
+    assert honest.search.log[0] == "climb"
+    assert flattered.search.log == [pytest.approx(-4 + 1)]  # what its own scores, with the optimism, have to reach
+
+
+@pytest.mark.parametrize(("lead", "better"), [(0.6, True), (0.4, False), (-3, False)])
+def test_more_parameters_must_be_worth_half_a_standard_error(monkeypatch, lead, better):
+    monkeypatch.setattr(room, "_LEAST_GAIN", 0.0)
+    simple, rich = candidate("simple", 0, 10), candidate("rich", lead, 20)
+    assert room._simplest_of_the_best([rich, simple]) is (rich if better else simple)
+
+
+@pytest.mark.parametrize(("nats", "better"), [(2.3, True), (1.7, False)])
+def test_more_parameters_must_be_worth_two_nats_however_sure_they_are(nats, better):
+    simple, rich = candidate("simple", 0, 10), candidate("rich", 0, 20, climbed=nats / 400)
+    rich.search.climb()
+    assert room._simplest_of_the_best([rich, simple]) is (rich if better else simple)
+    behind = candidate("behind", 0, 10)
+    rich.search.climbed = 0.0
+    assert (behind in room._raced([rich, behind])) is not better
+
+
+def test_rows_that_took_part_in_learning_a_tree_look_too_probable(monkeypatch):
+    """Where no column depends on any other, a Chow-Liu tree of all rows predicts held-out rows too well."""
+    found = {}
+
+    def noted(candidates):
+        found.update(zip(("independent", "chow-liu", "lcm", "hclt"), candidates, strict=True))
+        return candidates[:1]
+
+    monkeypatch.setattr(room, "_raced", noted)
+    learned(as_table(np.random.default_rng(0).integers(0, 3, (300, 20))), [])
+    scores = {name: each.scores.mean() for name, each in found.items()}
+    flattered = {name: each.search.best.scores.mean() for name, each in found.items()}
+    assert flattered["chow-liu"] > flattered["independent"] + 0.05
+    assert scores["chow-liu"] < scores["independent"]
+    assert found["hclt"].optimism > 0.05
+    learned(chain(3000), [])
+    assert found["chow-liu"].optimism == pytest.approx(0, abs=1e-12)  # every part has the same tree
+
+
+def test_trees_that_are_given_are_as_flattered_as_hidden_twins(monkeypatch):
+    seen = []
+    monkeypatch.setattr(room, "_raced", lambda candidates: seen.extend(candidates) or candidates[:1])
+    tree, table = latent_tree(250)
+    learned(table, [tree])
+    *_, given, twins = seen
+    assert given.search.tree is tree
+    assert given.optimism == twins.optimism > 0
+
+
+def test_candidates_are_the_methods_of_the_same_names():
+    table = chain(100, 5)
+    distance = room.pairwise(table, room.information)
+    assert same_graph(room._spanning_tree(table), chow_liu(table.names, distance).tree)
+    assert same_graph(room._twin_tree(table), hidden_chow_liu(table.names, distance).tree)
