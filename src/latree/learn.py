@@ -264,15 +264,14 @@ def _capacity(
     table: Table, structure: Structure, settings: Settings, rng: np.random.Generator, stages: Stages, keep: Keeper
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Return numbers of states, smoothing and a model to start from: as given, as the learner found them, or chosen."""
-    start = None
-    known = settings.n_states or structure.n_states
-    if structure.edge_tables is not None and settings.n_states in (None, *(structure.n_states or ())):
-        tables = start_from(table, structure.tree, structure.edge_tables)
-        start = LatentTreeModel(structure.tree, table.columns, tables)
+    known, edge_tables = settings.n_states or structure.n_states, structure.edge_tables
     if settings.goal == "explain" and known is None:
-        search = Search(table, int(rng.integers(2**31)), progress=stages("Choosing the states", at_most=True))
-        start = search.sized(structure.tree).model
-        known = tuple(start.n_states[structure.tree.n_observed :].tolist())
+        choosing = stages("Choosing the states", at_most=True)
+        found = Search(table, int(rng.integers(2**31)), progress=choosing).sized(structure.tree)
+        known, edge_tables = found.n_states, found.edge_tables(structure.tree)
+    start = None
+    if edge_tables is not None and settings.n_states in (None, *(structure.n_states or ())):
+        start = LatentTreeModel(structure.tree, table.columns, start_from(table, structure.tree, edge_tables))
     if settings.goal == "explain" and known is not None:
         return known, DEFAULT_SMOOTHING if settings.smoothing is None else settings.smoothing, start, None
     if known is not None and settings.smoothing is not None:

@@ -14,7 +14,6 @@ from latree.learners.independent import independent
 from latree.learners.minimum_evolution import balanced_interchanges
 from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.structure import Context, Structure
-from latree.search.draft import Draft
 from latree.search.explain import MAX_ROWS, Search
 from latree.settings import Settings
 from latree.table import Table
@@ -39,13 +38,7 @@ def explain(table: Table, settings: Settings, context: Context) -> Structure:
     search = Search(_sorted_sample(table, order, seed), seed, settings.n_states, searching)
     found = search.resolved(trees) if settings.resolve == "all" else search.explained(trees)
     tree = found.model.tree
-    joint = Draft(found.model).joint
-    return Structure(
-        tree.reordered(table.names),
-        found.steps,
-        tuple(found.model.n_states[tree.n_observed :].tolist()),
-        tuple(joint[u][v] for u, v in tree.edges.tolist()),
-    )
+    return Structure(tree.reordered(table.names), found.steps, found.n_states, found.edge_tables(tree))
 
 
 def joined(table: Table, progress: Progress = no_progress) -> Structure:

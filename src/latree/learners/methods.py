@@ -199,8 +199,8 @@ METHODS = {
     for method in (
         Method(
             name="auto",
-            summary="the default: to explain, the hidden variables that the rows show, found by moves on a fitted model; "
-            "to predict, the kind of tree that predicts held-out rows best",
+            summary="the default. To explain: the hidden variables that the rows show, by moves on a fitted model. "
+            "To predict: the kind of tree that predicts held-out rows best",
             needs_states=False,
             trees="any number of neighbours, forests, with support; columns at the leaves if it explains",
             reference="latree",

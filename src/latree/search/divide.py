@@ -16,7 +16,7 @@ from latree.search.edges import SMOOTHING, Surroundings, examine_pair
 from latree.search.local import Pair, Star, fit
 from latree.search.moves import Move
 
-_CANDIDATES = 12  # groups of neighbours that are tried for each hidden variable
+_CANDIDATES = 8  # groups of neighbours of either kind that are tried for each hidden variable
 _ITERATIONS = 15
 _AGREEMENT = 0.8  # a new hidden variable starts as a copy of the old one with this probability
 
@@ -57,10 +57,21 @@ def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | Non
 
 
 def candidate_groups(star: Star, weights: FloatArray) -> list[tuple[int, ...]]:
-    """Return groups of neighbours, by their places, whose residuals depend most on each other."""
-    degree = len(star.tables)
-    dependence = residual_dependence(star, weights)
-    distance = dependence.max() - dependence
+    """Return groups of neighbours, by their places, that may have another hidden variable in common.
+
+    Either their residuals depend on each other; or the hidden variable has so many states that it explains them all,
+    and the groups distinguish different states.
+    """
+    found: dict[tuple[int, ...], None] = {}
+    for alike in (residual_dependence(star, weights), state_agreement(star)):
+        found |= dict.fromkeys(_clusters(alike)[:_CANDIDATES])
+    return list(found)
+
+
+def _clusters(alike: FloatArray) -> list[tuple[int, ...]]:
+    """Return clusters of neighbours, the most alike first, that leave at least two others."""
+    degree = len(alike)
+    distance = alike.max() - alike
     np.fill_diagonal(distance, 0)
     found: dict[tuple[int, ...], float] = {}
     for method in ("average", "complete"):
@@ -69,9 +80,24 @@ def candidate_groups(star: Star, weights: FloatArray) -> list[tuple[int, ...]]:
         for number, (one, other, _, _) in enumerate(joins, start=degree):
             members[number] = tuple(sorted(members[int(one)] + members[int(other)]))
             if len(members[number]) <= degree - 2:
-                block = dependence[np.ix_(members[number], members[number])]
+                block = alike[np.ix_(members[number], members[number])]
                 found[members[number]] = float(block.sum() / (len(block) - 1))
-    return sorted(found, key=lambda group: (-found[group], group))[:_CANDIDATES]
+    return sorted(found, key=lambda group: (-found[group], group))
+
+
+def state_agreement(star: Star) -> FloatArray:
+    """Return how much every two neighbours agree about which states differ: the cosine of their distances of states.
+
+    The distance of two states for a neighbour u is the total variation between ``P(u | h)`` and ``P(u | h')``, times
+    the root of the states' probabilities.
+    """
+    one, other = np.triu_indices(len(star.prior), 1)
+    apart = np.stack([np.abs(table[:, one] - table[:, other]).sum(axis=0) for table in star.tables])
+    apart = apart * np.sqrt(star.prior[one] * star.prior[other])
+    apart /= np.maximum(np.sqrt((apart**2).sum(axis=1, keepdims=True)), TINY)
+    found = apart @ apart.T
+    np.fill_diagonal(found, 0)
+    return np.asarray(found)
 
 
 def residual_dependence(star: Star, weights: FloatArray) -> FloatArray:

@@ -87,6 +87,16 @@ class Found:
     model: LatentTreeModel
     steps: dict[str, int]
 
+    @property
+    def n_states(self) -> tuple[int, ...]:
+        """Number of states of each hidden variable."""
+        return tuple(self.model.n_states[self.model.tree.n_observed :].tolist())
+
+    def edge_tables(self, tree: Tree) -> tuple[FloatArray, ...]:
+        """Return the joint distributions on the edges of the model's tree, in the order that another copy has them."""
+        joint = Draft(self.model).joint
+        return tuple(joint[u][v] for u, v in tree.edges.tolist())
+
 
 class Search:
     """Searches for the structure behind a table, in a sample of its rows.
