@@ -25,7 +25,6 @@ def all_on_disk(monkeypatch):
 @pytest.mark.parametrize("method", ["auto", "tensor", "hw"])
 def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path, method, monkeypatch):
     monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 256)
-    monkeypatch.setattr("latree.learners.auto._REPLICATES", 4)
     monkeypatch.setattr("latree.model.heldout._MANY_ROWS", 1000)
     monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 500)
     monkeypatch.setattr("latree.model.states.MAX_STATES", 4)
@@ -77,7 +76,6 @@ def test_pairs_of_wide_columns_are_measured_like_others(monkeypatch, measure):
 
 
 def test_columns_of_many_states_are_learned_or_refused_before_the_work_starts(monkeypatch):
-    monkeypatch.setattr("latree.learners.auto._REPLICATES", 2)
     table = wide_table([200, 3, 4, 80, 5], 4000)
     for method in ("auto", "nj", "chow-liu", "lcm"):
         model = LatentTree(method, n_states=2, smoothing=0.1, max_iterations=2, random_state=0).fit(table).model_

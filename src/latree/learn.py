@@ -270,7 +270,7 @@ def _capacity(
         found = Search(table, int(rng.integers(2**31)), progress=choosing).sized(structure.tree)
         known, edge_tables = found.n_states, found.edge_tables(structure.tree)
     start = None
-    if edge_tables is not None and settings.n_states in (None, *(structure.n_states or ())):
+    if edge_tables is not None and (settings.n_states is None or {settings.n_states} == set(structure.n_states or ())):
         start = LatentTreeModel(structure.tree, table.columns, start_from(table, structure.tree, edge_tables))
     if settings.goal == "explain" and known is not None:
         return known, DEFAULT_SMOOTHING if settings.smoothing is None else settings.smoothing, start, None

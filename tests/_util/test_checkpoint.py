@@ -32,11 +32,11 @@ TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e
     ("settings", "saves", "on_disk"),
     [
         (Settings("auto", goal="predict", random_state=0), 190, False),
-        (Settings("auto", random_state=0), 170, False),
-        (Settings("nj", bootstrap=7, random_state=0), 61, False),
+        (Settings("auto", random_state=0), 4, False),
+        (Settings("nj", goal="predict", bootstrap=7, random_state=0), 61, False),
         (TENSOR, 5, False),
         (TENSOR, 4, True),
-        (Settings("hw", random_state=0), 29, False),
+        (Settings("hw", goal="predict", random_state=0), 29, False),
     ],
     ids=["predict", "explain", "nj", "tensor", "disk", "hw"],
 )
@@ -102,7 +102,10 @@ def test_a_file_is_no_folder_to_keep_work_in(tmp_path):
 
 
 def test_finished_work_is_not_done_again(tmp_path, monkeypatch):
-    table, settings = as_table(write(tmp_path / "data.csv")), Settings("nj", bootstrap=4, random_state=0)
+    table, settings = (
+        as_table(write(tmp_path / "data.csv")),
+        Settings("nj", goal="predict", bootstrap=4, random_state=0),
+    )
     learn_model(table, settings, keep=Checkpoint(tmp_path / "kept", {}))
     monkeypatch.setattr("latree.inference.em.Expectation.__call__", None)
     monkeypatch.setattr("latree.table.memory.LocalRows.resampled", None)

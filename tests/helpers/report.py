@@ -47,6 +47,6 @@ def learned_run():
     model = latree.random_model(
         latree.random_tree(7, random_state=2), n_states=3, start="identity", perturbation=0.2, random_state=2
     )
-    settings = Settings(method="nj", bootstrap=3, random_state=4)
+    settings = Settings(method="nj", goal="predict", bootstrap=3, random_state=4)
     origin = Origin("answers.csv", "latree fit answers.csv", None)
     return learn_model(model.sample(300, random_state=2), settings, origin=origin)

@@ -142,7 +142,6 @@ def test_many_numbers_are_cut_as_in_memory(cluster, monkeypatch):
 
 def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_cluster, monkeypatch, chunks_of_128_rows):
     """To the last bit: the same sums are added in the same order; lost chunks are read and coded again."""
-    monkeypatch.setattr("latree.learners.auto._REPLICATES", 3)
     monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 100)
     table = simulated_table(1000)
     chosen = Settings("auto", n_states=2, smoothing=0.1, random_state=0, bootstrap=4, max_iterations=8, tolerance=0)

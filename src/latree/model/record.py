@@ -18,7 +18,6 @@ class Attempt(NamedTuple):
     smoothing: float
     # Mean log-likelihood of a held-out row; None if some rows are impossible under the model, or not all were scored.
     held_out: float | None
-    bic: float | None  # of the fitted rows; None if it was not computed
 
 
 class Origin(NamedTuple):

@@ -306,7 +306,7 @@ class StateSearch:
         whole = len(fits.models) == len(self.parts)
         mean = fits.total / sum(part.judged.total_weight for part in self.parts) if whole else -inf
         fewest, most = min(fits.n_states, default=1), max(fits.n_states, default=1)
-        return Attempt(fewest, most, fits.smoothing, mean if isfinite(mean) else None, None)
+        return Attempt(fewest, most, fits.smoothing, mean if isfinite(mean) else None)
 
     @property
     def _states_are_known(self) -> bool:

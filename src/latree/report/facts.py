@@ -217,7 +217,7 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
     # If several attempts have the states and smoothing of the model, the best of them was chosen.
     best = max(
         (attempt for attempt in record.tried if attempt[:3] == own),
-        key=lambda attempt: (-(attempt.bic or 0), -inf if attempt.held_out is None else attempt.held_out),
+        key=lambda attempt: -inf if attempt.held_out is None else attempt.held_out,
         default=None,
     )
     facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]

@@ -77,7 +77,7 @@ class Draft:
                     self.connect(new[place[other]], new[number], joint / joint.sum())
 
     def rearrange(self, move: Move) -> None:
-        """Give two neighbouring hidden variables the neighbours and distributions of a small model."""
+        """Replace the neighbours and distributions of two neighbouring hidden variables by those of a small model."""
         h, g = move.ends
         for node in move.ends:
             for other in list(self.joint.setdefault(node, {})):
