@@ -25,17 +25,9 @@ from latree.settings import Settings
 from latree.table import as_table
 
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
-REPEATED = "repeated rows may fall among the fitted rows and among those held out, a weighted one cannot"
 
 
-def expected_to_fail(estimator):
-    """Nothing, but where states and smoothing are chosen on held-out rows."""
-    return {"check_sample_weight_equivalence_on_dense_data": REPEATED} if estimator.n_states is None else {}
-
-
-@parametrize_with_checks(
-    [LatentTree(random_state=0, max_iterations=50), PLAIN], expected_failed_checks=expected_to_fail
-)
+@parametrize_with_checks([LatentTree(random_state=0, max_iterations=50), PLAIN])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
