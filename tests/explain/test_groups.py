@@ -98,7 +98,10 @@ def test_parts_of_a_forest_are_groups_and_a_lonely_column_is_in_none():
 def test_parts_of_a_single_group_are_its_main_groups():
     model = stars((4, 4), [(0, 1)], [0.75])
     assert [(group.level, len(group.columns)) for group in find_groups(model)] == [("main", 4), ("main", 4)]
-    # Not if there is another main group.
+    # A pair beside them is a main group, too.
+    assert found(stars((4, 4, 2), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["a", "b", "c"]
+    # Not if there is another main group of more columns.
+    assert found(stars((4, 4, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["ab", "c"]
     model = stars((4, 4, 4), [(0, 1), (1, 2)], [0.75, 0.2])
     assert (found(model, "main"), found(model, "fine")) == (["ab", "c"], ["a", "b"])
 

@@ -17,7 +17,7 @@ from latree.table.table import FEW_STATES
 # The source columns of one batch have about this many states together. This limits the memory that is needed.
 _BATCH_STATES = 512
 # More rows than this say little more about two columns: a random sample of so many is counted.
-_MAX_ROWS = 20_000
+_MAX_ROWS = 5000
 _SEED = 0
 
 
@@ -148,7 +148,8 @@ class Dependence:
             table = table.subsample(_MAX_ROWS, _SEED)
         counted = pairwise(table, _information_above_chance)
         np.fill_diagonal(counted, 0)
-        return np.where(np.isnan(counted), self.column_information, counted)
+        unknown = np.isnan(counted)
+        return np.where(unknown, self.column_information, counted) if unknown.any() else counted
 
     def _conditionals(self, sources: list[int]) -> tuple[list[FloatArray], IntArray]:
         """Return ``P(v = x | source = h)`` for every node v, with one array column per state of each source.

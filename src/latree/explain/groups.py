@@ -95,7 +95,8 @@ def find_groups(model: LatentTreeModel, table: Table | None = None) -> list[Grou
 
     Main groups come first, those with the most columns before others; then broad groups, if main groups form larger
     ones; then fine groups, if main groups fall into parts. Each group knows its parent. If all columns measure much the
-    same thing but fall into parts, these parts are the main groups. A column without any neighbour is in no group.
+    same thing but fall into parts, these parts are the main groups, even if there are pairs of columns beside them. A
+    column without any neighbour is in no group.
 
     Parameters
     ----------
@@ -157,8 +158,8 @@ def groups_of(dependence: Dependence, table: Table | None = None) -> list[Group]
     cutter = TreeCutter(tree, correlation(information), _loadings(dependence))
     main = _most_persistent(cutter, _MAIN, _MIN_COLUMNS)
     fine = _most_persistent(cutter, _FINE, _MIN_COLUMNS_FINE, start=main)
-    # One group says little. If it falls into parts, these are of more use.
-    if len(_pieces(tree, cutter, main)) == 1:
+    # One group says little, with or without pairs beside it. If it falls into parts, these are of more use.
+    if len(_pieces(tree, cutter, main, _MIN_COLUMNS_FINE)) <= 1:
         main = fine
     broad = _most_persistent(cutter, _BROAD, _MIN_COLUMNS, among=main)
     # The pieces of each level. A piece that is the same at two levels is shown once, one with all groups not at all.
@@ -222,10 +223,10 @@ def _most_persistent(
     return agreeing[len(agreeing) // 2]
 
 
-def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int]]:
+def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray, min_columns: int = _MIN_COLUMNS) -> list[frozenset[int]]:
     """Return the nodes of each piece that a cut makes, those with the most columns first.
 
-    Pieces with a single column are left out, as are hidden nodes that connect nothing within their piece: a hidden
+    Pieces with fewer columns are left out, as are hidden nodes that connect nothing within their piece: a hidden
     variable in the middle of several groups belongs to none of them.
     """
     members: dict[int, set[int]] = {}
@@ -244,7 +245,7 @@ def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int
                 waiting += [other for other in inside if other >= tree.n_observed]
         found.append(frozenset(nodes))
     columns = {nodes: sorted(node for node in nodes if node < tree.n_observed) for nodes in found}
-    groups = (nodes for nodes in found if len(columns[nodes]) >= _MIN_COLUMNS)
+    groups = (nodes for nodes in found if len(columns[nodes]) >= min_columns)
     return sorted(groups, key=lambda nodes: (-len(columns[nodes]), columns[nodes]))
 
 
