@@ -3,13 +3,15 @@
 All results are plain numbers under fixed names, so that they can be added up over tables and written to a CSV file.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from latree import LatentTreeModel, Tree
+from latree.explain import Group
+from latree.explain.groups import Level
 from latree.tree import Split
 
 Row: TypeAlias = dict[str, Any]
@@ -17,6 +19,8 @@ Row: TypeAlias = dict[str, Any]
 # Edges are sorted by support into these bins; the last one includes 1.
 SUPPORT_LIMITS = (0.0, 0.5, 0.8, 0.9, 1.0)
 SUPPORT_BINS = tuple(f"{low:g}-{high:g}" for low, high in pairwise(SUPPORT_LIMITS))
+# The levels of groups of columns, the broadest first.
+LEVELS: tuple[Level, ...] = ("broad", "main", "fine")
 
 
 def hidden_splits(tree: Tree) -> dict[frozenset[Split], int]:
@@ -92,22 +96,22 @@ def right_by_support(true: Tree, found: Tree) -> Row:
     return row
 
 
-def levels(groups: Iterable[Any]) -> list[list[Any]]:
-    """Return the levels of a hierarchy of groups, the broadest first; a group without parts stays on all finer ones.
+def label_columns(groups: Sequence[Group], names: Iterable[str], level: Level) -> list[int]:
+    """Return the number of each column's group at a level.
 
-    A group has a name, the names of its columns, and the name of its parent, None at the top.
+    A column that is in no group of the level keeps its main group; one that is in no main group is a group of its own.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.explain import find_groups
+    >>> tree = Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> label_columns(find_groups(model), "abcdefg", "fine")
+    [0, 0, 0, 1, 1, 1, -7]
     """
-    groups = list(groups)
-    level = [group for group in groups if group.parent is None]
-    found: list[list[Any]] = []
-    while not found or level != found[-1]:
-        found.append(level)
-        parts = {group.name: [part for part in groups if part.parent == group.name] for group in level}
-        level = [part for group in level for part in parts[group.name] or [group]]
-    return found
-
-
-def label_columns(level: Iterable[Any], names: Iterable[str]) -> list[int]:
-    """Return the number of each column's group; a column in no group is a group of its own."""
-    numbers = {column: number for number, group in enumerate(level) for column in group.columns}
+    numbers: dict[str, int] = {}
+    for shown in ("main", level):
+        of_level = ((number, group) for number, group in enumerate(groups) if group.level == shown)
+        numbers |= {column: number for number, group in of_level for column in group.columns}
     return [numbers.get(name, -1 - position) for position, name in enumerate(names)]

@@ -524,8 +524,9 @@ def test_samples_of_ordered_categories_are_ordered_categories(library):
 def test_groups_and_labels_of_columns():
     tree = Tree.from_newick("((a,b,c,d),(e,f,g,h));")
     true = copying_model(tree, lambda node, parent: 0.3 if min(node, parent) >= 8 else 0.8)
-    fitted = LatentTree("nj", n_states=2, random_state=0).fit(true.sample(2000, random_state=0))
-    assert fitted.groups_ == find_groups(fitted.model_)
+    table = true.sample(2000, random_state=0)
+    fitted = LatentTree("nj", n_states=2, random_state=0).fit(table)
+    assert fitted.groups_ == find_groups(fitted.model_, table)
     assert [set(group.columns) for group in fitted.groups_ if group.level == "main"] == [set("abcd"), set("efgh")]
     assert fitted.labels_.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert fitted.summary_["n_groups"] == 2

@@ -57,7 +57,7 @@ class Learned:
     @cached_property
     def groups(self) -> list[Group]:
         """The groups of columns, at up to three levels."""
-        return find_groups(self.fit.model)
+        return find_groups(self.fit.model, self.table)
 
     @cached_property
     def log_likelihood(self) -> float:

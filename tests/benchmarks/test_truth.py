@@ -1,11 +1,14 @@
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from helpers.models import model_on
+from helpers.models import copying_model, model_on
 from latree import Tree
-from truth import SUPPORT_BINS, compared, hidden_parts, label_columns, levels, matched_hidden, right_by_support
+from latree.explain import find_groups, group_labels
+from latree.explain.groups import Level
+from truth import LEVELS, SUPPORT_BINS, compared, hidden_parts, label_columns, matched_hidden, right_by_support
 
 
 def model_of(newick, hidden_states=2):
@@ -86,24 +89,40 @@ def test_other_columns_are_refused():
         compared(TRUE, other)
 
 
-def group(name, columns, parent=None):
-    return SimpleNamespace(name=name, columns=tuple(columns), parent=parent)
+def groups_at(**columns_of):
+    """Groups by their levels: the columns of each, as words of one letter each."""
+    return [
+        SimpleNamespace(level=level, columns=tuple(columns))
+        for level, groups in columns_of.items()
+        for columns in groups.split()
+    ]
 
 
-BROAD = group("A", "abcd")
-OTHER = group("B", "ef")
-FINE = [group("A1", "ab", "A"), group("A2", "cd", "A")]
+# As in the list of a model: main groups first, then broad ones, then parts of main ones. No group has the columns g, h.
+GROUPS = groups_at(main="ab cd ef", broad="abcd", fine="a b")
 
 
-def test_levels_go_from_broad_to_fine_and_keep_groups_without_parts():
-    assert levels([BROAD, *FINE, OTHER]) == [[BROAD, OTHER], [*FINE, OTHER]]
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        ("main", ["ab", "cd", "ef", "g", "h"]),
+        ("broad", ["abcd", "ef", "g", "h"]),
+        ("fine", ["a", "b", "cd", "ef", "g", "h"]),
+    ],
+)
+def test_a_column_keeps_its_main_group_where_a_level_has_none(level, expected):
+    labels = label_columns(GROUPS, "abcdefgh", level)
+    assert [
+        "".join(name for name, label in zip("abcdefgh", labels, strict=True) if label == number)
+        for number in dict.fromkeys(labels)
+    ] == expected
 
 
-def test_groups_without_a_hierarchy_are_one_level():
-    assert levels([BROAD, OTHER]) == [[BROAD, OTHER]]
+def test_levels_are_those_of_groups():
+    assert set(LEVELS) == set(get_args(Level))
 
 
-def test_a_column_in_no_group_is_a_group_of_its_own():
-    labels = label_columns([*FINE, OTHER], "abcdefgh")
-    assert labels[:6] == [0, 0, 1, 1, 2, 2]
-    assert len(set(labels)) == 5
+def test_labels_of_a_model_are_those_of_its_main_groups():
+    model = copying_model(TRUE.tree, lambda node, parent: 0.3 if min(node, parent) >= 6 else 0.8)
+    groups = find_groups(model)
+    assert label_columns(groups, "abcdef", "main") == group_labels(groups, "abcdef").tolist() == [0, 0, 0, 1, 1, 1]

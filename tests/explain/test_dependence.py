@@ -1,9 +1,9 @@
-"""Dependence under a model, compared with sums over all states."""
+"""Dependence under a model, compared with sums over all states, and in rows."""
 
 import numpy as np
 import pytest
 
-from helpers.models import model_on, naive_joint, small_models
+from helpers.models import copying_model, model_on, naive_joint, small_models, star, table_of
 from helpers.strategies import mixed_tree
 from latree.explain.dependence import Dependence
 from latree.model import LatentTreeModel
@@ -39,6 +39,54 @@ def test_information_does_not_depend_on_the_size_of_a_batch(monkeypatch):
     together = Dependence(model).column_information
     monkeypatch.setattr("latree.explain.dependence._BATCH_STATES", 4)
     np.testing.assert_allclose(Dependence(model).column_information, together, rtol=0, atol=1e-12)
+
+
+def test_information_is_counted_in_rows_less_its_bias():
+    model = model_on(star(3), [3, 3, 2, 2], 0)
+    table = table_of(model, [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1], [1, 0, -1], [2, 2, -1]])
+    found = Dependence(model).counted_information(table)
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_array_equal(np.diag(found), 0)
+    # H(a) + H(b) - H(a, b), less (3 - 1) (3 - 1) / (2 * 6)
+    entropy = -np.array([1 / 2, 1 / 3, 1 / 6]) @ np.log([1 / 2, 1 / 3, 1 / 6])
+    joint = -np.array([1 / 3, 1 / 3, 1 / 6, 1 / 6]) @ np.log([1 / 3, 1 / 3, 1 / 6, 1 / 6])
+    assert found[0, 1] == pytest.approx(2 * entropy - joint - 1 / 3)
+    # Independent columns have no information, and never less.
+    assert found[0, 2] == found[1, 2] == 0
+
+
+def test_counted_information_of_independent_columns_is_chance_as_often_as_not():
+    model = model_on(star(30), [4] * 31, 0)
+    rng = np.random.default_rng(0)
+    found = Dependence(model).counted_information(table_of(model, rng.integers(0, 4, (400, 30))))
+    positive = (found[np.triu_indices(30, 1)] > 0).mean()
+    assert 0.35 < positive < 0.55  # a chi-squared variable of 9 degrees is above its mean in 44 % of all cases
+
+
+def test_columns_that_are_never_present_together_have_the_information_of_the_model():
+    model = copying_model(star(3), lambda *_: 0.8)
+    dependence = Dependence(model)
+    found = dependence.counted_information(table_of(model, [[0, -1, 0], [1, -1, 1], [-1, 0, 1], [-1, 1, 0]] * 10))
+    assert found[0, 1] == dependence.column_information[0, 1]
+    assert found[0, 2] == pytest.approx(np.log(2) - 1 / 40)
+
+
+@pytest.mark.parametrize(("n_states", "is_counted"), [(64, True), (65, False)])
+def test_columns_with_many_states_are_not_counted(n_states, is_counted):
+    model = model_on(star(3), [n_states, 2, 2, 2], 0)
+    dependence = Dependence(model)
+    found = dependence.counted_information(model.sample(300, random_state=0))
+    assert (found is not dependence.column_information) == is_counted
+
+
+def test_a_sample_of_many_rows_is_counted(monkeypatch):
+    model = copying_model(star(4), lambda *_: 0.8)
+    table, dependence = model.sample(500, random_state=0), Dependence(model)
+    all_rows = dependence.counted_information(table)
+    monkeypatch.setattr("latree.explain.dependence._MAX_ROWS", 400)
+    some = dependence.counted_information(table)
+    np.testing.assert_array_equal(some, dependence.counted_information(table.subsample(400, 0)))
+    assert not np.array_equal(some, all_rows)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -17,7 +17,7 @@ from latree.tree import Tree
 LOADING = 0.2
 
 
-def stars(sizes, hidden_edges, strengths):
+def stars(sizes, hidden_edges, strengths, loading=LOADING):
     """A model of hidden variables with columns of their own, and the strengths of the edges between them.
 
     A hidden variable may have no columns. Latent correlations are products of strengths.
@@ -30,14 +30,13 @@ def stars(sizes, hidden_edges, strengths):
         frozenset((d + one, d + other)): share for (one, other), share in zip(hidden_edges, strengths, strict=True)
     }
     tree = Tree([f"{chr(ord('a') + number)}{column}" for column, number in enumerate(home)], edges)
-    return copying_model(tree, lambda node, parent: strength.get(frozenset((node, parent)), LOADING))
+    return copying_model(tree, lambda node, parent: strength.get(frozenset((node, parent)), loading))
 
 
-def found(model, level):
+def found(model, level, table=None):
     """The columns of the groups of a level, by the first letters of their names."""
-    return sorted(
-        "".join(sorted({name[0] for name in group.columns})) for group in find_groups(model) if group.level == level
-    )
+    groups = [group for group in find_groups(model, table) if group.level == level]
+    return sorted("".join(sorted({name[0] for name in group.columns})) for group in groups)
 
 
 def test_two_clear_groups():
@@ -99,7 +98,10 @@ def test_parts_of_a_forest_are_groups_and_a_lonely_column_is_in_none():
 def test_parts_of_a_single_group_are_its_main_groups():
     model = stars((4, 4), [(0, 1)], [0.75])
     assert [(group.level, len(group.columns)) for group in find_groups(model)] == [("main", 4), ("main", 4)]
-    # Not if there is another main group.
+    # A pair beside them is a main group, too.
+    assert found(stars((4, 4, 2), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["a", "b", "c"]
+    # Not if there is another main group of more columns.
+    assert found(stars((4, 4, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["ab", "c"]
     model = stars((4, 4, 4), [(0, 1), (1, 2)], [0.75, 0.2])
     assert (found(model, "main"), found(model, "fine")) == (["ab", "c"], ["a", "b"])
 
@@ -112,8 +114,8 @@ def test_parts_of_a_single_group_are_its_main_groups():
         (0.25, ["a", "b", "c"], [], []),
         (0.30, ["a", "b", "c"], [], []),
         (0.36, ["a", "b", "c"], ["ab"], []),
-        (0.56, ["a", "b", "c"], ["ab"], []),
-        (0.59, ["ab", "c"], [], ["a", "b"]),
+        (0.61, ["a", "b", "c"], ["ab"], []),
+        (0.64, ["ab", "c"], [], ["a", "b"]),
         (0.83, ["ab", "c"], [], ["a", "b"]),
         (0.86, ["ab", "c"], [], []),
     ],
@@ -121,6 +123,36 @@ def test_parts_of_a_single_group_are_its_main_groups():
 def test_levels_by_latent_correlation(correlation, main, broad, fine):
     model = stars((4, 4, 4), [(0, 1), (1, 2)], [correlation, 0.1])
     assert (found(model, "main"), found(model, "broad"), found(model, "fine")) == (main, broad, fine)
+
+
+@pytest.mark.parametrize("strengths", [(0.3, 0.9), (0.9, 0.3)])
+def test_rows_decide_which_groups_are_apart(strengths):
+    """A model that is wrong about the correlation of two factors: groups are those of the rows, if they are given."""
+    fitted, true = (stars((4, 4, 4), [(0, 1), (1, 2)], [strength, 0.1], loading=0.7) for strength in strengths)
+    rows = true.sample(2000, random_state=0)
+    expected = {0.3: ["a", "b", "c"], 0.9: ["ab", "c"]}
+    assert found(fitted, "main") == expected[strengths[0]]
+    assert found(fitted, "main", rows) == expected[strengths[1]]
+
+
+def test_rows_of_the_model_itself_change_nothing():
+    model = stars((4, 4, 4), [(0, 1), (1, 2)], [0.4, 0.2], loading=0.7)
+    assert find_groups(model, model.sample(5000, random_state=0)) == find_groups(model)
+
+
+def test_rows_must_be_encoded_with_the_columns_of_the_model():
+    with pytest.raises(latree.InputError, match="not encoded"):
+        find_groups(stars((3, 3), [(0, 1)], [0.3]), latree.as_table([[0, 1], [1, 0]]))
+
+
+@pytest.mark.parametrize("n_lonely", [0, 1])
+def test_a_broad_group_of_all_groups_is_not_shown(n_lonely):
+    """Whether or not there is another column that is in no group."""
+    joined = stars((4, 4), [(0, 1)], [0.55]).tree
+    names = [*joined.names, *["lonely"] * n_lonely]
+    edges = np.where(joined.edges < 8, joined.edges, joined.edges + n_lonely)
+    model = copying_model(Tree(names, edges), lambda node, parent: 0.55 if min(node, parent) >= len(names) else LOADING)
+    assert [(group.level, len(group.columns)) for group in find_groups(model)] == [("main", 4), ("main", 4)]
 
 
 @pytest.mark.parametrize(("n_columns", "fine"), [(2, []), (3, ["a", "b"])])

@@ -1,4 +1,4 @@
-"""How strongly the nodes of a model depend on each other. All values are exact under the model."""
+"""How strongly the nodes of a model depend on each other: exactly under the model, and columns also in rows."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -9,10 +9,16 @@ import numpy as np
 from scipy.special import xlogy
 
 from latree._util.arrays import FloatArray, IntArray
+from latree.counts.distances import PairDistributions, information, pairwise
 from latree.model import LatentTreeModel
+from latree.table import Table
+from latree.table.table import FEW_STATES
 
 # The source columns of one batch have about this many states together. This limits the memory that is needed.
 _BATCH_STATES = 512
+# More rows than this say little more about two columns: a random sample of so many is counted.
+_MAX_ROWS = 5000
+_SEED = 0
 
 
 class RelatedColumn(NamedTuple):
@@ -123,6 +129,28 @@ class Dependence:
         np.fill_diagonal(result, 0)
         return np.maximum(result + result.T, 0) / 2
 
+    def counted_information(self, table: Table) -> FloatArray:
+        """Return the mutual information of every two columns in rows, less what chance adds to it.
+
+        A tree carries dependence over a long path of hidden variables with few states less well than rows show it. For
+        columns that are never present together, and if a column has so many states that chance would be most of what
+        is counted, the value is that of the model.
+
+        Parameters
+        ----------
+        table : Table
+            Rows, encoded with the model's columns.
+        """
+        table = self.model.encode(table)
+        if table.n_states.max() > FEW_STATES:
+            return self.column_information
+        if table.n_rows > _MAX_ROWS:
+            table = table.subsample(_MAX_ROWS, _SEED)
+        counted = pairwise(table, _information_above_chance)
+        np.fill_diagonal(counted, 0)
+        unknown = np.isnan(counted)
+        return np.where(unknown, self.column_information, counted) if unknown.any() else counted
+
     def _conditionals(self, sources: list[int]) -> tuple[list[FloatArray], IntArray]:
         """Return ``P(v = x | source = h)`` for every node v, with one array column per state of each source.
 
@@ -154,6 +182,17 @@ class Dependence:
                 conditionals[node][:, :start] = table @ of_parent[:, :start]
                 conditionals[node][:, stop:] = table @ of_parent[:, stop:]
         return conditionals, starts
+
+
+def _information_above_chance(pairs: PairDistributions) -> FloatArray:
+    """Return mutual information without its bias, at least 0; nan for columns that are never present together.
+
+    Independent columns with r and c states show ``(r - 1) (c - 1) / 2m`` nats on average in m rows (Miller 1955).
+    """
+    n_first, n_second = ((share > 0).sum(axis=-1) for share in (pairs.first, pairs.second))
+    counted = pairs.total > 0
+    bias = np.divide((n_first - 1) * (n_second - 1), 2 * pairs.total, out=np.zeros(pairs.total.shape), where=counted)
+    return np.where(counted, np.maximum(information(pairs) - bias, 0), np.nan)
 
 
 def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

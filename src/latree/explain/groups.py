@@ -8,12 +8,14 @@ range of thresholds for it:
 level  range      what it finds
 ====== ========== =======================================================================================
 broad  0.20-0.45  groups of main groups, such as the domains of a personality questionnaire
-main   0.45-0.70  the scales of a questionnaire, sectors, branches of a language family
+main   0.50-0.75  the scales of a questionnaire, sectors, branches of a language family
 fine   0.80-0.90  parts of main groups. A latent correlation above 0.85 is commonly read as: the same thing
 ====== ========== =======================================================================================
 
 Within its range, each level takes the number of groups that the most thresholds agree on. So a level shows the division
-that is stable, and not what one threshold happens to cut. All values come from the model, so that no rows are needed.
+that is stable, and not what one threshold happens to cut.
+
+Loadings come from the model, and the correlation of columns from the rows, if they are there, or else from the model.
 """
 
 from collections.abc import Sequence
@@ -26,13 +28,14 @@ from latree._util.arrays import FloatArray, IntArray
 from latree.explain.cutting import TreeCutter
 from latree.explain.dependence import Dependence
 from latree.model import LatentTreeModel
+from latree.table import Table
 from latree.tree import Tree
 
 Level = Literal["broad", "main", "fine"]
 
 # The thresholds of each level: its lowest and highest latent correlation.
 _BROAD = (0.2, 0.45)
-_MAIN = (0.45, 0.7)
+_MAIN = (0.5, 0.75)
 _FINE = (0.8, 0.9)
 _STEP = 0.025
 # A main group has at least two columns. A part of a main group has at least three, which is what it takes to identify a
@@ -87,16 +90,21 @@ class Group:
     centre: int
 
 
-def find_groups(model: LatentTreeModel) -> list[Group]:
+def find_groups(model: LatentTreeModel, table: Table | None = None) -> list[Group]:
     """Find the groups of a model's columns, as a hierarchy of up to three levels.
 
     Main groups come first, those with the most columns before others; then broad groups, if main groups form larger
     ones; then fine groups, if main groups fall into parts. Each group knows its parent. If all columns measure much the
-    same thing but fall into parts, these parts are the main groups. A column without any neighbour is in no group.
+    same thing but fall into parts, these parts are the main groups, even if there are pairs of columns beside them. A
+    column without any neighbour is in no group.
 
     Parameters
     ----------
     model : LatentTreeModel
+    table : Table, optional
+        The rows that the model was fitted to, encoded with the model's columns (see :meth:`LatentTreeModel.encode`).
+        Groups are more reliable with them: columns that are far from each other in the tree may depend on each other
+        more than the model says.
 
     Returns
     -------
@@ -117,7 +125,7 @@ def find_groups(model: LatentTreeModel) -> list[Group]:
     >>> [group.columns for group in find_groups(model)]
     [('a', 'b', 'c'), ('d', 'e', 'f')]
     """
-    return groups_of(Dependence(model))
+    return groups_of(Dependence(model), table)
 
 
 def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
@@ -143,22 +151,23 @@ def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
     return np.array([main.get(name, -1) for name in names], dtype=np.intp)
 
 
-def groups_of(dependence: Dependence) -> list[Group]:
+def groups_of(dependence: Dependence, table: Table | None = None) -> list[Group]:
     """Find the groups of a model whose dependence is known; see :func:`find_groups`."""
     tree = dependence.tree
-    cutter = TreeCutter(tree, correlation(dependence.column_information), _loadings(dependence))
+    information = dependence.column_information if table is None else dependence.counted_information(table)
+    cutter = TreeCutter(tree, correlation(information), _loadings(dependence))
     main = _most_persistent(cutter, _MAIN, _MIN_COLUMNS)
     fine = _most_persistent(cutter, _FINE, _MIN_COLUMNS_FINE, start=main)
-    # One group says little. If it falls into parts, these are of more use.
-    if len(_pieces(tree, cutter, main)) == 1:
+    # One group says little, with or without pairs beside it. If it falls into parts, these are of more use.
+    if len(_pieces(tree, cutter, main, _MIN_COLUMNS_FINE)) <= 1:
         main = fine
     broad = _most_persistent(cutter, _BROAD, _MIN_COLUMNS, among=main)
-    # The pieces of each level. A piece that is the same at two levels, and one that has all columns, are shown once.
+    # The pieces of each level. A piece that is the same at two levels is shown once, one with all groups not at all.
     main_pieces = _pieces(tree, cutter, main)
     broad_pieces = [
         piece
         for piece in _pieces(tree, cutter, broad)
-        if piece not in main_pieces and not piece.issuperset(range(tree.n_observed))
+        if piece not in main_pieces and not all(piece.issuperset(part) for part in main_pieces)
     ]
     fine_pieces = [piece for piece in _pieces(tree, cutter, fine) if piece not in main_pieces]
     n_main, groups = len(main_pieces), list[Group]()
@@ -214,10 +223,10 @@ def _most_persistent(
     return agreeing[len(agreeing) // 2]
 
 
-def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int]]:
+def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray, min_columns: int = _MIN_COLUMNS) -> list[frozenset[int]]:
     """Return the nodes of each piece that a cut makes, those with the most columns first.
 
-    Pieces with a single column are left out, as are hidden nodes that connect nothing within their piece: a hidden
+    Pieces with fewer columns are left out, as are hidden nodes that connect nothing within their piece: a hidden
     variable in the middle of several groups belongs to none of them.
     """
     members: dict[int, set[int]] = {}
@@ -236,7 +245,7 @@ def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int
                 waiting += [other for other in inside if other >= tree.n_observed]
         found.append(frozenset(nodes))
     columns = {nodes: sorted(node for node in nodes if node < tree.n_observed) for nodes in found}
-    groups = (nodes for nodes in found if len(columns[nodes]) >= _MIN_COLUMNS)
+    groups = (nodes for nodes in found if len(columns[nodes]) >= min_columns)
     return sorted(groups, key=lambda nodes: (-len(columns[nodes]), columns[nodes]))
 
 

@@ -45,7 +45,7 @@ def report_facts(
     """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
     fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
     dependence = Dependence(model)
-    groups = [group for group in groups_of(dependence) if group.level == "main"]
+    groups = [group for group in groups_of(dependence, table) if group.level == "main"]
     progress(_GROUPS_DONE, 1000)
     columns, category_lists = column_details(dependence, table)
     # Columns with the same categories share one list of them.

@@ -31,7 +31,8 @@ def report_html(
     model : LatentTreeModel
     table : Table, optional
         The rows that the model was fitted to, encoded with the model's columns (see :meth:`LatentTreeModel.encode`).
-        They add the distribution of each column in the data, and a comparison with simpler models.
+        They add the distribution of each column in the data, and a comparison with simpler models; groups are found
+        with them.
     test : Table, optional
         New rows. Their mean log-likelihood is added for this model and, if ``table`` is given, for the simpler models.
     labels : mapping of str to str, optional
