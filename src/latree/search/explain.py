@@ -56,6 +56,9 @@ _CHANCE = 0.01
 # Edges whose gain is this near the threshold, in nats, are tested once more with other folds.
 _DOUBTFUL = 6.0
 
+# Edges whose gain is above the threshold by this, in nats, are not tested again while their neighbourhood stays.
+_SURE = 15.0
+
 # A move must lower half of the BIC by this; a new hidden variable must predict rows better by this; in nats.
 _MIN_MOVE = 1.0
 _MIN_DIVISION = 5.0
@@ -119,6 +122,10 @@ class Search:
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
+        # Places that need not be looked at again: edges that are sure, edges without a move, nodes without a division.
+        self._sure: set[object] = set()
+        self._settled: set[object] = set()
+        self._undivided: set[object] = set()
         self._distribution: GainDistribution | None = None
         self._progress, self._done = progress, 0.0
 
@@ -249,10 +256,15 @@ class Search:
         """Contract the edges that the rows do not show, until they show all edges that are left."""
         for number in range(_CONTRACTIONS):
             around = Surroundings(model, self.block)
-            edges = around.inner_edges
+            edges = [edge for edge in around.inner_edges if _edge_place(model.tree, edge) not in self._sure]
             if not edges:
                 break
             gains = self._gains(around, edges, number)
+            self._sure |= {
+                _edge_place(model.tree, edge)
+                for edge, gain in zip(edges, gains, strict=True)
+                if gain > self._least_gain + _SURE
+            }
             gone = [edge for edge, gain in zip(edges, gains, strict=True) if gain <= self._least_gain]
             if not gone:
                 break
@@ -298,7 +310,13 @@ class Search:
         best = model.bic(self.table)
         for _ in range(_MOVES):
             around = Surroundings(model, self.block)
-            moves = [move for move in best_moves(around, around.inner_edges, self.log_rows) if move.gain > _MIN_MOVE]
+            places = {edge: _edge_place(model.tree, edge) for edge in around.inner_edges}
+            edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
+            moves = [move for move in best_moves(around, edges, self.log_rows) if move.gain > _MIN_MOVE]
+            movable = {frozenset(move.ends) for move in moves}
+            self._settled |= {
+                places[edge] for edge in edges if frozenset(model.tree.edges[edge].tolist()) not in movable
+            }
             chosen = _apart(moves, lambda move: {*move.ends, *move.neighbors, *move.other_neighbors})
             # Each move lowers BIC by itself. If all of them together do not, only the better half is made.
             while chosen:
@@ -319,9 +337,13 @@ class Search:
             fold = folds(len(around.weights), self.seed + number)
             tree = model.tree
             least = _MIN_DIVISION if self._distribution is None else max(_MIN_DIVISION, self._least_gain)
-            nodes = range(tree.n_observed, tree.n_nodes)
+            places = {
+                node: (_place(tree, node), len(model.tables[node])) for node in range(tree.n_observed, tree.n_nodes)
+            }
+            nodes = [node for node, place in places.items() if place not in self._undivided]
             found = map_ordered(partial(best_division, around, fold), nodes)
             moves = sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
+            self._undivided |= {places[node] for node in nodes} - {places[move.ends[0]] for move in moves}
             chosen = _apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
             if not chosen:
                 break
@@ -391,6 +413,16 @@ def _side(tree: Tree, edge: int) -> NDArray[np.bool_]:
     """Return for each column whether it is on the one side of an edge."""
     side = tree.edge_splits[edge].side
     return np.array([bool(side >> column & 1) for column in range(tree.n_observed)])
+
+
+def _place(tree: Tree, node: int) -> object:
+    """Return what identifies a node whatever its number: the splits of its edges."""
+    return frozenset(tree.edge_splits[edge] for _, edge in tree.neighbors[node])
+
+
+def _edge_place(tree: Tree, edge: int) -> object:
+    """Return what identifies an edge and its neighbourhood whatever its number."""
+    return frozenset(_place(tree, node) for node in tree.edges[edge].tolist())
 
 
 def _outline(model: LatentTreeModel) -> object:

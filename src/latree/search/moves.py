@@ -12,6 +12,8 @@ from latree.search.edges import SMOOTHING, Surroundings
 from latree.search.local import Fitted, Pair, fit
 
 _ITERATIONS = 6  # of EM, for each way to divide the neighbours
+_FIRST_ITERATIONS = 2  # of EM, after which ways that are clearly worse are left out
+_HOPELESS = 40.0  # nats by which they are worse
 
 
 @dataclass(frozen=True)
@@ -72,24 +74,25 @@ def arranged_rows(around: Surroundings, edge: int) -> FloatArray:
 
 
 def _arranged(around: Surroundings, edge: int) -> list[tuple[tuple[int, ...], tuple[int, ...], Fitted[Pair]]]:
-    """Fit all ways to divide the neighbours of two hidden variables, the present one first."""
+    """Fit all promising ways to divide the neighbours of two hidden variables, the present one first."""
     h, g = around.tree.edges[edge].tolist()
-    pair = around.pair(h, g)
+    pair, weights = around.pair(h, g), around.weights
     own = [u for u, _ in around.tree.neighbors[h] if u != g]
     other = [u for u, _ in around.tree.neighbors[g] if u != h]
-    return [
-        (
-            tuple(left),
-            tuple(right),
-            fit(
-                _rearranged(pair, (own, other), (left, right)),
-                around.weights,
-                smoothing=SMOOTHING,
-                max_iterations=_ITERATIONS,
-            ),
+    now = fit(pair, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
+    found = [(tuple(own), tuple(other), now)]
+    for left, right in _arrangements(own, other):
+        tried = fit(
+            _rearranged(pair, (own, other), (left, right)),
+            weights,
+            smoothing=SMOOTHING,
+            max_iterations=_FIRST_ITERATIONS,
         )
-        for left, right in [(own, other), *_arrangements(own, other)]
-    ]
+        # Most ways are clearly worse after few iterations, and are left out.
+        if float(weights @ (tried.rows - now.rows)) > -_HOPELESS:
+            more = fit(tried.model, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS - _FIRST_ITERATIONS)
+            found.append((tuple(left), tuple(right), more))
+    return found
 
 
 def _half_bic(found: Fitted[Pair], weights: FloatArray, log_rows: float) -> float:
