@@ -22,7 +22,7 @@ from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import cap_states, rough_tolerance
 from latree.search.divide import best_division
 from latree.search.draft import Draft, Replacement
-from latree.search.edges import SMOOTHING, GainDistribution, Surroundings, examine_edges, folds
+from latree.search.edges import SMOOTHING, EdgeTest, GainDistribution, Surroundings, examine_edges, folds
 from latree.search.independence import SideTest
 from latree.search.moves import Move, best_moves
 from latree.search.rearrange import Views
@@ -122,7 +122,8 @@ class Search:
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
-        # Places that need not be looked at again: edges that are sure, edges without a move, nodes without a division.
+        # Tests of the last model; places that need not be looked at again: edges that are sure, edges without a move, nodes without a division.
+        self._tested: tuple[LatentTreeModel | None, dict[tuple[int, int], EdgeTest]] = (None, {})
         self._sure: set[object] = set()
         self._settled: set[object] = set()
         self._undivided: set[object] = set()
@@ -228,7 +229,7 @@ class Search:
         while True:
             around = Surroundings(model, self.block)
             edges = around.inner_edges
-            tests = examine_edges(around, edges, self.seed)
+            tests = self._tests(around, edges, 0)
             weak = [edge for edge, test in zip(edges, tests, strict=True) if test.dependence < _MIN_DEPENDENCE]
             apart = [edge for edge in weak if self._sides.p_value(_side(model.tree, edge)) > _CHANCE]
             if not apart:
@@ -276,16 +277,25 @@ class Search:
             model = self._fitted(draft.start(self.table))
         return model
 
+    def _tests(self, around: Surroundings, edges: Sequence[int], number: int) -> list[EdgeTest]:
+        """Test edges with the folds of this number; tests of the same model are kept."""
+        if self._tested[0] is not around.model:
+            self._tested = around.model, {}
+        known = self._tested[1]
+        new = [edge for edge in edges if (edge, number) not in known]
+        known |= zip([(edge, number) for edge in new], examine_edges(around, new, self.seed + number), strict=True)
+        return [known[edge, number] for edge in edges]
+
     def _gains(self, around: Surroundings, edges: Sequence[int], number: int) -> FloatArray:
         """Return the gain of each edge; the mean of two where it is near the threshold.
 
         The first binary tree decides about the threshold: later, most edges that are not there are gone.
         """
-        gains = np.array([test.gain for test in examine_edges(around, edges, self.seed + number)])
+        gains = np.array([test.gain for test in self._tests(around, edges, number)])
         if self._distribution is None:
             self._distribution = GainDistribution.of(gains)
         close = np.flatnonzero(np.abs(gains - self._least_gain) < _DOUBTFUL)
-        again = examine_edges(around, [edges[place] for place in close.tolist()], self.seed + number + _CONTRACTIONS)
+        again = self._tests(around, [edges[place] for place in close.tolist()], number + _CONTRACTIONS)
         gains[close] = (gains[close] + [test.gain for test in again]) / 2
         return gains
 
