@@ -122,7 +122,8 @@ class Search:
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
-        # Tests of the last model; places that need not be looked at again: edges that are sure, edges without a move, nodes without a division.
+        # Tests of the last model. Then places that need not be looked at again: edges that are sure, edges without a
+        # move, nodes without a division.
         self._tested: tuple[LatentTreeModel | None, dict[tuple[int, int], EdgeTest]] = (None, {})
         self._sure: set[object] = set()
         self._settled: set[object] = set()
