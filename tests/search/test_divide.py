@@ -7,7 +7,7 @@ from helpers.models import copying_model, grouped_model, star
 from helpers.search import random_star, surroundings
 from latree.model import fit_model
 from latree.search import divide
-from latree.search.divide import best_division, candidate_groups, residual_dependence
+from latree.search.divide import best_division, candidate_groups, residual_dependence, state_agreement
 from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING, folds
 from latree.search.local import Star, fit
@@ -96,12 +96,27 @@ def test_a_few_groups_are_tried_each_once():
     table = grouped_model((5, 5, 5), between=0.5).sample(1000, 0)
     around = around_star(table)
     groups = candidate_groups(around.star(15), around.weights)
-    assert len(groups) == len(set(groups)) == 12
+    assert 8 <= len(groups) == len(set(groups)) <= 16
     assert all(2 <= len(group) <= 13 and list(group) == sorted(set(group)) for group in groups)
     truth = [tuple(range(first, first + 5)) for first in (0, 5, 10)]
     joined = [tuple(sorted(set(range(15)) - set(group))) for group in truth]
     assert groups[0] in truth + joined
     assert len([group for group in groups if group in truth + joined]) >= 3
+
+
+def test_groups_that_tell_different_states_apart_agree_with_themselves():
+    """Four states that are two times two: three columns say the one, three the other, and nothing is left over."""
+    one, other = np.array([[0.9, 0.9, 0.1, 0.1]]), np.array([[0.8, 0.2, 0.8, 0.2]])
+    tables = tuple(np.concatenate([row, 1 - row]) for row in (one, one, one, other, other, other))
+    rng = np.random.default_rng(0)
+    star_of_four = Star(random_star(("hard",) * 6, (2,) * 6, 4, rng).messages, np.full(4, 0.25), tables)
+    agreement = state_agreement(star_of_four)
+    np.testing.assert_allclose(agreement[:3, :3] + np.eye(3), 1)
+    np.testing.assert_allclose(agreement[:3, 3:], agreement[0, 3])
+    assert agreement[0, 3] < 0.8
+    assert (np.diag(agreement) == 0).all()
+    groups = candidate_groups(star_of_four, np.ones(40))
+    assert (0, 1, 2) in groups or (3, 4, 5) in groups
 
 
 def test_residuals_of_a_right_star_are_independent():
