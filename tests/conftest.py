@@ -38,7 +38,6 @@ SLOW = {
     "explain/test_dependence.py",
     "report/test_render.py",
     "search/test_explain.py",
-    "search/test_rearrange.py",
     "table/test_dask.py",
     "test_estimator.py",
 }
