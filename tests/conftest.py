@@ -22,6 +22,7 @@ SLOW = {
     "learners/test_auto.py",
     "learners/test_chow_liu_grouping.py",
     "learners/test_divide_conquer.py",
+    "learners/test_explain.py",
     "learners/test_harmeling_williams.py",
     "learners/test_methods.py",
     "learners/test_neighbor_joining.py",
@@ -36,6 +37,7 @@ SLOW = {
     "search/test_rearrange.py",
     "explain/test_dependence.py",
     "report/test_render.py",
+    "search/test_explain.py",
     "table/test_dask.py",
     "test_estimator.py",
 }

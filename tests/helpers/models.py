@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from latree.counts.distances import PairDistributions
+from latree.inference.starts import identity_table
 from latree.model import LatentTreeModel
 from latree.table import Column, Table
 from latree.tree import Tree
@@ -103,19 +104,33 @@ def given_row(joint, row):
     return kept
 
 
-def copying_model(tree, strength):
-    """A model of two-state variables that copy their neighbour with a probability, and are drawn anew otherwise.
+def copying_model(tree, strength, sizes=None):
+    """A model of variables that copy their neighbour with a probability, and are drawn anew otherwise.
 
-    ``strength`` takes the two ends of an edge. The correlation of two variables is the product of the strengths between
-    them.
+    ``strength`` takes the two ends of an edge; ``sizes`` has one number of states per node, 2 if it is not given. The
+    correlation of two variables of two states is the product of the strengths between them.
     """
+    sizes = sizes or [2] * tree.n_nodes
     tables = []
     for node, parent in enumerate(tree.rooted().parent.tolist()):
         copied = strength(node, parent) if parent >= 0 else 0
-        table = copied * np.eye(2) + (1 - copied) / 2
-        tables.append(table if parent >= 0 else table[:, :1])
-    columns = tuple(Column(name, "integer", ("0", "1")) for name in tree.names)
+        above = sizes[parent] if parent >= 0 else 1
+        tables.append(copied * identity_table(sizes[node], above) + (1 - copied) / sizes[node])
+    columns = tuple(
+        Column(name, "integer", tuple(map(str, range(n)))) for name, n in zip(tree.names, sizes, strict=False)
+    )
     return LatentTreeModel(tree, columns, tuple(tables))
+
+
+def grouped_model(sizes=(4, 4, 4), strength=0.6, between=0.7, hidden_states=3, column_states=4, top=True):
+    """Groups of columns that copy a hidden variable each, and these a general one; without that, independent groups."""
+    d = sum(sizes)
+    edges = [(column, d + group) for column, group in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist())]
+    if top:
+        edges += [(d + group, d + len(sizes)) for group in range(len(sizes))]
+    tree = Tree([f"x{column:02}" for column in range(d)], edges)
+    states = [column_states] * d + [hidden_states] * tree.n_hidden
+    return copying_model(tree, lambda u, v: strength if min(u, v) < d else between, states)
 
 
 def on_tree(model, tree):

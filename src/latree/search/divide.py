@@ -101,10 +101,14 @@ def state_agreement(star: Star) -> FloatArray:
 
 
 def residual_dependence(star: Star, weights: FloatArray) -> FloatArray:
-    """Return how much the residuals of every two neighbours depend on each other; about 1 where they do not.
+    """Return how much the residuals of every two neighbours depend on each other; about 1 or less where they do not.
 
     The residual of neighbour u is ``P(u | row) - Σ_h P(u | h) P(h | row)``: what its own cells say beyond the hidden
-    variable. The measure is the squared norm of the covariance of two residuals, over its mean for independent ones.
+    variable. The measure is the squared norm of the covariance C of two residuals, over its mean for independent ones.
+
+    A hidden variable that stands for two makes neighbours of different ones too much alike, so that their residuals are
+    dependent, too: C points against the covariance M that the hidden variable gives both neighbours. The measure is
+    multiplied by ``1 + min(cos(C, M), 0)``, which is zero for such neighbours.
     """
     posterior = star.posterior()
     residuals = []
@@ -112,13 +116,21 @@ def residual_dependence(star: Star, weights: FloatArray) -> FloatArray:
         # P(u = x | row) = message(x) Σ_h P(x | h) P(h | row) / factor(h)
         own = message * (table @ (posterior / np.maximum(table.T @ message, TINY)))
         residuals.append((own - table @ posterior) * np.sqrt(weights))
-    sizes = [len(table) for table in star.tables]
-    stacked = np.concatenate(residuals)
-    squares = (stacked @ stacked.T) ** 2
-    starts = np.cumsum([0, *sizes[:-1]])
-    norms = np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1)
+    stacked, tables = np.concatenate(residuals), np.concatenate(star.tables)
+    starts = np.cumsum([0, *(len(table) for table in star.tables[:-1])])
+
+    def sums(products: FloatArray) -> FloatArray:
+        """Add up the products for each two neighbours."""
+        return np.asarray(np.add.reduceat(np.add.reduceat(products, starts, axis=0), starts, axis=1))
+
+    covariance = stacked @ stacked.T
+    # M = Σ_h P(h) P(u | h) P(v | h)ᵀ - P(u) P(v)ᵀ
+    marginal = tables @ star.prior
+    explained = (tables * star.prior) @ tables.T - np.outer(marginal, marginal)
+    norms = sums(covariance**2)
+    cosine = sums(covariance * explained) / np.maximum(np.sqrt(norms * sums(explained**2)), TINY)
     traces = np.add.reduceat((stacked**2).sum(axis=1), starts)
-    found = norms * weights.sum() / np.maximum(traces[:, None] * traces, TINY)
+    found = norms * weights.sum() / np.maximum(traces[:, None] * traces, TINY) * (1 + np.minimum(cosine, 0))
     np.fill_diagonal(found, 0)
     return np.asarray((found + found.T) / 2)
 

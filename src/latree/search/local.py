@@ -22,11 +22,12 @@ _FLOOR = 1e-3
 # EM ends when an iteration gains less than this, in nats per row.
 _TOLERANCE = 1e-7
 
-# With more neighbours than this, a product of messages may be too small for a floating-point number, and is scaled.
-_MANY_NEIGHBOURS = 64
+# A product of messages whose logarithm may be below this is scaled: two of them must not be too small for a
+# floating-point number.
+_LEAST_LOGARITHM = -300.0
 
 # What a neighbour's cells say about its state: one row per state, one column per row. Of a column it is a bool array,
-# true for the state of its cell, and for all states if the cell is missing.
+# true for the state of its cell, and for all states if the cell is missing. The largest number of a row is one.
 Message = FloatArray | NDArray[np.bool_]
 Messages = tuple[Message, ...]
 Tables = tuple[FloatArray, ...]
@@ -199,15 +200,19 @@ class _Neighbors:
         """Return ``Π_u Σ_x P(u = x | h) message_u(x)``, one row per state h, and the logarithm of its scale."""
         product, scale = np.ones((1, 1)), 0.0
         self.factors = [table.T @ message for table, message in zip(self.soft_tables, self.soft_messages, strict=True)]
+        # No neighbour's factor is below its table's smallest probability, as the largest message is one.
+        least = sum(float(np.log(max(table.min(), TINY))) for table in self.soft_tables)
         if self.hard:
-            logarithm = np.log(np.maximum(self.table, TINY)).T @ self.cells
-            if len(self.hard) > _MANY_NEIGHBOURS:
+            logarithms = np.log(np.maximum(self.table, TINY))
+            least += float(np.minimum.reduceat(logarithms.min(axis=1), self.starts).sum())
+            logarithm = logarithms.T @ self.cells
+            if least < _LEAST_LOGARITHM:
                 scale = logarithm.max(axis=0)
                 logarithm -= scale
             product = np.exp(logarithm)
-        for number, factor in enumerate(self.factors, start=1):
+        for factor in self.factors:
             product = product * factor
-            if number % _MANY_NEIGHBOURS == 0:
+            if least < _LEAST_LOGARITHM:
                 largest = np.maximum(product.max(axis=0), TINY)
                 product, scale = product / largest, scale + np.log(largest)
         return product, scale

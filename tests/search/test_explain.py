@@ -1,0 +1,174 @@
+"""The search, from trees that are given."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from helpers.models import copying_model, grouped_model, star
+from helpers.search import groups_of
+from latree.paper.simulate import random_tree
+from latree.search import explain
+from latree.search.explain import Search
+from latree.tree import Tree
+
+
+def random_binary(table, seed=0):
+    """A binary tree that knows nothing of the rows."""
+    tree = random_tree(table.n_columns, 0.5, seed)
+    return Tree(table.names, tree.edges)
+
+
+def resolved(tree, seed=0):
+    """A binary tree that has all edges of a tree without columns between others, and random ones."""
+    edges, n_nodes, rng = [], tree.n_nodes, np.random.default_rng(seed)
+    ends = {node: [u for u, _ in tree.neighbors[node]] for node in range(tree.n_observed, tree.n_nodes)}
+    at = {}  # where a neighbour finds the part of a hidden variable that it hangs on
+    for node, near in ends.items():
+        near = rng.permutation(near).tolist()
+        parts = [node, *range(n_nodes, n_nodes + len(near) - 3)]
+        n_nodes += len(parts) - 1
+        edges += list(pairwise(parts))
+        slots = [parts[0], *parts, parts[-1]]
+        at |= {(node, other): slot for other, slot in zip(near, slots, strict=True)}
+    edges += [(at.get((u, v), u), at.get((v, u), v)) for u, v in tree.edges.tolist()]
+    return Tree(tree.names, edges)
+
+
+def test_edges_that_are_not_there_are_contracted():
+    model = grouped_model((4, 4, 4))
+    table = model.sample(800, 0)
+    found = Search(table, 0).explained([resolved(model.tree)])
+    assert found.model.tree.splits == model.tree.splits
+    assert found.n_states == (3, 3, 3, 3)
+    assert found.steps == {"exchanges": 0, "cuts": 0, "contractions": 6, "moves": 0, "divisions": 0}
+
+
+def test_wrong_trees_are_improved_by_moves():
+    """Columns that were joined at random come to their groups."""
+    model = grouped_model((4, 4, 4), strength=0.8, between=0.4)
+    table = model.sample(800, 0)
+    for seed in range(2):
+        found = Search(table, 0).explained([random_binary(table, seed)])
+        assert groups_of(found.model.tree) >= groups_of(model.tree)
+        assert sum(found.steps.values()) > 6
+
+
+def test_the_best_of_some_trees_is_taken():
+    model = grouped_model((3, 3, 3))
+    table = model.sample(400, 0)
+    right = resolved(model.tree)
+    found = Search(table, 0).resolved([random_binary(table, 1), right, random_binary(table, 2)])
+    assert found.steps["exchanges"] <= 1
+    assert found.model.tree.splits >= model.tree.splits
+    only = Search(table, 0).resolved([right])
+    assert only.model.bic(table) == pytest.approx(found.model.bic(table), rel=0.01)
+
+
+def test_resolved_trees_are_rearranged_and_stay_binary():
+    truth = random_tree(8, 0.5, 3)
+    model = copying_model(truth, lambda u, v: 0.85, [3] * truth.n_nodes)
+    table = model.sample(2000, 0)
+    found = Search(table, 0).resolved([random_binary(table, 0)])
+    assert found.steps["exchanges"] > 0
+    assert found.model.tree.non_binary_features() == {}
+    assert found.model.tree.splits == truth.splits
+
+
+def test_a_binary_tree_that_is_there_stays():
+    truth = random_tree(8, 0.5, 3)
+    table = copying_model(truth, lambda u, v: 0.85, [3] * truth.n_nodes).sample(2000, 0)
+    found = Search(table, 0).explained([random_binary(table, 0), truth])
+    assert found.model.tree.splits == truth.splits
+    assert set(found.n_states) == {3}
+    assert np.nanmin(found.model.tree.support) > 0.8
+
+
+def test_independent_parts_are_cut():
+    model = grouped_model((4, 4), top=False)
+    joined = Tree(model.tree.names, [*model.tree.edges.tolist(), (8, 9)])
+    table = model.sample(600, 0)
+    found = Search(table, 0).explained([resolved(joined)])
+    assert found.model.tree.components == model.tree.components
+    assert found.steps["cuts"] >= 1
+    # With little dependence they stay together.
+    weak = copying_model(joined, lambda u, v: 0.25 if min(u, v) == 8 else 0.7, [4] * 8 + [3, 3]).sample(1500, 0)
+    kept = Search(weak, 0).explained([resolved(joined)])
+    assert len(kept.model.tree.components) == 1
+    assert kept.model.tree.splits == joined.splits
+
+
+def test_a_tree_of_any_kind_gets_its_numbers_of_states():
+    for k in (2, 4):
+        model = grouped_model((6,), hidden_states=k, column_states=5, strength=0.7, top=False)
+        table = model.sample(1000, 0)
+        found = Search(table, 0).sized(Tree(table.names, star(6).edges))
+        assert found.n_states == (k,)
+        assert found.model.tree.edges.tolist() == star(6).edges.tolist()
+
+
+def test_given_numbers_of_states_are_kept():
+    model = grouped_model((4, 4, 4))
+    table = model.sample(500, 0)
+    for found in (
+        Search(table, 0, 2).explained([resolved(model.tree)]),
+        Search(table, 0, 2).resolved([resolved(model.tree)]),
+        Search(table, 0, 2).sized(model.tree),
+    ):
+        assert set(found.n_states) == {2}
+
+
+def test_a_new_hidden_variable_is_put_where_two_predict_better(monkeypatch):
+    """The search starts from a single hidden variable for two groups."""
+    model = grouped_model((4, 4), between=0.5)
+    table = model.sample(1000, 0)
+    together = Tree(table.names, star(8).edges)
+    found = Search(table, 0).explained([together])
+    assert found.steps["divisions"] == 1
+    assert groups_of(found.model.tree) == groups_of(model.tree)
+    monkeypatch.setattr(explain, "_MIN_DIVISION", 1e6)
+    assert Search(table, 0).explained([together]).model.tree.n_hidden == 1
+
+
+def test_a_column_at_the_wrong_place_is_moved(monkeypatch):
+    model = grouped_model((5, 5, 5), between=0.5)
+    table = model.sample(1000, 0)
+    wrong = Tree(table.names, [(0, 16), *model.tree.edges[1:].tolist()])
+    found = Search(table, 0).explained([wrong])
+    assert found.steps["moves"] >= 1
+    assert groups_of(found.model.tree) == groups_of(model.tree)
+    monkeypatch.setattr(explain, "_MIN_MOVE", 1e6)
+    assert Search(table, 0).explained([wrong]).steps["moves"] == 0
+
+
+def test_large_tables_are_searched_in_a_sample(monkeypatch):
+    monkeypatch.setattr(explain, "MAX_ROWS", 400)
+    model = grouped_model((4, 4, 4))
+    search = Search(model.sample(3000, 0), 0)
+    assert search.table.n_rows == 400
+    assert search.log_rows == pytest.approx(np.log(search.table.total_weight))
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    model = grouped_model((3, 3, 3))
+    table = model.sample(300, 0)
+    one, same = (Search(table, 5).explained([random_binary(table)]).model for _ in range(2))
+    for table_of_one, table_of_same in zip(one.tables, same.tables, strict=True):
+        np.testing.assert_array_equal(table_of_one, table_of_same)
+
+
+def test_moves_that_touch_the_same_node_wait():
+    moves = [{1, 2}, {2, 3}, {4}, {3}, {4, 5}]
+    assert explain._apart(moves, lambda move: move) == [{1, 2}, {4}, {3}]
+
+
+def test_clusters_are_what_edges_connect():
+    found = explain._clusters([(5, 6), (8, 9), (6, 7), (10, 9), (12, 11)])
+    assert sorted(found) == [[5, 6, 7], [8, 9, 10], [11, 12]]
+    assert explain._clusters([]) == []
+
+
+def test_sides_of_an_edge():
+    tree = Tree("abcd", [(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)])
+    side = explain._side(tree, 2)
+    assert side.tolist() in ([True, True, False, False], [False, False, True, True])

@@ -1,0 +1,131 @@
+"""Numbers of states of hidden variables, found by one more and one less."""
+
+import numpy as np
+import pytest
+
+from helpers.models import copying_model, star
+from helpers.search import random_star, random_tables, surroundings
+from latree.search import states
+from latree.search.local import Star, fit
+from latree.search.states import MAX_STATES, best_size
+
+SETTINGS = {"smoothing": 0.1, "seed": 0}
+
+
+def classes(k, seed=0, n_rows=2000, d=8, strength=0.7):
+    """Rows of a latent class model of k classes, as messages of its columns."""
+    model = copying_model(star(d), lambda u, v: strength, [5] * d + [k])
+    return surroundings(model, model.sample(n_rows, seed)).star(d)
+
+
+def with_states(small, k, seed=0):
+    """The same messages, and a model of k states fitted from a random start."""
+    rng = np.random.default_rng(seed)
+    sizes = [len(table) for table in small.tables]
+    start = Star(small.messages, np.full(k, 1 / k), random_tables(sizes, k, rng))
+    return fit(start, np.ones(small.messages[0].shape[1]), smoothing=0.1, max_iterations=30).model
+
+
+def chosen(small, **options):
+    n_rows = small.messages[0].shape[1]
+    return best_size(small, np.ones(n_rows), log_rows=np.log(n_rows), **(SETTINGS | options))
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("first", [2, 3, 4, 7])
+def test_the_true_number_of_states_is_found_from_more_and_from_fewer(k, first):
+    found = chosen(with_states(classes(k), first))
+    assert found.star.prior.shape == (k,)
+    assert all(table.shape == (5, k) for table in found.star.tables)
+    if k == 5:  # each class copies a state of its own
+        assert sorted(found.star.tables[0].argmax(axis=0)) == list(range(5))
+
+
+def test_the_bic_is_that_of_the_model_found():
+    small = with_states(classes(3), 2)
+    found = chosen(small)
+    rows = found.star.rows()
+    assert found.bic == pytest.approx(found.star.n_parameters * np.log(2000) - 2 * rows.sum())
+    assert found.bic < small.n_parameters * np.log(2000) - 2 * small.rows().sum() - 100
+
+
+def test_states_may_only_be_added():
+    small = with_states(classes(3), 5)
+    assert len(chosen(small).star.prior) == 3
+    assert len(chosen(small, fewer=False).star.prior) == 5
+    assert len(chosen(with_states(classes(3), 2), fewer=False).star.prior) == 3
+
+
+def test_one_state_is_left_out_of_the_question():
+    """A hidden variable keeps two states where its neighbours are independent: edges are another module's task."""
+    rng = np.random.default_rng(0)
+    small = random_star(("hard",) * 5, (3,) * 5, 4, rng, n_rows=500)
+    assert len(chosen(small).star.prior) == 2
+
+
+def test_no_more_states_than_a_regular_model_has():
+    """Two neighbours of two states, and one of more: four states say all there is to say."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(2, size=(2, 4000))
+    many = codes[0] * 2 + codes[1]  # the third neighbour tells the other two
+    messages = tuple(np.arange(n)[:, None] == cells for n, cells in ((2, codes[0]), (2, codes[1]), (4, many)))
+    free = Star(messages, np.full(2, 0.5), random_tables([2, 2, 4], 2, rng))
+    found = best_size(free, np.ones(4000), log_rows=0.0, **SETTINGS)
+    assert len(found.star.prior) == 4
+    narrow = Star(messages[:2], free.prior, free.tables[:2])
+    assert len(best_size(narrow, np.ones(4000), log_rows=0.0, **SETTINGS).star.prior) == 2
+
+
+def test_no_more_states_than_the_limit(monkeypatch):
+    small = with_states(classes(5), 2)
+    monkeypatch.setattr(states, "MAX_STATES", 4)
+    assert len(chosen(small).star.prior) == 4
+    assert MAX_STATES == 32
+
+
+def test_the_price_of_a_parameter_decides():
+    """With a high price a weak class is not worth its parameters."""
+    small = with_states(classes(3, n_rows=300, strength=0.5), 2)
+    n_rows = small.messages[0].shape[1]
+    dear = best_size(small, np.ones(n_rows), log_rows=60.0, **SETTINGS)
+    cheap = best_size(small, np.ones(n_rows), log_rows=0.0, **SETTINGS)
+    assert len(dear.star.prior) < len(chosen(small).star.prior) < len(cheap.star.prior)
+
+
+def test_rows_with_weight_count_like_repeated_ones():
+    small = with_states(classes(3, n_rows=150, strength=0.5), 2)
+    few = best_size(small, np.ones(150), log_rows=np.log(150), **SETTINGS)
+    more = best_size(small, np.full(150, 10.0), log_rows=np.log(1500), **SETTINGS)
+    repeated = Star(tuple(np.tile(m, 10) for m in small.messages), small.prior, small.tables)
+    same = best_size(repeated, np.ones(1500), log_rows=np.log(1500), **SETTINGS)
+    assert len(few.star.prior) < len(more.star.prior) == len(same.star.prior)
+    assert more.bic == pytest.approx(same.bic, rel=1e-3)
+
+
+def test_the_same_seed_splits_states_the_same_way():
+    small = with_states(classes(5), 2)
+    one, same, other = (chosen(small, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.star.prior, same.star.prior)
+    assert not np.array_equal(one.star.prior, other.star.prior)
+
+
+def test_soft_messages_and_missing_cells():
+    small = classes(3)
+    rng = np.random.default_rng(0)
+    messages = [message.copy() for message in small.messages]
+    for message in messages[:4]:
+        message[:, rng.random(2000) < 0.3] = True
+    messages[4:] = [np.where(message, 1.0, 0.05) for message in messages[4:]]
+    for first in (2, 5):
+        start = with_states(Star(tuple(messages), small.prior, small.tables), first)
+        assert len(chosen(start).star.prior) == 3
+
+
+def test_the_states_that_are_merged_differ_least_for_their_weights(monkeypatch):
+    """A rare state goes first, and the merged one has the mean of both, by their weights."""
+    monkeypatch.setattr(states, "_ITERATIONS", 0)
+    tables = (np.array([[0.7, 0.5, 0.0], [0.3, 0.5, 1.0]]),) * 4
+    small = Star((np.ones((2, 10), dtype=bool),) * 4, np.array([0.6, 0.38, 0.02]), tables)
+    found = best_size(small, np.ones(10), log_rows=10.0, **SETTINGS).star
+    np.testing.assert_allclose(found.prior, [0.6, 0.4])
+    np.testing.assert_allclose(found.tables[0], [[0.7, 0.475], [0.3, 0.525]])
