@@ -4,8 +4,6 @@ If a hidden variable explains all dependence between its neighbours, what it lea
 neighbours whose residuals depend on each other may have another hidden variable in common.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
@@ -18,7 +16,6 @@ from latree.search.moves import Move
 
 _CANDIDATES = 8  # groups of neighbours of either kind that are tried for each hidden variable
 _ITERATIONS = 15
-_AGREEMENT = 0.8  # a new hidden variable starts as a copy of the old one with this probability
 
 
 def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | None:
@@ -44,7 +41,7 @@ def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | Non
     star = around.star(node)
     best: tuple[float, Pair, tuple[int, ...]] | None = None
     for group in candidate_groups(star, around.weights):
-        found = fit(_divided(star, group), around.weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
+        found = fit(star.divided(group), around.weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
         score = float(around.weights @ found.rows)
         if best is None or score > best[0]:
             best = score, found.model, group
@@ -133,17 +130,3 @@ def residual_dependence(star: Star, weights: FloatArray) -> FloatArray:
     found = norms * weights.sum() / np.maximum(traces[:, None] * traces, TINY) * (1 + np.minimum(cosine, 0))
     np.fill_diagonal(found, 0)
     return np.asarray((found + found.T) / 2)
-
-
-def _divided(star: Star, group: Sequence[int]) -> Pair:
-    """Return two hidden variables that mostly agree, the second with a group of the neighbours, as a start for EM."""
-    k = len(star.prior)
-    rest = [place for place in range(len(star.tables)) if place not in group]
-    return Pair(
-        tuple(star.messages[place] for place in rest),
-        tuple(star.messages[place] for place in group),
-        star.prior,
-        _AGREEMENT * np.eye(k) + (1 - _AGREEMENT) * star.prior[:, None],
-        tuple(star.tables[place] for place in rest),
-        tuple(star.tables[place] for place in group),
-    )

@@ -7,6 +7,7 @@ about the structure is a small fit: whether two hidden variables predict better 
 the next one, whether a hidden variable needs another state.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -19,7 +20,10 @@ from latree.inference.messages import TINY
 # Added to the probabilities of a model that EM starts from, because EM never leaves a probability of zero.
 _FLOOR = 1e-3
 
-# EM ends when an iteration gains less than this, in nats per row.
+# Two hidden variables in the place of one start as copies of it with this probability.
+_AGREEMENT = 0.8
+
+# EM ends when an iteration raises its objective by less than this, in nats per row.
 _TOLERANCE = 1e-7
 
 # A product of messages whose logarithm may be below this is scaled: two of them must not be too small for a
@@ -66,6 +70,24 @@ class Star:
         product, _ = _Neighbors(self.messages, self.tables).product()
         joint = self.prior[:, None] * product
         return np.asarray(joint / np.maximum(joint.sum(axis=0), TINY))
+
+    def divided(self, group: Collection[int]) -> "Pair":
+        """Return two hidden variables that mostly agree, the second with a group of the neighbours, as a start for EM.
+
+        Parameters
+        ----------
+        group : collection of int
+            Places of neighbours.
+        """
+        rest = [place for place in range(len(self.tables)) if place not in group]
+        return Pair(
+            tuple(self.messages[place] for place in rest),
+            tuple(self.messages[place] for place in group),
+            self.prior,
+            _AGREEMENT * np.eye(len(self.prior)) + (1 - _AGREEMENT) * self.prior[:, None],
+            tuple(self.tables[place] for place in rest),
+            tuple(self.tables[place] for place in group),
+        )
 
 
 @dataclass(frozen=True)
@@ -153,6 +175,8 @@ class Fitted(Generic[AnyLocal]):
 def fit(model: AnyLocal, weights: FloatArray, *, smoothing: float, max_iterations: int) -> Fitted[AnyLocal]:
     """Fit a small model by EM, with plain steps.
 
+    It raises ``log L + smoothing Σ log p``, where the sum is over all probabilities of the model.
+
     Parameters
     ----------
     model : Star or Pair
@@ -167,7 +191,7 @@ def fit(model: AnyLocal, weights: FloatArray, *, smoothing: float, max_iteration
     step = _StarStep(model) if isinstance(model, Star) else _PairStep(model)
     last = -np.inf
     for _ in range(max_iterations):
-        found = float(weights @ step.log_likelihood())
+        found = float(weights @ step.log_likelihood()) + smoothing * step.log_probabilities()
         if found - last < _TOLERANCE * len(weights):
             break
         last = found
@@ -232,6 +256,10 @@ class _Neighbors:
             for table, message, factor in zip(self.soft_tables, self.soft_messages, self.factors, strict=True)
         ]
 
+    def log_probabilities(self) -> float:
+        """Return the sum of the logarithms of all probabilities."""
+        return sum(map(_sum_of_logarithms, self.soft_tables), _sum_of_logarithms(self.table) if self.hard else 0.0)
+
     def tables(self) -> Tables:
         """Return ``P(u | h)`` for each neighbour, in their order."""
         found = dict(zip(self.soft, self.soft_tables, strict=True))
@@ -253,6 +281,10 @@ class _StarStep:
         self.joint = self.prior[:, None] * product  # P(h, row)
         self.total = np.maximum(self.joint.sum(axis=0), TINY)
         return np.asarray(np.log(self.total) + scale)
+
+    def log_probabilities(self) -> float:
+        """Return the sum of the logarithms of all probabilities."""
+        return _sum_of_logarithms(self.prior) + self.neighbors.log_probabilities()
 
     def maximise(self, weights: FloatArray, smoothing: float) -> None:
         """Do the M-step."""
@@ -282,6 +314,11 @@ class _PairStep:
         self.total = np.maximum(self.joint.sum(axis=0), TINY)
         return np.asarray(np.log(self.total) + scale + other_scale)
 
+    def log_probabilities(self) -> float:
+        """Return the sum of the logarithms of all probabilities."""
+        own = _sum_of_logarithms(self.prior) + _sum_of_logarithms(self.between)
+        return own + self.neighbors.log_probabilities() + self.others.log_probabilities()
+
     def maximise(self, weights: FloatArray, smoothing: float) -> None:
         """Do the M-step."""
         share = weights / self.total
@@ -305,3 +342,7 @@ class _PairStep:
 def normalised(counts: FloatArray) -> FloatArray:
     """Return counts divided by the sum of each column."""
     return np.asarray(counts / np.maximum(counts.sum(axis=0), TINY))
+
+
+def _sum_of_logarithms(table: FloatArray) -> float:
+    return float(np.log(np.maximum(table, TINY)).sum())
