@@ -30,7 +30,7 @@ _CLEAR = 60.0  # an edge that gains as many nats on the fitted rows is there: no
 
 # The gain of an edge that is not there is about normal. Measured on stars resolved at random: see docs/lab/explain.md.
 _NULL_MEAN, _NULL_SPREAD = -2.5, 3.5
-# Gains of edges that are there have an exponential distribution above this, with at least this scale.
+# Gains of edges that are there have a gamma distribution above this, with at least this scale.
 _LEAST_GAIN, _MIN_SCALE = -5.0, 6.0
 _THRESHOLDS = np.arange(-4.0, 8.0, 0.1)  # where the threshold may be
 _STEPS = 50  # of EM for these distributions
