@@ -40,8 +40,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     method : str
         How the tree is learned; ``latree methods`` lists the names.
     goal : {"explain", "predict"}
-        What the model is for. ``"explain"``: to be read, with few states, the numbers that minimise BIC. ``"predict"``:
-        to score, sample and fill in rows, with the number of states that maximises held-out likelihood.
+        What the model is for. ``"explain"``: to be read. ``auto`` finds the hidden variables that are there and no
+        more; they have few states, the numbers that minimise BIC. ``"predict"``: to score, sample and fill in rows.
+        ``auto`` compares several kinds of trees, also without hidden variables; the kind of tree, the number of states
+        and the smoothing maximise held-out likelihood.
     resolve : {"tested", "all"}
         For ``auto``: which edges between hidden variables are kept. ``"tested"``: those that the rows show, so that the
         tree may be non-binary or a forest. ``"all"``: the fully resolved binary tree, as in the paper.
@@ -56,10 +58,11 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     unseen : {"error", "missing"}
         What to do with a category of new data that the fitted data did not have.
     smoothing : float, optional
-        Pseudo-rows added to every cell of every probability table; chosen on held-out rows by default.
+        Pseudo-rows added to every cell of every probability table. By default 0.1 to explain, and chosen on held-out
+        rows to predict.
     bootstrap : int
-        Number of bootstrap replicates of the rows for the support of the edges; 0 for the support that the learner
-        itself gives, if any.
+        Number of bootstrap replicates of the rows for the support of the edges; 0 for the support that ``auto``
+        computes itself: the probability that an edge is there and is the right one.
     max_iterations : int
         Most iterations of EM.
     tolerance : float
@@ -70,7 +73,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     tree_ : Tree
-        The tree.
+        The tree; ``tree_.support`` has the support of its edges.
     model_ : LatentTreeModel
         The fitted model.
     groups_ : list of Group

@@ -175,7 +175,8 @@ def learn_tree(
     method : str
         Name of the learner; ``latree methods`` lists them.
     goal : {"explain", "predict"}
-        For ``auto``: whether the tree is to explain the columns or to predict new rows.
+        For ``auto``: whether the tree has the hidden variables that are there and no more, or is the kind of tree that
+        predicts held-out rows best.
     resolve : {"tested", "all"}
         For ``auto``: whether only edges between hidden variables that the rows show are kept, so that the tree may be
         non-binary or a forest, or, as in the paper, the fully resolved binary tree.

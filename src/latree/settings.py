@@ -23,8 +23,9 @@ class Settings:
     method : str
         Name of the learner; ``latree methods`` lists them.
     goal : {"explain", "predict"}
-        What the model is for: to be read, with few states that minimise BIC, or to score, sample and fill in rows, with
-        as many states as maximise held-out likelihood.
+        What the model is for. To be read: the hidden variables that the rows show (``auto``), with few states, the
+        numbers that minimise BIC. To score, sample and fill in rows: the kind of tree (``auto``), the number of states
+        and the smoothing that maximise held-out likelihood.
     resolve : {"tested", "all"}
         For ``auto``: which edges between hidden variables are kept: those that the rows show, so that the tree may be
         non-binary or a forest, or all edges of the fully resolved binary tree, as in the paper.
@@ -33,10 +34,11 @@ class Settings:
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch represents it in a quartet test.
     smoothing : float or None
-        Pseudo-rows added to every cell of every conditional probability table; None if it is to be chosen on held-out
-        rows.
+        Pseudo-rows added to every cell of every conditional probability table; None for 0.1 to explain, and for the
+        best on held-out rows to predict.
     bootstrap : int
-        Number of resampled tables for the support of the edges; 0 for the support that the learner itself gives.
+        Number of resampled tables for the support of the edges; 0 for the support that ``auto`` computes itself: the
+        probability that an edge is there and is the right one.
     max_iterations : int
         Most iterations of EM.
     tolerance : float

@@ -154,6 +154,15 @@ def test_the_goal_and_the_edges_that_are_kept_are_named():
                 assert found == {*texts, *([kept] if method == "auto" else [])}
 
 
+def test_support_is_explained_as_it_was_computed():
+    model = learned_run().model
+    texts = {3: "the percentage of new trees that contain it", 0: "the probability that it is there at all"}
+    for bootstrap in texts:
+        settings = replace(model.record.settings, bootstrap=bootstrap)
+        page = Page(report_html(replace(model, record=replace(model.record, settings=settings))))
+        assert [text for text in texts.values() if text in page.text] == [texts[bootstrap]]
+
+
 def test_numbers_and_names_are_written_for_readers():
     assert [count(number, "row") for number in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
     assert one_line("two\nlines\t") == "two lines"

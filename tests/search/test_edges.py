@@ -191,8 +191,8 @@ def test_the_threshold_lies_between_if_there_are_both():
 
 
 def test_the_threshold_has_limits():
-    assert -4 <= threshold(np.full(50, 9.0)) <= threshold(np.full(400, -4.0)) < 8
-    assert -4 <= threshold([500.0] * 3) < 8
+    assert -7 <= threshold(np.full(50, 9.0)) <= threshold(np.full(400, -4.0)) < 8
+    assert -7 <= threshold([500.0] * 3) < 8
 
 
 def test_more_gain_means_more_probably_there():
@@ -206,13 +206,13 @@ def test_more_gain_means_more_probably_there():
 
 # What the numbers behind the distributions decide. Each of these moves by far more if one of them is changed much.
 DECISIONS = [
-    (BINARY, -4.0, 0.5),
-    (RESOLVED, 7.1, 0.5),
-    (MIXED, 4.4, 0.5),
-    ([0, 0, 1, 1], 2.8, 0.8),
-    ([3], 0.5, 0.8),
-    ([-4], 3.0, 0.8),
-    ([1] * 8, 2.8, 0.8),
+    (BINARY, -6.5, 0.4),
+    (RESOLVED, 3.5, 0.4),
+    (MIXED, 0.9, 0.4),
+    ([0, 0, 1, 1], -5.6, 0.4),
+    ([3], -3.9, 0.6),
+    ([-4], -0.9, 0.6),
+    ([-2] * 8, -0.8, 0.4),
 ]
 
 

@@ -37,14 +37,16 @@ MIN_COLUMNS = 4  # three leaves have only one tree
     type=click.Choice(get_args(Goal)),
     default=Settings.goal,
     show_default=True,
-    help="What the model is for: explain, with few states to read, or predict, to score, sample and fill in rows.",
+    help="What the model is for: explain, the hidden variables that are there, with few states; or predict, to score, "
+    "sample and fill in rows, with the tree and the states that predict new rows best.",
 )
 @click.option(
     "--resolve",
     type=click.Choice(get_args(Resolve)),
     default=Settings.resolve,
     show_default=True,
-    help="Edges between hidden variables to keep: tested, those that the rows show, or all, for a binary tree (auto).",
+    help="Edges between hidden variables to keep (auto): tested, those that the rows show; or all, for a binary tree "
+    "as in the paper.",
 )
 @click.option(
     "--states",
@@ -90,7 +92,8 @@ MIN_COLUMNS = 4  # three leaves have only one tree
     type=click.IntRange(min=0),
     default=Settings.bootstrap,
     show_default=True,
-    help="Bootstrap replicates of the rows, for the support of the edges and consensus.nwk.",
+    help="Bootstrap replicates of the rows, for consensus.nwk and the support of the edges. If 0, the support of auto "
+    "is the probability that an edge is there and is right.",
 )
 @click.option(
     "--max-iterations",

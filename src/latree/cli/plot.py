@@ -35,7 +35,7 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
     """Draw a tree as SVG or PNG.
 
     TREE is a model.json or a Newick file. In the tree of a model, longer edges mean weaker dependence; a Newick file
-    has its own edge lengths. Numbers beside edges are their bootstrap support in per cent, where there is room. With
+    has its own edge lengths. Numbers beside edges are their support in per cent, where there is room. With
     `--labels`, columns are coloured by group. A PNG needs matplotlib, an SVG does not.
 
     Example: latree plot run/model.json --out tree.svg

@@ -34,9 +34,9 @@ _STUCK, _RESTART_ITERATIONS = 12.0, 20
 
 # The gain of an edge that is not there is about normal. Measured on stars resolved at random: see docs/lab/explain.md.
 _NULL_MEAN, _NULL_SPREAD = -5.0, 3.0
-# Gains of edges that are there have an exponential distribution above this, with at least this scale.
+# Gains of edges that are there have a gamma distribution above this, with at least this scale.
 _LEAST_GAIN, _MIN_SCALE = -7.0, 5.0
-_THRESHOLDS = np.arange(-7.0, 8.0, 0.1)  # where the threshold may be
+_THRESHOLDS = np.arange(-70, 80) / 10  # where the threshold may be
 _STEPS = 50  # of EM for these distributions
 
 
