@@ -6,7 +6,6 @@ import pytest
 from helpers.models import copying_model, grouped_model, star
 from helpers.search import random_star, surroundings
 from latree.model import fit_model
-from latree.search import divide
 from latree.search.divide import best_division, candidate_groups, residual_dependence, state_agreement
 from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING, folds
@@ -188,12 +187,3 @@ def test_the_residual_is_what_a_neighbour_s_own_cells_say_beyond_the_hidden_vari
             signs.add(cosine > 0)
             assert found[u, v] == pytest.approx(factor * (covariance**2).sum() * weights.sum() / np.prod(expected))
     assert signs == {True, False}
-
-
-def test_two_hidden_variables_start_as_near_copies():
-    small = random_star(("hard",) * 5, (3,) * 5, 3, np.random.default_rng(0))
-    pair = divide._divided(small, [1, 3])
-    assert pair.messages == tuple(small.messages[place] for place in (0, 2, 4))
-    assert pair.other_messages == tuple(small.messages[place] for place in (1, 3))
-    np.testing.assert_allclose(pair.between @ pair.prior, small.prior)
-    assert 0.5 < np.diag(pair.between).min() < 0.99

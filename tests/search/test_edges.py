@@ -1,5 +1,7 @@
 """Whether two hidden variables predict better than one in their place, and how large a gain says so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,17 @@ def test_an_edge_that_is_there_predicts_rows_better():
         (weak,) = examined(two_groups(0.6, n_rows=100, seed=seed), seed)
         assert 5 < weak.gain < 60
         assert 5 < weak.dependence < 60
+
+
+def test_two_hidden_variables_in_a_bad_optimum_are_fitted_again(monkeypatch):
+    around = two_groups(0.6)
+    good = around.pair(8, 9)
+    flat = tuple(np.full_like(table, 1 / len(table)) for table in good.other_tables)  # EM never leaves such tables
+    bad = replace(good, other_tables=flat, between=np.full_like(good.between, 1 / 3))
+    fold = folds(len(around.weights), 0)
+    assert examine_pair(bad, around.weights, fold).gain > 20
+    monkeypatch.setattr("latree.search.edges._STUCK", np.inf)
+    assert examine_pair(bad, around.weights, fold).gain < -20
 
 
 def test_edges_of_a_resolved_star_predict_rows_worse():

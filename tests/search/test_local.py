@@ -278,3 +278,12 @@ def test_a_probability_of_zero_is_no_error():
     np.testing.assert_allclose(star.rows(), naive_rows(star), **EXACT)
     found = fit(star, np.ones(40), smoothing=0.0, max_iterations=5).model
     assert [table[1, 0] for table in found.tables] == pytest.approx([0, 0, 0], abs=1e-200)
+
+
+def test_two_hidden_variables_start_as_near_copies():
+    small = random_star(("hard",) * 5, (3,) * 5, 3, np.random.default_rng(0))
+    pair = small.divided([1, 3])
+    assert pair.messages == tuple(small.messages[place] for place in (0, 2, 4))
+    assert pair.other_messages == tuple(small.messages[place] for place in (1, 3))
+    np.testing.assert_allclose(pair.between @ pair.prior, small.prior)
+    assert 0.5 < np.diag(pair.between).min() < 0.99
