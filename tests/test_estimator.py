@@ -27,7 +27,17 @@ from latree.table import as_table
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
 
 
-@parametrize_with_checks([LatentTree(random_state=0, max_iterations=50), PLAIN])
+REPEATED = "repeated rows may fall into different folds of the edge tests, a weighted one cannot"
+
+
+def expected_to_fail(estimator):
+    """Nothing, but where edges are tested on held-out rows."""
+    return {"check_sample_weight_equivalence_on_dense_data": REPEATED} if estimator.method == "auto" else {}
+
+
+@parametrize_with_checks(
+    [LatentTree(random_state=0, max_iterations=50), PLAIN], expected_failed_checks=expected_to_fail
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

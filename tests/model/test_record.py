@@ -55,7 +55,7 @@ WRONG = {
     "converged": 1,
     "smoothing": None,
     "history": [1.0, "2"],
-    "tried": [[1, 2, 3.0, None]],
+    "tried": [[1, 2, 3.0]],
     "counts": [["exchanges", 1.5]],
     "warnings": "none",
     "version": 2,
