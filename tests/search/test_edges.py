@@ -219,13 +219,13 @@ def test_more_gain_means_more_probably_there():
 
 # What the numbers behind the distributions decide. Each of these moves by far more if one of them is changed much.
 DECISIONS = [
-    (BINARY, -6.5, 0.4),
-    (RESOLVED, 3.5, 0.4),
-    (MIXED, 0.9, 0.4),
-    ([0, 0, 1, 1], -5.6, 0.4),
-    ([3], -3.9, 0.6),
-    ([-4], -0.9, 0.6),
-    ([-2] * 8, -0.8, 0.4),
+    (BINARY, -6.4, 0.4),
+    (RESOLVED, 5.6, 0.4),
+    (MIXED, 2.6, 0.4),
+    ([0, 0, 1, 1], -3.9, 0.4),
+    ([3], -3.4, 0.6),
+    ([-4], 0.4, 0.6),
+    ([-2] * 8, 2.3, 0.4),
 ]
 
 

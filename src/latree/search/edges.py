@@ -33,7 +33,7 @@ _STAGES = ((6, 200.0), (14, 60.0))
 _STUCK, _RESTART_ITERATIONS = 12.0, 20
 
 # The gain of an edge that is not there is about normal. Measured on stars resolved at random: see docs/lab/explain.md.
-_NULL_MEAN, _NULL_SPREAD = -5.0, 3.0
+_NULL_MEAN, _NULL_SPREAD = -4.0, 3.5
 # Gains of edges that are there have a gamma distribution above this, with at least this scale.
 _LEAST_GAIN, _MIN_SCALE = -7.0, 5.0
 _THRESHOLDS = np.arange(-70, 80) / 10  # where the threshold may be

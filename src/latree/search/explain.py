@@ -248,7 +248,7 @@ class Search:
         edges = around.inner_edges
         if edges:
             self._gains(around, edges, 0)
-        return bool(edges) and self._least_gain < -1
+        return bool(edges) and self._least_gain < 0
 
     @cached_property
     def _sides(self) -> SideTest:
