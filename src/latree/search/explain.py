@@ -246,9 +246,10 @@ class Search:
         """Return whether the rows show most edges of a binary tree; rearranging would mislead where they do not."""
         around = Surroundings(model, self.block)
         edges = around.inner_edges
-        if edges:
-            self._gains(around, edges, 0)
-        return bool(edges) and self._least_gain < 0
+        if not edges:
+            return False
+        self._gains(around, edges, 0)  # estimates the distribution of gains
+        return self._least_gain < 0
 
     @cached_property
     def _sides(self) -> SideTest:
