@@ -172,3 +172,15 @@ def test_sides_of_an_edge():
     tree = Tree("abcd", [(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)])
     side = explain._side(tree, 2)
     assert side.tolist() in ([True, True, False, False], [False, False, True, True])
+
+
+def test_very_few_hidden_variables_give_way_to_one_with_a_lower_bic(monkeypatch):
+    table = grouped_model((5,), top=False).sample(150, 2)
+    search = Search(table, 0)
+    pair = Tree(table.names, [(0, 5), (1, 5), (2, 6), (3, 6), (4, 6), (5, 6)])
+    two = search.sized(pair).model
+    one = search._simplest(two)
+    assert one.tree.n_hidden == 1
+    assert one.bic(table) < two.bic(table)
+    monkeypatch.setattr("latree.search.explain._VERY_FEW", 1)
+    assert search._simplest(two) is two

@@ -63,6 +63,9 @@ _SURE = 15.0
 _MIN_MOVE = 1.0
 _MIN_DIVISION = 5.0
 
+# So few hidden variables are compared with a single one.
+_VERY_FEW = 3
+
 # Most repeats of each kind of step.
 _SWEEPS = 10
 _CONTRACTIONS = 12
@@ -154,7 +157,17 @@ class Search:
                 model = self._sized(self._contracted(model))
                 if _outline(model) == before:
                     break
-            return self._found(model)
+            return self._found(self._simplest(model))
+
+    def _simplest(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Return one hidden variable in the place of very few, fitted from a start of its own, if its BIC is lower."""
+        tree = model.tree
+        attached = [column for column in range(tree.n_observed) if tree.neighbors[column]]
+        connected = any(component == sum(1 << column for column in attached) for component in tree.components)
+        if not connected or not 1 < tree.n_hidden <= _VERY_FEW:
+            return model
+        star = Tree(tree.names, [(column, tree.n_observed) for column in attached])
+        return min(model, self._sized(self._first([star])), key=lambda one: one.bic(self.table))
 
     def _found(self, model: LatentTreeModel) -> Found:
         """Return a model with the support of its edges."""
