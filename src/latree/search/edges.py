@@ -32,7 +32,7 @@ _STAGES = ((6, 200.0), (14, 60.0))
 # Two hidden variables that fit the rows this many nats worse than one are fitted again, with so many iterations.
 _STUCK, _RESTART_ITERATIONS = 12.0, 20
 
-# The gain of an edge that is not there is about normal. Measured on stars resolved at random: see docs/lab/explain.md.
+# The assumed mean and standard deviation of the gain of an edge that is not there: docs/lab/explain.md says why.
 _NULL_MEAN, _NULL_SPREAD = -4.0, 3.5
 # Gains of edges that are there have a gamma distribution above this, with at least this scale.
 _LEAST_GAIN, _MIN_SCALE = -7.0, 5.0

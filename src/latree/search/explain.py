@@ -38,8 +38,10 @@ MAX_ROWS = 5000
 # Hidden variables have this many states before their numbers are chosen.
 _FIRST_STATES = 4
 
-# Iterations of EM for the whole model: of the first trees, and after moves.
+# Most iterations of EM for the whole model on a tree to start from.
 _START_ITERATIONS = 30
+
+# Most iterations of EM for the whole model after moves.
 _ITERATIONS = 12
 
 # Numbers of states are chosen with little smoothing, as BIC is about the likelihood.
@@ -48,9 +50,10 @@ _STATE_SMOOTHING = 0.1
 # Another pairing of four subtrees must be better by this many standard errors.
 _LEAD = 1.5
 
-# Two sides of an edge may be independent if their dependence predicts rows better by less than this, in nats,
+# Two sides of an edge are dependent if their dependence predicts rows better by this, in nats.
 _MIN_DEPENDENCE = 8.0
-# and are taken as independent if chance makes as much covariance with at least this probability.
+
+# Two sides of an edge are dependent if chance makes as much covariance with this probability or a smaller one.
 _CHANCE = 0.01
 
 # Edges whose gain is this near the threshold, in nats, are tested once more with other folds.
@@ -59,8 +62,10 @@ _DOUBTFUL = 6.0
 # Edges whose gain is above the threshold by this, in nats, are not tested again while their neighbourhood stays.
 _SURE = 15.0
 
-# A move must lower half of the BIC by this; a new hidden variable must predict rows better by this; in nats.
+# A move must lower half of the BIC by more than this, in nats.
 _MIN_MOVE = 1.0
+
+# A new hidden variable must predict rows better by more than this, in nats.
 _MIN_DIVISION = 5.0
 
 # So few hidden variables are compared with a single one.
@@ -377,6 +382,7 @@ class Search:
         return model
 
     def _after(self, model: LatentTreeModel, moves: Iterable[Move]) -> LatentTreeModel:
+        """Make some moves and fit the whole model again."""
         draft = Draft(model)
         for move in moves:
             draft.rearrange(move)
