@@ -1,6 +1,6 @@
 """How strongly the nodes of a model depend on each other: exactly under the model, and columns also in rows."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -115,11 +115,9 @@ class Dependence:
     @cached_property
     def column_information(self) -> FloatArray:
         """Mutual information of every two columns, in nats, with zeros on the diagonal."""
-        columns = [node for node in self.tree.rooted().order.tolist() if node < self.tree.n_observed]
+        columns = range(self.tree.n_observed)
         result = np.zeros((self.tree.n_observed, self.tree.n_observed))
-        n_states = np.array([len(self.marginals[column]) for column in columns])
-        for batch in np.split(np.arange(len(columns)), _batch_starts(n_states)):
-            sources = [columns[position] for position in batch]
+        for sources in self._batches(columns):
             conditionals, starts = self._conditionals(sources)
             weights = np.concatenate([self.marginals[source] for source in sources])
             for column in columns:
@@ -150,6 +148,21 @@ class Dependence:
         np.fill_diagonal(counted, 0)
         unknown = np.isnan(counted)
         return np.where(unknown, self.column_information, counted) if unknown.any() else counted
+
+    def columns_given(self, nodes: Collection[int]) -> Iterator[tuple[int, list[FloatArray]]]:
+        """Yield each of some nodes with ``P(column = x | node = h)`` of every column, one array column per state h."""
+        for sources in self._batches(nodes):
+            conditionals, starts = self._conditionals(sources)
+            for source, start in zip(sources, starts.tolist(), strict=True):
+                states = slice(start, start + len(self.marginals[source]))
+                yield source, [conditionals[column][:, states] for column in range(self.tree.n_observed)]
+
+    def _batches(self, nodes: Collection[int]) -> Iterator[list[int]]:
+        """Yield nodes in the order of the rooted tree, in batches of about ``_BATCH_STATES`` states."""
+        ordered = [node for node in self.tree.rooted().order.tolist() if node in nodes]
+        ends = np.cumsum([len(self.marginals[node]) for node in ordered])
+        starts = np.flatnonzero(np.diff((ends - 1) // _BATCH_STATES)) + 1
+        return (batch.tolist() for batch in np.split(np.array(ordered, dtype=np.intp), starts) if len(batch))
 
     def _conditionals(self, sources: list[int]) -> tuple[list[FloatArray], IntArray]:
         """Return ``P(v = x | source = h)`` for every node v, with one array column per state of each source.
@@ -200,9 +213,3 @@ def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int
     if one == (0, 0) or other == (0, 0):
         return max(one, other)
     return min(one[0], other[0]), max(one[1], other[1])
-
-
-def _batch_starts(n_states: IntArray) -> IntArray:
-    """Return where to split columns into batches of about ``_BATCH_STATES`` states."""
-    batch = (np.cumsum(n_states) - 1) // _BATCH_STATES
-    return np.flatnonzero(np.diff(batch)) + 1

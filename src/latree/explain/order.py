@@ -119,6 +119,15 @@ def order_states(model: LatentTreeModel) -> OrderedModel:
     return OrderedModel(replace(model, tables=tables), _directions(neighbourhood, scores))
 
 
+def state_scores(model: LatentTreeModel) -> dict[int, FloatArray]:
+    """Return the score of each state of each hidden variable, of mean 0 and variance 1, from low to high.
+
+    A hidden variable that no ordered column says anything about has no score, and is left out.
+    """
+    neighbourhood = _Neighbourhood(model)
+    return {node: score.values for node, score in _oriented(neighbourhood, _state_scores(neighbourhood)).items()}
+
+
 @dataclass(frozen=True)
 class _Score:
     """The score of each state of a hidden variable, of mean 0 and variance 1, and a name that breaks ties."""
