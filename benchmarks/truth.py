@@ -11,7 +11,7 @@ import numpy as np
 
 from latree import LatentTreeModel, Tree
 from latree.explain import Group
-from latree.explain.groups import Level
+from latree.model.group import Level
 from latree.tree import Split
 
 Row: TypeAlias = dict[str, Any]

@@ -7,7 +7,7 @@ import pytest
 from helpers.models import copying_model, model_on
 from latree import Tree
 from latree.explain import find_groups, group_labels
-from latree.explain.groups import Level
+from latree.model.group import Level
 from truth import LEVELS, SUPPORT_BINS, compared, hidden_parts, label_columns, matched_hidden, right_by_support
 
 

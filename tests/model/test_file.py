@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from latree._util.files import to_json
 from latree.errors import InputError
-from latree.model import LatentTreeModel
+from latree.model import Group, LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column
 from latree.tree import Tree
@@ -28,7 +28,17 @@ def varied_model():
     )
     drawn = random_model(tree, n_states=3, hidden_states=(2, 3), random_state=1)
     named = Tree([column.name for column in columns], tree.edges, *numbers)
-    return LatentTreeModel(named, columns, drawn.tables)
+    # Nodes 4 and 5 are hidden; one of them has two columns beside it, the other has the other two.
+    beside = [[other for other, _ in named.neighbors[node] if other < 4] for node in (4, 5)]
+    groups = [
+        Group(
+            *(f"group {node}", "main", tuple(named.names[column] for column in sorted(around)), f"H{node - 3}", parent),
+            *(1 / 3, (*sorted(around), node), node, (1.0, 0.1)),
+        )
+        for node, around, parent in ((4, beside[0], 2), (5, beside[1], None))
+    ]
+    groups.append(Group("both", "broad", named.names, "H1", None, None, tuple(range(6)), 4))
+    return LatentTreeModel(named, columns, drawn.tables, None, tuple(groups), ("group 4", "group 5"))
 
 
 MODEL = varied_model()
@@ -49,7 +59,7 @@ def hostile(tmp_path_factory):
 def test_a_model_comes_back_bit_for_bit(tmp_path):
     MODEL.save(tmp_path / "first.json")
     loaded = LatentTreeModel.load(tmp_path / "first.json")
-    assert loaded.columns == MODEL.columns
+    assert (loaded.columns, loaded.groups, loaded.hidden_names) == (MODEL.columns, MODEL.groups, MODEL.hidden_names)
     assert loaded.tree.names == MODEL.tree.names
     for name in ("edges", "lengths", "support"):
         assert getattr(loaded.tree, name).tobytes() == getattr(MODEL.tree, name).tobytes()
@@ -177,6 +187,49 @@ WRONG = {
     "length NaN": (["tree", "lengths", 0], float("nan"), "lengths"),
     "length huge": (["tree", "lengths", 0], 10**400, "lengths"),
     "support": (["tree", "support"], {"0": 1}, "support"),
+    "groups": (["groups"], {}, "groups"),
+    "group": (["groups", 0], "group 4", "a group"),
+    "group's name": (["groups", 0, "name"], 4, "a group"),
+    "group's other name": (["groups", 0, "name"], "other", "hidden variable"),
+    "group's name twice": (["groups", 2, "name"], "group 4", "'group 4'"),
+    "group's level": (["groups", 0, "level"], "small", "'group 4'"),
+    "group's level as list": (["groups", 0, "level"], ["main"], "'group 4'"),
+    "groups' levels": (["groups", 0, "level"], "fine", "come first"),
+    "group's columns": (["groups", 0, "columns"], "x3", "'group 4'"),
+    "group's unknown column": (["groups", 0, "columns", 0], "x9", "'group 4'"),
+    "group's column twice": (["groups", 0, "columns", 0], "x3", "'group 4'"),
+    "group's nodes": (["groups", 0, "nodes"], 4, "'group 4'"),
+    "group's unknown node": (["groups", 2, "nodes", 5], 6, "'both'"),
+    "group's negative node": (["groups", 0, "nodes", 0], -1, "'group 4'"),
+    "group's node as float": (["groups", 0, "nodes", 2], 4.0, "'group 4'"),
+    "group's node twice": (["groups", 2, "nodes"], [0, 1, 2, 3, 4, 4, 5], "'both'"),
+    "group's nodes not connected": (["groups", 2, "nodes"], [0, 1, 2, 3, 5], "not connected"),
+    "group's centre": (["groups", 0, "centre"], 5, "centre"),
+    "group's huge centre": (["groups", 0, "centre"], 2**70, "'group 4'"),
+    "group's parent": (["groups", 0, "parent"], 3, "no group 3"),
+    "group's negative parent": (["groups", 0, "parent"], -1, "no group -1"),
+    "group's parent as text": (["groups", 0, "parent"], "2", "'group 4'"),
+    "group's parent true": (["groups", 0, "parent"], True, "'group 4'"),
+    "group above itself": (["groups", 0, "parent"], 0, "not a part of"),
+    "group above a broad one": (["groups", 2, "parent"], 0, "not a part of"),
+    "stability": (["groups", 0, "stability"], 1.01, "stability"),
+    "stability negative": (["groups", 0, "stability"], -0.01, "stability"),
+    "stability NaN": (["groups", 0, "stability"], float("nan"), "stability"),
+    "stability of a column": (["groups", 0, "column_stability", 1], 1.01, "stability"),
+    "stability of a column as text": (["groups", 0, "column_stability", 1], "1", "stability"),
+    "stability of too few columns": (["groups", 0, "column_stability"], [1.0], "'group 4'"),
+    "stability of columns as number": (["groups", 0, "column_stability"], 1.0, "'group 4'"),
+    "hidden names": (["hidden_names"], {}, "hidden_names"),
+    "hidden name": (["hidden_names", 0], 4, "hidden_names"),
+    "too few hidden names": (["hidden_names"], ["group 4"], "names"),
+    "no hidden names for groups": (["hidden_names"], [], "hidden variable"),
+    "hidden name empty": (["hidden_names", 1], " ", "empty"),
+    "hidden name on two lines": (["hidden_names", 1], "a\nb", "printable"),
+    "hidden name that no file can hold": (["hidden_names", 1], "\ud800", "hidden_names"),
+    "hidden name of a column": (["hidden_names", 1], "x3", "a column"),
+    "hidden name twice": (["hidden_names", 1], "group 4", "hidden variable H1"),
+    "hidden name of another": (["hidden_names", 1], "H1", "hidden variable H1"),
+    "hidden name of a group": (["hidden_names", 1], "both", "hidden variable"),
     "tables": (["tables"], None, "tables"),
     "too few tables": (["tables"], [[[1.0]]], "tables"),
     "table": (["tables", 3], 1.0, "node 3"),
@@ -210,6 +263,8 @@ def test_wrong_values_are_named(hostile, plain, where, value, mention):
     [
         *(["format"], ["version"], ["columns"], ["tree"], ["tables"], ["tree", "edges"]),
         *(["columns", 0, key] for key in ("name", "kind", "categories", "ordered", "missing", "cuts", "centers")),
+        *(["groups", 0, key] for key in ("name", "level", "columns", "nodes", "centre")),
+        *(["hidden_names"], ["hidden_names", 0], ["groups", 2], ["groups", 0, "column_stability", 0]),
         *(["tables", 5], ["tree", "edges", 0], ["tree", "lengths", 0], ["tables", 3, 0]),
     ],
     ids=str,

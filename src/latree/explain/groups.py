@@ -19,19 +19,16 @@ Loadings come from the model, and the correlation of columns from the rows, if t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.explain.cutting import TreeCutter
 from latree.explain.dependence import Dependence
-from latree.model import LatentTreeModel
+from latree.model import Group, LatentTreeModel
+from latree.model.group import Level
 from latree.table import Table
 from latree.tree import Tree
-
-Level = Literal["broad", "main", "fine"]
 
 # The thresholds of each level: its lowest and highest latent correlation.
 _BROAD = (0.2, 0.45)
@@ -44,50 +41,6 @@ _MIN_COLUMNS = 2
 _MIN_COLUMNS_FINE = 3
 # The number of columns in the name of a group.
 _N_NAMING_COLUMNS = 2
-
-
-@dataclass(frozen=True)
-class Group:
-    """Columns that belong together, because they measure much the same thing.
-
-    Attributes
-    ----------
-    name : str
-        The columns that share the most information with the group's central variable, and the number of others.
-    level : {"broad", "main", "fine"}
-        Main groups divide the columns. Broad groups are unions of main groups; fine groups are parts of them.
-    columns : tuple of str
-        The columns, in the order of the tree.
-    hidden : str or None
-        The hidden variable that stands for the group, the one in its middle. None if columns are connected directly.
-    parent : int or None
-        The number of the group above in the list of groups.
-    stability : float or None
-        How often the group is found again in resampled tables, from 0 to 1; None if that was not computed.
-    nodes : tuple of int
-        The nodes of the tree that belong to the group, columns and hidden variables: a connected part of the tree.
-    centre : int
-        The node in the middle: the one whose largest branch within the group has the fewest columns.
-
-    Examples
-    --------
-    >>> import latree
-    >>> from latree.explain import find_groups
-    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
-    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
-    >>> group = find_groups(model)[0]
-    >>> group.name, group.level, group.hidden, group.parent
-    ('b, a +1', 'main', 'H1', None)
-    """
-
-    name: str
-    level: Level
-    columns: tuple[str, ...]
-    hidden: str | None
-    parent: int | None
-    stability: float | None
-    nodes: tuple[int, ...]
-    centre: int
 
 
 def find_groups(model: LatentTreeModel, table: Table | None = None) -> list[Group]:

@@ -2,6 +2,7 @@
 
 from latree.inference.em import ConvergenceMonitor
 from latree.model.fitting import Fit, fit_model
+from latree.model.group import Group
 from latree.model.model import LatentTreeModel
 
-__all__ = ["ConvergenceMonitor", "Fit", "LatentTreeModel", "fit_model"]
+__all__ = ["ConvergenceMonitor", "Fit", "Group", "LatentTreeModel", "fit_model"]

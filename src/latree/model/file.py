@@ -6,6 +6,8 @@ Format, version 1 (keys with a question mark may be absent)::
      "columns": [{"name", "kind", "categories", "ordered", "missing", "cuts"?, "centers"?}, ...],
      "tree": {"edges": [[u, v], ...], "lengths"?: [...], "support"?: [...]},
      "tables": [[[P(x | h) for h] for x], ...],
+     "hidden_names"?: [...],
+     "groups"?: [{"name", "level", "columns", "nodes", "centre", "parent", "stability"?, "column_stability"?}, ...],
      "fit"?: {"version": 1, ...}}
 
 ``columns``
@@ -17,6 +19,10 @@ Format, version 1 (keys with a question mark may be absent)::
     One conditional probability table per node, in the order of their numbers: one row per state of the node, one column
     per state of its parent, and a single column for a root. Roots and parents are those of
     :meth:`latree.tree.Tree.rooted`, which depend on the edges alone.
+``hidden_names``
+    The names for people of the hidden variables, in the order of their numbers.
+``groups``
+    The groups of columns, with the fields of :class:`latree.model.Group`; ``centre`` and ``nodes`` are node numbers.
 ``fit``
     How the model came about, with the fields of :class:`latree.model.record.Record`.
 
@@ -24,18 +30,18 @@ Floats are written so that they read back bit for bit.
 """
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.files import read_text, to_json, write_text
 from latree.errors import InputError
+from latree.model.group import Group
 from latree.model.record import Record
 from latree.table import Column
-from latree.table.columns import is_number
+from latree.table.columns import is_number, is_text
 from latree.table.raw import check_names
 from latree.tree import Tree
 
@@ -43,10 +49,20 @@ FORMAT = "latree-model"
 VERSION = 1
 
 
-def parts_to_dict(
-    tree: Tree, columns: Sequence[Column], tables: Sequence[FloatArray], record: Record | None
-) -> dict[str, Any]:
+class Parts(NamedTuple):
+    """What a model is made of, in the order of the fields of :class:`latree.model.LatentTreeModel`."""
+
+    tree: Tree
+    columns: tuple[Column, ...]
+    tables: tuple[FloatArray, ...]
+    record: Record | None
+    groups: tuple[Group, ...]
+    hidden_names: tuple[str, ...]
+
+
+def parts_to_dict(parts: Parts) -> dict[str, Any]:
     """Return what a model is made of as plain data."""
+    tree, columns, tables, record, groups, hidden_names = parts
     plain_tree: dict[str, Any] = {"edges": tree.edges.tolist()}
     for name, numbers in (("lengths", tree.lengths), ("support", tree.support)):
         if not np.isnan(numbers).all():
@@ -57,11 +73,13 @@ def parts_to_dict(
         "columns": [column.to_dict() for column in columns],
         "tree": plain_tree,
         "tables": [table.tolist() for table in tables],
+        **({"hidden_names": list(hidden_names)} if hidden_names else {}),
+        **({"groups": [group.to_dict() for group in groups]} if groups else {}),
         **({"fit": record.to_dict()} if record else {}),
     }
 
 
-def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatArray, ...], Record | None]:
+def parts_from_dict(plain: Any) -> Parts:
     """Read what a model is made of from plain data, and check all of it."""
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise InputError('not a latree model: "format" is not "latree-model"')
@@ -73,6 +91,9 @@ def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatAr
     columns, tree, tables = plain.get("columns"), plain.get("tree"), plain.get("tables")
     if not isinstance(columns, list) or not isinstance(tree, dict) or not isinstance(tables, list):
         raise InputError('"columns", "tree" or "tables" are absent or not of their type')
+    groups, hidden_names = plain.get("groups", []), plain.get("hidden_names", [])
+    if not isinstance(groups, list) or not isinstance(hidden_names, list) or not all(map(is_text, hidden_names)):
+        raise InputError('"groups" or "hidden_names" are not of their type')
     if not columns:
         raise InputError("the model has no columns")
     parsed = tuple(Column.from_dict(column) for column in columns)
@@ -82,12 +103,14 @@ def parts_from_dict(plain: Any) -> tuple[Tree, tuple[Column, ...], tuple[FloatAr
     edge_numbers = {name: _edge_numbers(tree.get(name), name) for name in ("lengths", "support")}
     names = [column.name for column in parsed]
     check_names(names, "columns")
-    record = Record.from_dict(plain["fit"], len(parsed)) if "fit" in plain else None
-    return (
-        Tree(names, edges, **edge_numbers),
+    built = Tree(names, edges, **edge_numbers)
+    return Parts(
+        built,
         parsed,
         tuple(_table(table, node) for node, table in enumerate(tables)),
-        record,
+        Record.from_dict(plain["fit"], len(parsed)) if "fit" in plain else None,
+        tuple(Group.from_dict(group, built) for group in groups),
+        tuple(hidden_names),
     )
 
 

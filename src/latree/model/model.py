@@ -1,7 +1,7 @@
 """Latent tree models: a tree, and one conditional probability table per node."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from latree.errors import InputError
 from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
-from latree.model.file import parts_from_dict, parts_to_dict, read_json, write_json
+from latree.model.file import Parts, parts_from_dict, parts_to_dict, read_json, write_json
+from latree.model.group import Group, check_groups
+from latree.model.names import check_names, find_node, renamed
 from latree.model.record import Record
 from latree.table import Block, Column, Table, as_table
 from latree.table.encode import Unseen
@@ -46,6 +48,11 @@ class LatentTreeModel:
         those of ``tree.rooted()``. A root's has one column. Columns sum to one.
     record : Record, optional
         How the model came about.
+    groups : tuple of Group
+        The groups of columns; empty if they were not computed (see :func:`latree.explain.find_groups`).
+    hidden_names : tuple of str
+        A name for people for each hidden variable, in the order of their numbers. If it is empty, hidden variables have
+        their technical names H1, H2, ... only.
 
     Examples
     --------
@@ -68,6 +75,8 @@ class LatentTreeModel:
     columns: tuple[Column, ...]
     tables: tuple[FloatArray, ...]
     record: Record | None = None
+    groups: tuple[Group, ...] = ()
+    hidden_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if tuple(column.name for column in self.columns) != self.tree.names:
@@ -88,6 +97,8 @@ class LatentTreeModel:
             in_range = np.all((table >= 0) & (table <= 1 + 1e-6))
             if not (in_range and np.allclose(table.sum(axis=0), 1, rtol=0, atol=1e-6)):
                 raise InputError(f"the table of {name!r:.60} is not made of probability distributions")
+        check_groups(self.groups, self.tree)
+        check_names(self.tree, self.hidden_names, self.groups)
 
     def __repr__(self) -> str:
         tree = self.tree
@@ -97,6 +108,58 @@ class LatentTreeModel:
     def network(self) -> Network:
         """The rooted tree with its conditional probability tables, on which messages run."""
         return Network.on_tree(self.tree, self.tables)
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Names of all nodes for people: the columns, then the hidden variables.
+
+        ``tree.node_names`` has the technical names H1, H2, ... of the hidden variables.
+
+        Examples
+        --------
+        >>> import latree
+        >>> model = latree.random_model(latree.Tree.from_newick("((a,b),c,d);"), n_states=2, random_state=1)
+        >>> model.rename({"H1": "mood"}).node_names
+        ('a', 'b', 'c', 'd', 'mood', 'H2')
+        """
+        return (*self.tree.names, *self.hidden_names) if self.hidden_names else self.tree.node_names
+
+    def node(self, name: str) -> int:
+        """Return the number of a variable: a column, or a hidden variable by its name for people or its technical name.
+
+        Examples
+        --------
+        >>> import latree
+        >>> model = latree.random_model(latree.Tree.from_newick("((a,b),c,d);"), n_states=2, random_state=1)
+        >>> model = model.rename({"H1": "mood"})
+        >>> model.node("a"), model.node("mood"), model.node("H1")
+        (0, 4, 4)
+        """
+        return find_node(name, self.tree, self.hidden_names)
+
+    def rename(self, names: Mapping[str, str]) -> "LatentTreeModel":
+        """Return the same model with other names of hidden variables and groups.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            From a name of now to the new one. A hidden variable may be named by its technical name, such as H3. A group
+            and its hidden variable, which have the same name, are renamed together. New names must be printable and
+            must differ from all other names.
+
+        Examples
+        --------
+        >>> import latree
+        >>> model = latree.random_model(latree.Tree.from_newick("((a,b),c,d);"), n_states=2, random_state=1)
+        >>> model.rename({"H1": "mood"}).hidden_names
+        ('mood', 'H2')
+        >>> model.rename({"H1": "a"})
+        Traceback (most recent call last):
+            ...
+        latree.errors.InputError: the name 'a' of hidden variable H1 is also the name of a column; choose another name
+        """
+        hidden_names, groups = renamed(names, self.tree, self.hidden_names, self.groups)
+        return replace(self, hidden_names=hidden_names, groups=groups)
 
     @property
     def n_states(self) -> IntArray:
@@ -383,7 +446,8 @@ class LatentTreeModel:
         ...     latree.LatentTreeModel.load(f"{folder}/model.json").n_parameters == model.n_parameters
         True
         """
-        write_json(Path(path), parts_to_dict(self.tree, self.columns, self.tables, self.record))
+        parts = Parts(self.tree, self.columns, self.tables, self.record, self.groups, self.hidden_names)
+        write_json(Path(path), parts_to_dict(parts))
 
     @classmethod
     def load(cls, path: str | Path) -> "LatentTreeModel":

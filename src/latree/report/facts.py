@@ -14,9 +14,9 @@ import numpy as np
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree.explain.dependence import Dependence
-from latree.explain.groups import Group, groups_of
+from latree.explain.groups import groups_of
 from latree.inference.em import DEFAULT_SMOOTHING
-from latree.model import LatentTreeModel
+from latree.model import Group, LatentTreeModel
 from latree.model.model import aic, bic
 from latree.model.record import Record
 from latree.report.node_details import column_details, hidden_details, nats, per_mille
