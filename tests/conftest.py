@@ -15,7 +15,7 @@ SLOW = {
     "cli/test_common.py",
     "cli/test_fit.py",
     "cli/test_main.py",
-    "cli/test_terminal.py",
+    "_util/test_terminal.py",
     "figure/test_draw.py",
     "figure/test_radial.py",
     "inference/test_em.py",

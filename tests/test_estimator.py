@@ -218,6 +218,17 @@ def test_the_seed_decides():
     assert not drawn[0].equals(drawn[2])
 
 
+def test_a_report_replaces_a_file_unless_told_not_to(tmp_path):
+    fitted = quick().fit(frame(50))
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(InputError, match="already exists"):
+        fitted.report(path, overwrite=False)
+    assert path.read_text() == "old"
+    fitted.report(path)
+    assert path.read_text().startswith("<!doctype html>")
+
+
 def test_learn_tree_and_the_estimator_agree():
     assert learn_tree(frame(), random_state=3).to_newick() == LatentTree(random_state=3).fit(frame()).tree_.to_newick()
 

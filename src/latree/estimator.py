@@ -13,6 +13,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState
+from latree._util.files import refuse_existing
+from latree._util.frames import backend_of, make_frame
+from latree._util.terminal import progress_bars
 from latree.errors import InputError
 from latree.explain import Group, group_labels
 from latree.figure import Picture, plot
@@ -69,6 +72,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         EM stops when an iteration gains less than this, in nats per cell.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
+    verbose : int
+        1 to show progress bars on a terminal while :meth:`fit` works, as on the command line; 0 for none.
 
     Attributes
     ----------
@@ -116,6 +121,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_iterations: int = Settings.max_iterations,
         tolerance: float = Settings.tolerance,
         random_state: RandomState = None,
+        verbose: int = 0,
     ) -> None:
         self.method = method
         self.goal = goal
@@ -130,6 +136,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -152,18 +159,20 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
         X = self._validated(X, reset=True)
-        table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing)
-        if _is_elsewhere(X):
-            self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
-        check_learnable(table, most_states=find_method(settings.method).most_states)
-        learned = learn_model(table, settings)
+        with progress_bars(bool(self.verbose)) as stages:
+            reading = stages("Reading the table")
+            table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing, progress=reading)
+            if _is_elsewhere(X):
+                self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
+            check_learnable(table, most_states=find_method(settings.method).most_states)
+            learned = learn_model(table, settings, stages)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
         self.groups_: list[Group] = learned.groups
         self.labels_ = group_labels(learned.groups, self.tree_.names)
         self.summary_ = learned.summary
         self.n_iter_ = learned.fit.iterations
-        self._backend = nw.from_native(X, eager_only=True).implementation.value if _is_frame(X) else None
+        self._backend = backend_of(X)
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -261,13 +270,14 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         test: Any = None,
         labels: Mapping[str, str] | None = None,
         rows: int = 0,
+        overwrite: bool = True,
     ) -> None:
         """Write a report of the model: one HTML file that opens offline.
 
         Parameters
         ----------
         path : str or Path
-            The file to write; one that exists is replaced.
+            The file to write.
         X : data frame, array or Table, optional
             The rows that the model was fitted to. Without them the report has neither the columns' own distributions
             nor a comparison with simpler models.
@@ -279,10 +289,14 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             From names of columns to labels, for colours.
         rows : int
             How many rows of X to look at closely.
+        overwrite : bool
+            Whether a file that exists is replaced, as with `--force` on the command line; if not, it is an error.
         """
         from latree.report import report_html, write_report
 
         check_is_fitted(self)
+        if not overwrite:
+            refuse_existing(Path(path))
         table = None if X is None else self._encoded(X, sample_weight)
         others = None if test is None else self._encoded(test)
         write_report(Path(path), report_html(self.model_, table, test=others, labels=labels, rows=rows))
@@ -313,7 +327,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
         if self._backend is not None:
-            frame = nw.from_dict(columns, backend=self._backend)
+            frame = nw.from_native(make_frame(columns, self._backend), eager_only=True)
             if not frame.implementation.is_pyarrow():  # narwhals cannot make ordered categories there
                 categories = {
                     c.name: nw.Enum(c.categories) for c in self.model_.columns if c.ordered and c.kind == "text"

@@ -5,6 +5,7 @@ import stat
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -130,3 +131,42 @@ def test_outputs_have_to_be_new(tmp_path, name):
             call(tmp_path / name)
         assert str(caught.value).startswith(f"{tmp_path / name}: ")
     assert listing(tmp_path) == before
+
+
+def a_run(path, text):
+    with new_folder(path, replace=True) as folder:
+        for name in ("model.json", "summary.json"):
+            write_text(folder / name, text)
+
+
+def test_a_run_may_replace_a_run_and_nothing_else(tmp_path):
+    a_run(tmp_path / "run", "old")
+    (tmp_path / "run" / "more").write_text("old")
+    a_run(tmp_path / "run", "new")
+    assert listing(tmp_path) == ["run"]
+    assert listing(tmp_path / "run") == ["model.json", "summary.json"]
+    assert read_text(tmp_path / "run" / "model.json") == "new"
+    (tmp_path / "run" / "summary.json").unlink()
+    with pytest.raises(InputError, match="latree fit did not write"):
+        a_run(tmp_path / "run", "newer")
+    assert read_text(tmp_path / "run" / "model.json") == "new"
+
+
+def test_a_file_may_be_replaced_by_a_folder(tmp_path):
+    (tmp_path / "run").write_text("old")
+    a_run(tmp_path / "run", "new")
+    assert listing(tmp_path) == ["run"]
+
+
+def test_a_run_that_cannot_be_replaced_stays(tmp_path):
+    a_run(tmp_path / "run", "old")
+
+    def fails(path, target, original=Path.rename):
+        if target == tmp_path / "run" and path.parent == tmp_path:
+            raise OSError("the disk is gone")
+        return original(path, target)
+
+    with mock.patch.object(Path, "rename", fails), pytest.raises(OSError, match="the disk is gone"):
+        a_run(tmp_path / "run", "new")
+    assert listing(tmp_path) == ["run"]
+    assert read_text(tmp_path / "run" / "model.json") == "old"

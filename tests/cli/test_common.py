@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from helpers.checkpoint import model_of, write
-from helpers.cli import invoke
+from helpers.cli import invoke, run, succeed
 from latree._util.checkpoint import Checkpoint
 from latree.errors import InputError
 from latree.paper.experiments.cells import Run
@@ -194,3 +194,35 @@ def test_a_process_that_is_ended_goes_on(tmp_path):
     assert invoke("fit", tmp_path / "data.csv", "--out", tmp_path / "whole", *options).exit_code == 0
     for name in ("model.json", "tree.nwk", "consensus.nwk"):
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit data.csv --out run --method nj --states 2",
+        "report model.json data.csv --out report.html",
+        "plot tree.nwk --out tree.svg",
+        "sample model.json --out rows.csv",
+        "impute model.json data.csv --out filled.csv",
+    ],
+)
+def test_force_replaces_what_the_command_wrote_before(folder, command):
+    words = command.split()
+    out = Path(words[words.index("--out") + 1])
+    succeed(*words)
+    result = out / "model.json" if out.is_dir() else out
+    wanted = result.read_bytes()
+    result.write_bytes(b"old")
+    assert "use --force" in run(*words)[2]
+    assert result.read_bytes() == b"old"
+    succeed(*words, "--force")
+    assert result.read_bytes() == wanted
+
+
+def test_force_replaces_no_folder_of_others(folder):
+    Path("run").mkdir()
+    Path("run/letter.txt").write_text("dear")
+    code, _, error = run("fit", "data.csv", "--out", "run", "--force")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "run: is a folder that latree fit did not write" in error
+    assert Path("run/letter.txt").read_text() == "dear"

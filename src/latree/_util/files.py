@@ -12,11 +12,20 @@ from typing import Any
 
 from latree.errors import InputError
 
+# A folder with these files is the result of a fit, which another fit may replace.
+_FILES_OF_A_RUN = ("model.json", "summary.json")
 
-def refuse_existing(path: Path) -> None:
-    """Raise if the path of an output already exists, or if its folder does not."""
-    if path.exists() or path.is_symlink():
-        raise InputError(f"{path}: already exists; nothing was written (choose another name or remove it first)")
+
+def refuse_existing(path: Path, replace: bool = False, advice: str = "choose another name or remove it first") -> None:
+    """Raise if the path of an output already exists, or if its folder does not.
+
+    With ``replace`` the path may be a file, or a folder that holds the result of a fit.
+    """
+    if path.is_dir() and not path.is_symlink() and replace:
+        if not all((path / name).is_file() for name in _FILES_OF_A_RUN):
+            raise InputError(f"{path}: is a folder that latree fit did not write; it is not replaced, remove it first")
+    elif (path.exists() or path.is_symlink()) and not (replace and path.is_file()):
+        raise InputError(f"{path}: already exists; nothing was written ({advice})")
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist")
 
@@ -77,18 +86,40 @@ def is_temporary(path: Path) -> bool:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Make a temporary folder that becomes ``path`` if the block succeeds and is removed if it fails."""
-    refuse_existing(path)
+def new_folder(path: Path, replace: bool = False) -> Iterator[Path]:
+    """Make a temporary folder that becomes ``path`` if the block succeeds and is removed if it fails.
+
+    With ``replace`` it takes the place of the result of an earlier fit.
+    """
+    refuse_existing(path, replace)
     with _writable(path):
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         yield temporary
         temporary.chmod(0o777 & ~_umask())
-        temporary.rename(path)
+        refuse_existing(path, replace)  # something may have appeared there during the work
+        with _set_aside(path):
+            temporary.rename(path)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+@contextmanager
+def _set_aside(path: Path) -> Iterator[None]:
+    """Move what is at a path out of the way; remove it if the block succeeds, and put it back if it fails."""
+    if not path.exists():
+        yield
+        return
+    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    path.rename(aside / path.name)
+    try:
+        yield
+    except BaseException:
+        (aside / path.name).rename(path)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def to_json(value: Any) -> str:

@@ -17,19 +17,49 @@ if TYPE_CHECKING:
     from latree.tree import Tree
 
 
+_FORCE = "latree.force"
+
+
+def _remember_force(context: click.Context, option: click.Parameter, force: bool) -> None:
+    context.meta[_FORCE] = force
+
+
+def may_replace() -> bool:
+    """Return whether the running command was given `--force`."""
+    return bool(click.get_current_context().meta.get(_FORCE))
+
+
 def refuse_existing_out(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
     """Check before the work starts that its result can be written."""
     from latree._util.files import refuse_existing
 
     if out is not None:
-        refuse_existing(out)
+        has_force = any("--force" in other.opts for other in context.command.params)
+        advice = "choose another name, " + ("remove it first or use --force" if has_force else "or remove it first")
+        refuse_existing(out, bool(context.meta.get(_FORCE)), advice)
     return out
 
 
 file = click.Path(path_type=Path)
-out_file = click.option(
-    "--out", type=file, callback=refuse_existing_out, help="New .csv or .tsv file; by default the rows are printed."
+# Eager, so that it is known when the path is checked.
+force = click.option(
+    "--force",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_remember_force,
+    help="Replace --out if it exists.",
 )
+
+
+def out_file(command: Any) -> Any:
+    """Add the options of a command that prints rows, or writes them to a file."""
+    out = click.option(
+        "--out", type=file, callback=refuse_existing_out, help="New .csv or .tsv file; by default the rows are printed."
+    )
+    return out(force(command))
+
+
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
 )

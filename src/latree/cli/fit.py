@@ -31,6 +31,7 @@ MIN_COLUMNS = 4  # three leaves have only one tree
     required=True,
     help="New folder for report.html, report.txt, tree.nwk, model.json, summary.json.",
 )
+@common.force
 @click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
     "--goal",
@@ -133,7 +134,7 @@ def fit(
 
     Example: latree fit data.csv --drop id --out run
     """
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table
@@ -160,6 +161,7 @@ def fit(
     callback=common.refuse_existing_out,
     help="New folder for the report, tree and model; by default one whose name begins with latree-demo.",
 )
+@common.force
 @common.seed
 @common.quiet
 @common.as_json
@@ -173,7 +175,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     from sklearn.datasets import load_breast_cancer
 
     from latree._util.checkpoint import NOTHING_KEPT
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
     from latree.model.record import Origin
     from latree.table import as_table
 
@@ -223,7 +225,7 @@ def _write_run(learned: "Learned", out: Path, progress: "Progress") -> None:
     from latree._util.files import new_folder, to_json, write_text
     from latree.report import report_html
 
-    with new_folder(out) as folder:
+    with new_folder(out, common.may_replace()) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())

@@ -18,6 +18,7 @@ from latree.errors import InputError
     required=True,
     help="New file whose name ends in .svg or .png.",
 )
+@common.force
 @click.option(
     "--layout",
     type=click.Choice(["radial", "unrooted", "horizontal"]),

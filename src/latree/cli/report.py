@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=common.file, callback=common.refuse_existing_out, required=True, help="New file, such as report.html."
 )
+@common.force
 @click.option(
     "--labels",
     type=common.file,
@@ -43,7 +44,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
 
     Example: latree report run/model.json data.csv --out report.html
     """
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
     from latree.report import report_html, write_report
     from latree.table import read_labels
 

@@ -30,7 +30,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
     Example: latree score run/model.json new.csv
     """
     from latree._util.files import to_json
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
 
     loaded = common.load_model(model)
     with progress_bars(not quiet) as stages:
@@ -65,7 +65,7 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 
     Example: latree sample run/model.json --rows 1000 --out new.csv
     """
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
 
     loaded = common.load_model(model)
     with progress_bars(True) as stages:
@@ -95,7 +95,7 @@ def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
 
     Example: latree impute run/model.json data.csv --out filled.csv
     """
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
     from latree.table.textfile import is_text_file, read_cells
 
     if not is_text_file(data):
@@ -133,5 +133,5 @@ def _output_rows(header: list[str], rows: Iterable[Sequence[str]], out: Path | N
         return
     if out.suffix == ".gz":
         raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
-    refuse_existing(out)  # a file may have appeared there during the work
+    refuse_existing(out, common.may_replace())  # a file may have appeared there during the work
     write_text(out, write_cells(header, rows, "\t" if out.suffix == ".tsv" else ","))

@@ -64,7 +64,7 @@ def reproduce(
 
     Example: latree reproduce quartets --quick --out paper
     """
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
     from latree.paper.experiments import reproduce as experiments
     from latree.paper.experiments.cells import Run
 
@@ -126,7 +126,7 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     Example: latree theory run/model.json --rows 5000
     """
     from latree._util.files import to_json
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
     from latree.paper.theory import tree_facts
 
     loaded = common.load_model(model)
@@ -307,7 +307,7 @@ def power(
 
     Example: latree power run/model.json --target 0.9 --out curve
     """
-    from latree.cli.terminal import progress_bars
+    from latree._util.terminal import progress_bars
     from latree.paper.experiments.power import recovery_power
 
     loaded = common.load_model(model)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from latree._util.progress import no_progress
-from latree.cli.terminal import progress_bars
+from latree._util.terminal import progress_bars
 
-SLOW = "from latree.cli import bars; bars.MIN_SECONDS = {}; "
+SLOW = "from latree._util import bars; bars.MIN_SECONDS = {}; "
 
 
 def shown(program, *arguments, columns=60):
@@ -35,7 +35,7 @@ def shown(program, *arguments, columns=60):
 
 def test_what_is_quick_is_not_shown():
     program = (
-        "from latree.cli.terminal import progress_bars; import time\n"
+        "from latree._util.terminal import progress_bars; import time\n"
         "with progress_bars(True) as stages:\n"
         "    for name in 'ab':\n"
         "        stages(name)(1, 2); time.sleep(0.6)\n"
@@ -47,7 +47,7 @@ def test_what_is_quick_is_not_shown():
 @pytest.mark.parametrize("columns", [60, 120])
 def test_a_long_stage_shows_how_far_it_is_and_how_long_it_takes(columns):
     program = (
-        "from latree.cli.terminal import progress_bars; import time\n"
+        "from latree._util.terminal import progress_bars; import time\n"
         "with progress_bars(True) as stages:\n"
         "    for name, at_most in (('Reading the table', False), ('Fitting the model', True)):\n"
         "        tell = stages(name, at_most)\n"
@@ -79,6 +79,18 @@ def test_the_stages_of_a_fit_are_shown(tmp_path, options):
     )
     assert bool(text) == all(stage in text for stage in stages) == (not options)
     assert printed.startswith((out / "report.txt").read_text()) == (not options)
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_the_estimator_shows_the_same_stages(verbose):
+    program = (
+        "import numpy as np; from latree import LatentTree\n"
+        "data = np.random.default_rng(0).integers(0, 2, (60, 5))\n"
+        f"LatentTree('nj', random_state=0, verbose={verbose}).fit(data)"
+    )
+    text, _ = shown(SLOW.format(0) + program)
+    stages = ("Reading the table", "Building the tree", "Choosing the states", "Fitting the model")
+    assert [stage in text for stage in stages] == [bool(verbose)] * 4
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(capsys):

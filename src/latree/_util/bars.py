@@ -1,4 +1,4 @@
-"""One progress bar per stage of some work, drawn by rich. Only commands on a terminal import this module."""
+"""One progress bar per stage of some work, drawn by rich. Only work on a terminal imports this module."""
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, GetTimeCallable, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from latree.cli import bars
-from latree.cli.bars import StageBars
+from latree._util import bars
+from latree._util.bars import StageBars
 
 
 class Clock:

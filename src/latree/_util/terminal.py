@@ -16,7 +16,7 @@ def progress_bars(wanted: bool) -> Iterator[Stages]:
     if not wanted or not sys.stderr.isatty():
         yield no_stages
         return
-    from latree.cli.bars import StageBars  # needs rich, which takes 0.2 s to import
+    from latree._util.bars import StageBars  # needs rich, which takes 0.2 s to import
 
     with StageBars() as bars:
         yield bars.begin
