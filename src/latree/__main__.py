@@ -13,9 +13,10 @@ import click
 from latree import __version__
 from latree.cli.common import Interrupted
 from latree.cli.fit import demo, fit
+from latree.cli.impute import impute
 from latree.cli.plot import plot
 from latree.cli.report import report
-from latree.cli.rows import impute, sample, score
+from latree.cli.rows import sample, score
 from latree.cli.trees import compare, methods
 from latree.errors import InputError
 from latree.paper.commands import power, reproduce, theory
