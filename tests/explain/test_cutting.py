@@ -7,8 +7,8 @@ import pytest
 
 import latree
 from latree.explain.cutting import TreeCutter
-from latree.explain.dependence import Dependence
-from latree.explain.groups import _loadings, correlation
+from latree.explain.dependence import Dependence, correlation
+from latree.explain.groups import _loadings
 from latree.tree import Tree
 
 
@@ -56,14 +56,19 @@ def test_no_other_cut_of_up_to_three_edges_is_better(seed, threshold):
     assert found >= best - 1e-9
 
 
-def nested(within=0.6, near=0.4, far=0.1):
-    """Two pairs of groups of three columns, and the similarity of their columns; all loadings are 1."""
-    edges = [(column, 12 + column // 3) for column in range(12)]
-    tree = Tree([f"x{i}" for i in range(12)], [*edges, (12, 16), (13, 16), (14, 17), (15, 17), (16, 17)])
+def nested_similarity(within=0.6, near=0.4, far=0.1):
+    """The similarity of the columns of two pairs of groups of three columns."""
     group = np.arange(12) // 3
     similarity = np.where(group[:, None] == group, within, np.where(group[:, None] // 2 == group // 2, near, far))
     np.fill_diagonal(similarity, 0)
-    return TreeCutter(tree, similarity, np.ones(12))
+    return similarity
+
+
+def nested(**similarities):
+    """Two pairs of groups of three columns; all loadings are 1."""
+    edges = [(column, 12 + column // 3) for column in range(12)]
+    tree = Tree([f"x{i}" for i in range(12)], [*edges, (12, 16), (13, 16), (14, 17), (15, 17), (16, 17)])
+    return TreeCutter(tree, nested_similarity(**similarities), np.ones(12))
 
 
 @pytest.mark.parametrize(
@@ -84,6 +89,85 @@ def test_a_cut_is_refined_or_coarsened():
     # A higher threshold would cut more, but nothing else is cut.
     assert partition(cutter, cutter.best(0.5, 2, among=coarse)) == partition(cutter, coarse)
     assert partition(cutter, cutter.best(0.2, 2, among=fine)) == partition(cutter, coarse)
+
+
+def naive_nearby(cutter, cut, threshold, min_columns, start):
+    """Change one edge at a time, always the one that raises Q most, until no change does."""
+    size = len(cutter.parent)
+    is_cut = [bool(cut[node] == node or start[node] == node) and cutter.parent[node] >= 0 for node in range(size)]
+
+    def pieces(state):
+        top = []
+        for node in range(size):
+            top.append(node if cutter.parent[node] < 0 or state[node] else top[cutter.parent[node]])
+        return np.array(top)
+
+    def objective(state):
+        top = pieces(state)
+        excess = cutter.similarity - threshold * np.outer(cutter.loadings, cutter.loadings)
+        return np.where(top[:, None] == top, excess, 0).sum()
+
+    def allowed(state, node):
+        if cutter.parent[node] < 0 or (state[node] and start[node] == node):
+            return False
+        changed = [*state[:node], not state[node], *state[node + 1 :]]
+        sides = (
+            cutter.n_columns[pieces(changed) == pieces(changed)[side]].sum() for side in (node, cutter.parent[node])
+        )
+        return state[node] or min(sides) >= min_columns
+
+    while True:
+        options = [
+            [*is_cut[:node], not is_cut[node], *is_cut[node + 1 :]] for node in range(size) if allowed(is_cut, node)
+        ]
+        best = max(options, key=objective, default=is_cut)
+        if objective(best) <= objective(is_cut) + 1e-9:
+            return pieces(is_cut)
+        is_cut = best
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("min_columns", [2, 3])
+def test_nearby_cuts_change_one_edge_at_a_time(seed, min_columns):
+    """From any cuts, for several thresholds at once; no further change of one edge is better."""
+    rng = np.random.default_rng(seed)
+    tree = latree.random_tree(14, random_state=seed)
+    model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=seed)
+    cutter, similarity, _ = cutter_of(model)
+    noisy = np.clip(similarity + 0.1 * rng.standard_normal(similarity.shape), 0, 1)
+    cutter = cutter.with_similarity((noisy + noisy.T) / 2)
+    thresholds = np.array([0.4, 0.6, 0.8])
+    starts = np.array([cutter_of(model)[0].best(threshold, min_columns) for threshold in thresholds])
+    start = starts[0] if seed % 2 else cutter.whole
+    found = cutter.nearby(starts, thresholds, min_columns, start if seed % 2 else None)
+    for cut, begun, threshold in zip(found, starts, thresholds, strict=True):
+        # Nothing is left to change, and Q is not lower than it was.
+        assert naive_nearby(cutter, cut, threshold, min_columns, start).tolist() == cut.tolist()
+        excess = cutter.similarity - threshold * np.outer(cutter.loadings, cutter.loadings)
+        q = [np.where(top[:, None] == top, excess, 0).sum() for top in (begun, cut)]
+        assert q[1] >= q[0] - 1e-9
+        assert {node for node, top in enumerate(start) if node == top} <= {n for n, top in enumerate(cut) if n == top}
+
+
+def test_nearby_cuts_make_and_undo_cuts():
+    """Four groups of similarity far, near and within: from each cut to any other."""
+    cutter, thresholds = nested(), np.array([0.09, 0.2, 0.5])
+    best = np.array([cutter.best(threshold, 2) for threshold in thresholds])
+    assert [len(np.unique(cut)) for cut in best] == [1, 2, 4]
+    for begun in itertools.permutations(best):
+        assert cutter.nearby(np.array(begun), thresholds, 2).tolist() == best.tolist()
+    # Pieces have enough columns, and what the start cuts stays cut.
+    assert len(np.unique(cutter.nearby(best[:1], np.array([0.5]), 4))) == 2
+    kept = cutter.nearby(best[:1], np.array([0.09]), 2, start=best[1])
+    assert kept.tolist() == best[1:2].tolist()
+
+
+def test_a_cutter_for_another_similarity():
+    one, other = nested(), nested(near=0.05)
+    again = one.with_similarity(np.zeros((12, 12))).with_similarity(nested_similarity(near=0.05))
+    assert again.similarity.tolist() == other.similarity.tolist()
+    assert again.min_gain == other.min_gain
+    assert one.similarity.tolist() == nested().similarity.tolist()
 
 
 @pytest.mark.parametrize(("min_columns", "n_pieces"), [(2, 4), (3, 4), (4, 2), (6, 2), (7, 1)])

@@ -9,7 +9,6 @@ import latree
 from helpers.models import copying_model, model_on, on_tree, small_models, star
 from helpers.strategies import mixed_tree
 from latree.explain import find_groups, group_labels
-from latree.explain.groups import _most_persistent
 from latree.model import LatentTreeModel
 from latree.tree import Tree
 
@@ -165,23 +164,6 @@ def test_a_pair_is_no_part_of_a_group(n_columns, fine):
 def test_two_columns_may_be_a_main_group_but_one_may_not():
     assert found(stars((5, 2), [(0, 1)], [0.3]), "main") == ["a", "b"]
     assert found(stars((5, 1, 0), [(0, 2), (1, 2)], [0.6, 0.6]), "main") == ["ab"]
-
-
-class Counted:
-    """In place of a cutter: a number of pieces for each threshold."""
-
-    def __init__(self, numbers):
-        self.numbers = iter(numbers)
-
-    def best(self, threshold, min_columns, start, among):
-        return np.arange(next(self.numbers))
-
-
-@pytest.mark.parametrize(
-    ("numbers", "chosen"), [([1, 2, 3, 4, 4], 4), ([1, 1, 2, 2, 3], 1), ([5, 6, 6, 5, 6], 6), ([1, 2, 3, 4, 5], 1)]
-)
-def test_the_number_that_most_thresholds_agree_on_is_chosen(numbers, chosen):
-    assert len(_most_persistent(Counted(numbers), (0.2, 0.3), 2)) == chosen
 
 
 @pytest.mark.parametrize("model", [*small_models(), model_on(mixed_tree(14, 5), [2] * 60, 5)])

@@ -10,6 +10,7 @@ This is the constant Potts model of Traag, Van Dooren & Nesterov (2011), with lo
 has no resolution limit: whether two groups are apart depends on these two, and not on how many others there are.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,11 +72,21 @@ class TreeCutter:
         for node in np.flatnonzero(self.parent >= 0).tolist():
             self.whole[node] = self.whole[self.parent[node]]
         # Sums over the columns of every inner node.
-        belongs = np.zeros((len(columns), len(self.inner)))
-        belongs[columns, self.home] = 1
+        self.loadings = np.bincount(self.home, loadings, len(self.inner))
+        self.n_columns = np.bincount(self.home, minlength=len(self.inner))
+        self._set_similarity(similarity)
+
+    def _set_similarity(self, similarity: FloatArray) -> None:
+        belongs = np.zeros((len(self.home), len(self.inner)))
+        belongs[np.arange(len(self.home)), self.home] = 1
         self.similarity = belongs.T @ similarity @ belongs
-        self.loadings, self.n_columns = loadings @ belongs, belongs.sum(axis=0).astype(int)
         self.min_gain = _MIN_GAIN * float(similarity.sum())
+
+    def with_similarity(self, similarity: FloatArray) -> "TreeCutter":
+        """Return a cutter of the same tree, with the same loadings, for another similarity of the columns."""
+        other = copy(self)
+        other._set_similarity(similarity)
+        return other
 
     def best(
         self, threshold: float, min_columns: int, start: IntArray | None = None, among: IntArray | None = None
@@ -112,6 +123,92 @@ class TreeCutter:
             if not self._revise(cut, start, rule):
                 break
         return cut
+
+    def nearby(
+        self, cuts: IntArray, thresholds: FloatArray, min_columns: int, start: IntArray | None = None
+    ) -> IntArray:
+        """Return better cuts near given ones: edges are cut, and cuts undone, while that raises Q.
+
+        It is many times as fast as :meth:`best`, because all cuts are changed at once: for resampled rows, whose best
+        cuts are mostly those of the rows themselves.
+
+        Parameters
+        ----------
+        cuts : array of int, shape (t, inner nodes)
+            One cut for each threshold, to begin from.
+        thresholds : array of float, shape (t,)
+            The latent correlation of each cut, below which groups are apart.
+        min_columns : int
+            Every piece that a new cut makes has at least this many columns.
+        start : array of int, optional
+            A cut to refine: what it cuts stays cut.
+
+        Returns
+        -------
+        array of int, shape (t, inner nodes)
+        """
+        nodes = np.arange(cuts.shape[1])
+        kept = np.zeros(len(nodes), dtype=bool) if start is None else start == nodes
+        # Whether the edge above each node is cut; a root has no such edge.
+        is_cut = ((cuts == nodes) | kept) & (self.parent >= 0)
+        excess = self.similarity - thresholds[:, None, None] * np.outer(self.loadings, self.loadings)
+        # Every round raises Q, so that none comes back. Two or three rounds are enough, as a rule.
+        for _ in nodes:
+            cut = self._tops(is_cut)
+            cutting = self._gains_of_cutting(is_cut, cut, excess, min_columns)
+            joining = self._gains_of_joining(cut, excess, kept)
+            gains = np.where(is_cut, joining, cutting)
+            if not self._change(is_cut, cut, gains):
+                break
+        return self._tops(is_cut)
+
+    def _tops(self, is_cut: NDArray[np.bool_]) -> IntArray:
+        """Return cuts as tops of the pieces of nodes, from whether the edge above each node is cut."""
+        tops = np.empty(is_cut.shape, dtype=np.intp)
+        for node, parent in enumerate(self.parent.tolist()):
+            tops[:, node] = node if parent < 0 else np.where(is_cut[:, node], node, tops[:, parent])
+        return tops
+
+    def _gains_of_cutting(
+        self, is_cut: NDArray[np.bool_], cut: IntArray, excess: FloatArray, min_columns: int
+    ) -> FloatArray:
+        """Return how much a cut above each node raises Q, for several cuts at once; -inf where there can be none."""
+        n_nodes = cut.shape[1]
+        first, last = np.arange(n_nodes), np.arange(n_nodes) + self.size
+        # Pairs in one piece alone. What is below a node but in another piece has no pairs outside of the subtree.
+        together = np.where(cut[:, :, None] == cut[:, None, :], excess, 0)
+        sums = np.zeros((len(cut), n_nodes + 1, n_nodes + 1))
+        sums[:, 1:, 1:] = together.cumsum(axis=1).cumsum(axis=2)
+        inside = sums[:, last, last] - sums[:, first, last] - sums[:, last, first] + sums[:, first, first]
+        across = sums[:, last, -1] - sums[:, first, -1] - inside
+        below = np.repeat(self.n_columns[None], len(cut), axis=0)
+        for node in range(n_nodes - 1, -1, -1):
+            if (parent := int(self.parent[node])) >= 0:
+                below[:, parent] += np.where(is_cut[:, node], 0, below[:, node])
+        smaller_side = np.minimum(below, np.take_along_axis(below, cut, axis=1) - below)
+        return np.where((smaller_side >= min_columns) & (self.parent >= 0), np.round(-across, 12), -np.inf)
+
+    def _gains_of_joining(self, cut: IntArray, excess: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+        """Return how much it raises Q to undo the cut above each node, for several cuts at once."""
+        nodes = np.arange(cut.shape[1])
+        member = (cut[:, :, None] == nodes).astype(float)
+        between = member.transpose(0, 2, 1) @ excess @ member  # of every two pieces, by their tops
+        gains = np.take_along_axis(between, cut[:, self.parent][:, :, None], axis=2)[:, :, 0]
+        return np.where(kept | (self.parent < 0), -np.inf, np.round(gains, 12))
+
+    def _change(self, is_cut: NDArray[np.bool_], cut: IntArray, gains: FloatArray) -> bool:
+        """Make the changes that raise Q, the best first, at most one for each piece; return whether there are any."""
+        numbers, nodes = np.nonzero(gains > self.min_gain)
+        changed = set[tuple[int, int]]()
+        for position in np.lexsort((nodes, -gains[numbers, nodes])).tolist():
+            number, node = int(numbers[position]), int(nodes[position])
+            pieces = {(number, int(cut[number, node]))}
+            if is_cut[number, node]:
+                pieces.add((number, int(cut[number, self.parent[node]])))
+            if not pieces & changed:
+                changed |= pieces
+                is_cut[number, node] = not is_cut[number, node]
+        return bool(changed)
 
     def _revise(self, cut: IntArray, start: IntArray, rule: _Rule) -> bool:
         """Replace or undo each cut where that raises Q; return whether the cut changed."""

@@ -144,7 +144,7 @@ class Dependence:
             return self.column_information
         if table.n_rows > _MAX_ROWS:
             table = table.subsample(_MAX_ROWS, _SEED)
-        counted = pairwise(table, _information_above_chance)
+        counted = pairwise(table, information_above_chance)
         np.fill_diagonal(counted, 0)
         unknown = np.isnan(counted)
         return np.where(unknown, self.column_information, counted) if unknown.any() else counted
@@ -197,15 +197,21 @@ class Dependence:
         return conditionals, starts
 
 
-def _information_above_chance(pairs: PairDistributions) -> FloatArray:
+def correlation(information: FloatArray) -> FloatArray:
+    """Return Linfoot's informational correlation ``sqrt(1 - exp(-2 I))``; that of two normal variables is ``|r|``."""
+    return np.sqrt(-np.expm1(-2 * information))
+
+
+def information_above_chance(pairs: PairDistributions, times: int = 1) -> FloatArray:
     """Return mutual information without its bias, at least 0; nan for columns that are never present together.
 
-    Independent columns with r and c states show ``(r - 1) (c - 1) / 2m`` nats on average in m rows (Miller 1955).
+    Independent columns with r and c states show ``(r - 1) (c - 1) / 2m`` nats on average in m rows (Miller 1955). Rows
+    that are resampled from m rows have been drawn at random two ``times``, and show as much more.
     """
     n_first, n_second = ((share > 0).sum(axis=-1) for share in (pairs.first, pairs.second))
     counted = pairs.total > 0
     bias = np.divide((n_first - 1) * (n_second - 1), 2 * pairs.total, out=np.zeros(pairs.total.shape), where=counted)
-    return np.where(counted, np.maximum(information(pairs) - bias, 0), np.nan)
+    return np.where(counted, np.maximum(information(pairs) - times * bias, 0), np.nan)
 
 
 def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

@@ -1,49 +1,34 @@
 """The groups of a model's columns, at up to three levels. Nobody has to choose the number of groups.
 
 Two groups of columns are apart if the factors they measure have a low correlation: the latent correlation, which is the
-correlation of the columns divided by their loadings (psychometricians say: corrected for attenuation). Each level has a
-range of thresholds for it:
-
-====== ========== =======================================================================================
-level  range      what it finds
-====== ========== =======================================================================================
-broad  0.20-0.45  groups of main groups, such as the domains of a personality questionnaire
-main   0.50-0.75  the scales of a questionnaire, sectors, branches of a language family
-fine   0.80-0.90  parts of main groups. A latent correlation above 0.85 is commonly read as: the same thing
-====== ========== =======================================================================================
-
-Within its range, each level takes the number of groups that the most thresholds agree on. So a level shows the division
-that is stable, and not what one threshold happens to cut.
+correlation of the columns divided by their loadings (psychometricians say: corrected for attenuation). How low decides
+:mod:`latree.explain.levels`.
 
 Loadings come from the model, and the correlation of columns from the rows, if they are there, or else from the model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from latree._util.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray, IntArray, RandomState
 from latree.explain.cutting import TreeCutter
-from latree.explain.dependence import Dependence
+from latree.explain.dependence import Dependence, correlation
+from latree.explain.levels import MIN_COLUMNS, find_levels
+from latree.explain.stability import column_stability
 from latree.model import Group, LatentTreeModel
 from latree.model.group import Level
 from latree.table import Table
 from latree.tree import Tree
 
-# The thresholds of each level: its lowest and highest latent correlation.
-_BROAD = (0.2, 0.45)
-_MAIN = (0.5, 0.75)
-_FINE = (0.8, 0.9)
-_STEP = 0.025
-# A main group has at least two columns. A part of a main group has at least three, which is what it takes to identify a
-# factor: two columns that share a little more with each other than with the rest are a pair, not a group.
-_MIN_COLUMNS = 2
-_MIN_COLUMNS_FINE = 3
 # The number of columns in the name of a group.
 _N_NAMING_COLUMNS = 2
 
 
-def find_groups(model: LatentTreeModel, table: Table | None = None) -> list[Group]:
+def find_groups(
+    model: LatentTreeModel, table: Table | None = None, *, resamples: int = 0, random_state: RandomState = 0
+) -> list[Group]:
     """Find the groups of a model's columns, as a hierarchy of up to three levels.
 
     Main groups come first, those with the most columns before others; then broad groups, if main groups form larger
@@ -58,16 +43,25 @@ def find_groups(model: LatentTreeModel, table: Table | None = None) -> list[Grou
         The rows that the model was fitted to, encoded with the model's columns (see :meth:`LatentTreeModel.encode`).
         Groups are more reliable with them: columns that are far from each other in the tree may depend on each other
         more than the model says.
+    resamples : int
+        If there are rows, resample them so many times to see how stable the main groups are; 50 are enough. By default
+        stability is not computed. Very wide tables are resampled less often. If a column has more than 64 states, there
+        is no stability.
+    random_state : int, Generator, RandomState or None
+        Seed of the resampling.
 
     Returns
     -------
     list of Group
+        With ``resamples``, the ``column_stability`` of a main group is the share of resampled tables in which each
+        column is found in this group again, and ``stability`` is the mean over its columns.
 
     References
     ----------
     V. A. Traag, P. Van Dooren, Y. Nesterov: *Narrow scope for resolution-limit-free community detection*, 2011.
     E. H. Linfoot: *An informational measure of correlation*, 1957. M. Rönkkö, E. Cho: *An updated guideline for
-    assessing discriminant validity*, 2022.
+    assessing discriminant validity*, 2022. A. P. Christensen, H. Golino: *Estimating the stability of psychological
+    dimensions via bootstrap exploratory graph analysis*, 2021.
 
     Examples
     --------
@@ -77,8 +71,14 @@ def find_groups(model: LatentTreeModel, table: Table | None = None) -> list[Grou
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> [group.columns for group in find_groups(model)]
     [('a', 'b', 'c'), ('d', 'e', 'f')]
+
+    All columns are found in their group again in every table that is resampled from 5000 rows:
+
+    >>> groups = find_groups(model, model.sample(5000, random_state=0), resamples=50)
+    >>> [group.column_stability for group in groups]
+    [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0)]
     """
-    return groups_of(Dependence(model), table)
+    return groups_of(Dependence(model), table, resamples=resamples, random_state=random_state)
 
 
 def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
@@ -104,25 +104,27 @@ def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
     return np.array([main.get(name, -1) for name in names], dtype=np.intp)
 
 
-def groups_of(dependence: Dependence, table: Table | None = None) -> list[Group]:
+def groups_of(
+    dependence: Dependence, table: Table | None = None, *, resamples: int = 0, random_state: RandomState = 0
+) -> list[Group]:
     """Find the groups of a model whose dependence is known; see :func:`find_groups`."""
     tree = dependence.tree
-    information = dependence.column_information if table is None else dependence.counted_information(table)
-    cutter = TreeCutter(tree, correlation(information), _loadings(dependence))
-    main = _most_persistent(cutter, _MAIN, _MIN_COLUMNS)
-    fine = _most_persistent(cutter, _FINE, _MIN_COLUMNS_FINE, start=main)
-    # One group says little, with or without pairs beside it. If it falls into parts, these are of more use.
-    if len(_pieces(tree, cutter, main, _MIN_COLUMNS_FINE)) <= 1:
-        main = fine
-    broad = _most_persistent(cutter, _BROAD, _MIN_COLUMNS, among=main)
+    similarity = correlation(dependence.column_information if table is None else dependence.counted_information(table))
+    loadings = _loadings(dependence)
+    cutter = TreeCutter(tree, similarity, loadings)
+    levels = find_levels(cutter)
+    stability = None
+    if resamples and table is not None:
+        rows = dependence.model.encode(table)
+        stability = column_stability(cutter, levels, similarity, loadings, rows, resamples, random_state)
     # The pieces of each level. A piece that is the same at two levels is shown once, one with all groups not at all.
-    main_pieces = _pieces(tree, cutter, main)
+    main_pieces = _pieces(tree, cutter, levels.main)
     broad_pieces = [
         piece
-        for piece in _pieces(tree, cutter, broad)
+        for piece in _pieces(tree, cutter, levels.broad)
         if piece not in main_pieces and not all(piece.issuperset(part) for part in main_pieces)
     ]
-    fine_pieces = [piece for piece in _pieces(tree, cutter, fine) if piece not in main_pieces]
+    fine_pieces = [piece for piece in _pieces(tree, cutter, levels.fine) if piece not in main_pieces]
     n_main, groups = len(main_pieces), list[Group]()
     for piece in main_pieces:
         groups.append(_group(dependence, piece, "main", _first_above(piece, broad_pieces, n_main), groups))
@@ -130,17 +132,21 @@ def groups_of(dependence: Dependence, table: Table | None = None) -> list[Group]
         groups.append(_group(dependence, piece, "broad", None, groups))
     for piece in fine_pieces:
         groups.append(_group(dependence, piece, "fine", _first_above(piece, main_pieces, 0), groups))
-    return groups
+    return groups if stability is None else _with_stability(groups, dict(zip(tree.names, stability, strict=True)))
+
+
+def _with_stability(groups: list[Group], stability: Mapping[str, float]) -> list[Group]:
+    """Return the groups; main groups with the stability of their columns, and its mean."""
+    shares = [tuple(float(stability[column]) for column in group.columns) for group in groups]
+    return [
+        replace(group, stability=sum(own) / len(own), column_stability=own) if group.level == "main" else group
+        for group, own in zip(groups, shares, strict=True)
+    ]
 
 
 def _first_above(piece: frozenset[int], others: list[frozenset[int]], first_number: int) -> int | None:
     """Return the number of the piece that contains another one, if there is one; they are numbered from a first."""
     return next((number for number, other in enumerate(others, start=first_number) if piece < other), None)
-
-
-def correlation(information: FloatArray) -> FloatArray:
-    """Return Linfoot's informational correlation ``sqrt(1 - exp(-2 I))``; that of two normal variables is ``|r|``."""
-    return np.sqrt(-np.expm1(-2 * information))
 
 
 def _loadings(dependence: Dependence) -> FloatArray:
@@ -156,27 +162,7 @@ def _loadings(dependence: Dependence) -> FloatArray:
     return loadings
 
 
-def _most_persistent(
-    cutter: TreeCutter,
-    thresholds: tuple[float, float],
-    min_columns: int,
-    start: IntArray | None = None,
-    among: IntArray | None = None,
-) -> IntArray:
-    """Return the cut with the number of pieces that the most thresholds of a range agree on, the smaller among equals.
-
-    Of the thresholds that agree, the one in the middle decides.
-    """
-    lowest, highest = thresholds
-    grid = np.linspace(lowest, highest, round((highest - lowest) / _STEP) + 1)
-    cuts = [cutter.best(float(threshold), min_columns, start, among) for threshold in grid]
-    numbers = [len(np.unique(cut)) for cut in cuts]
-    chosen = min(numbers, key=lambda number: (-numbers.count(number), number))
-    agreeing = [cut for cut, number in zip(cuts, numbers, strict=True) if number == chosen]
-    return agreeing[len(agreeing) // 2]
-
-
-def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray, min_columns: int = _MIN_COLUMNS) -> list[frozenset[int]]:
+def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int]]:
     """Return the nodes of each piece that a cut makes, those with the most columns first.
 
     Pieces with fewer columns are left out, as are hidden nodes that connect nothing within their piece: a hidden
@@ -198,7 +184,7 @@ def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray, min_columns: int = _M
                 waiting += [other for other in inside if other >= tree.n_observed]
         found.append(frozenset(nodes))
     columns = {nodes: sorted(node for node in nodes if node < tree.n_observed) for nodes in found}
-    groups = (nodes for nodes in found if len(columns[nodes]) >= min_columns)
+    groups = (nodes for nodes in found if len(columns[nodes]) >= MIN_COLUMNS)
     return sorted(groups, key=lambda nodes: (-len(columns[nodes]), columns[nodes]))
 
 

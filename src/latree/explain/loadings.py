@@ -6,8 +6,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.frames import make_frame
-from latree.explain.dependence import Dependence
-from latree.explain.groups import correlation
+from latree.explain.dependence import Dependence, correlation
 from latree.explain.order import state_scores
 from latree.model import LatentTreeModel
 
