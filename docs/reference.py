@@ -32,6 +32,7 @@ PUBLIC = [
     "latree.learners",
     "latree.explain",
     "latree.figure",
+    "latree.export",
     "latree.report",
     "latree.paper",
 ]

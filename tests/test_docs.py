@@ -7,9 +7,13 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import warnings
 from pathlib import Path
 
 import pytest
+
+from helpers.models import grouped_model
+from latree.table.textfile import write_cells
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "latree"
@@ -325,3 +329,25 @@ def test_the_first_lines_of_the_readme_run(tmp_path, monkeypatch, capsys):
     exec(compile(code, "README.md", "exec"), {})
     assert "mean texture" in capsys.readouterr().out
     assert (tmp_path / "report.html").exists()
+
+
+# The page on other programs.
+
+
+def export_blocks():
+    return fenced((ROOT / "docs" / "export.md").read_text(encoding="utf-8"), "python")
+
+
+@pytest.mark.parametrize("block", range(len(export_blocks())))
+def test_the_examples_of_exports_run(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = grouped_model()
+    Path("run").mkdir()
+    model.save("run/model.json")
+    Path("data.csv").write_text(write_cells(model.tree.names, model.sample(50, 0).codes().astype(str)))
+    with warnings.catch_warnings():  # other libraries warn when they are imported
+        warnings.simplefilter("ignore")
+        import matplotlib as mpl
+
+        mpl.use("Agg")
+        exec(compile(export_blocks()[block], "export.md", "exec"), {})

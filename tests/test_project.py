@@ -29,6 +29,7 @@ ROOMS = [
     "explain",
     "learn",
     "figure",
+    "export",
     "report",
     "estimator",
     "cli",

@@ -2,7 +2,7 @@
 
 Start with :class:`latree.LatentTree`, or with :func:`latree.learn_tree` for the tree alone. What users may import is
 what ``__all__`` lists here and in the folders ``table``, ``tree``, ``counts``, ``learners``, ``model``, ``explain``,
-``figure``, ``report`` and ``paper``.
+``figure``, ``export``, ``report`` and ``paper``.
 """
 
 from typing import TYPE_CHECKING

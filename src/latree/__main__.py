@@ -12,11 +12,11 @@ import click
 
 from latree import __version__
 from latree.cli.common import Interrupted
+from latree.cli.export import export
 from latree.cli.fit import demo, fit
-from latree.cli.impute import impute
 from latree.cli.plot import plot
 from latree.cli.report import report
-from latree.cli.rows import sample, score
+from latree.cli.rows import impute, sample, score
 from latree.cli.trees import compare, methods
 from latree.errors import InputError
 from latree.paper.commands import power, reproduce, theory
@@ -36,7 +36,7 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (fit, compare, methods, demo, score, sample, impute, plot, report, reproduce, theory, power):
+for command in (fit, compare, methods, demo, score, sample, impute, plot, report, export, reproduce, theory, power):
     commands.add_command(command)
 
 

@@ -8,6 +8,7 @@ from helpers.strategies import contracted, in_dendropy, naive_edge_splits, named
 from latree.errors import InputError
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
+from latree.tree.newick import write_newick
 
 checked = settings(deadline=None, derandomize=True, max_examples=100)
 
@@ -40,6 +41,17 @@ def test_newick_reads_what_the_rules_say():
         [1e-3, np.nan, 2, np.nan, np.nan, np.nan, np.nan], [np.nan, np.nan, 0.9, np.nan, np.nan, 0.25, np.nan],
     )  # fmt: skip
     assert same_graph(tree, expected)
+
+
+def test_named_hidden_nodes_stay_hidden():
+    tree = Tree("abcde", [(5, 0), (5, 1), (5, 6), (6, 2), (6, 3), (3, 4)], support=[np.nan, np.nan, 0.9] + [np.nan] * 3)
+    text = write_newick(tree.names, tree.rooted(), tree.lengths, tree.support, ["it's", "H 2"])
+    assert text == "((a,b)'it''s'[&hidden=true,support=0.9],c,(e)d)'H 2'[&hidden=true];\n"
+    assert same_graph(Tree.from_newick(text), tree)
+    # A leaf is never hidden, and other comments are passed over.
+    again = Tree.from_newick("((a[&hidden=true],b)x[&hidden=false],c,(d,e)y[&rate=1,hidden=true,support=0.5]);")
+    assert again.names == ("a", "b", "x", "c", "d", "e")
+    assert np.nansum(again.support) == 0.5
 
 
 @pytest.mark.parametrize("seed", range(4))

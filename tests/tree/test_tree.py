@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.strategies import any_tree, graph_of, hidden_edges, naive_edge_splits, numbered, same_graph
+from helpers.strategies import (
+    any_tree,
+    graph_of,
+    hidden_edges,
+    mixed_tree,
+    naive_edge_splits,
+    naive_splits,
+    numbered,
+    path_distances,
+    same_graph,
+)
 from latree.errors import InputError
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
@@ -137,6 +147,32 @@ def test_path_lengths_are_shortest_paths(tree):
     found = dict(networkx.all_pairs_shortest_path_length(graph_of(tree)))
     expected = [[found[u].get(v, -1) for v in range(tree.n_observed)] for u in range(tree.n_observed)]
     np.testing.assert_array_equal(tree.path_lengths(), expected)
+
+
+@checked
+@given(any_tree, st.data())
+def test_the_restricted_tree_has_the_splits_of_the_tree_on_fewer_variables(tree, data):
+    kept = data.draw(st.lists(st.sampled_from(tree.names), min_size=1, unique=True))
+    found = tree.restricted(kept)
+    assert found.names == tuple(kept)
+    sides = ({side & frozenset(kept) for side in split} for split in naive_edge_splits(tree))
+    expected = {frozenset(split) for split in sides if len(split) == 2 and all(len(side) > 1 for side in split)}
+    assert naive_splits(found) == expected
+    hidden = [len(around) for around in found.neighbors[found.n_observed :]]
+    assert min(hidden, default=2) > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_restricted_tree_has_the_same_distances(seed):
+    tree = mixed_tree(8, seed)
+    kept = [2, 5, 1, 7, 4]
+    found = tree.restricted([tree.names[i] for i in kept])
+    np.testing.assert_allclose(path_distances(found), path_distances(tree)[np.ix_(kept, kept)], atol=1e-12)
+
+
+def test_a_tree_is_restricted_to_its_own_variables():
+    with pytest.raises(InputError, match="no variable 'z'"):
+        FOREST.restricted("az")
 
 
 def test_to_networkx_has_names_and_known_numbers():

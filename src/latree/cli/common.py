@@ -1,7 +1,7 @@
 """What the commands share: options, checkpoints, and reading models and trees."""
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -131,27 +131,6 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
             if done or not checkpoint.describe():  # an empty one would only block runs with other settings
                 checkpoint.remove()
             checkpoint.close()
-
-
-@contextmanager
-def rows_output(out: Path | None) -> Iterator[Callable[[Iterable[Sequence[str]]], None]]:
-    """Yield a function that prints rows, or writes them to a new file, whole or not at all."""
-    from latree._util.files import new_file, refuse_existing
-    from latree.table.textfile import write_rows
-
-    if out is None:
-        yield lambda rows: click.echo(write_rows(rows), nl=False)
-        return
-    if out.suffix == ".gz":
-        raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
-    refuse_existing(out, may_replace())  # a file may have appeared there during the work
-    delimiter = "\t" if out.suffix == ".tsv" else ","
-    with new_file(out) as stream:
-
-        def write(rows: Iterable[Sequence[str]]) -> None:
-            stream.write(write_rows(rows, delimiter).encode())
-
-        yield write
 
 
 def command_line(*arguments: str) -> str:

@@ -81,6 +81,11 @@ def find_groups(
     return groups_of(Dependence(model), table, resamples=resamples, random_state=random_state)
 
 
+def known_groups(model: LatentTreeModel) -> Sequence[Group]:
+    """Return the groups that a model keeps, or find them if it keeps none."""
+    return model.groups or find_groups(model)
+
+
 def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
     """Return the number of each column's main group; -1 for a column that is in none.
 

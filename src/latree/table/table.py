@@ -371,11 +371,11 @@ def as_table(
                     f"there is no column {absent[0]!r}, which the model needs: add it; its cells may be missing"
                 )
             wanted = [column.name for column in columns]
-        encode = partial(encode_batch, columns=tuple(columns), names=tuple(wanted), unseen=unseen)
+        encode = partial(_encode_batch, columns=tuple(columns), names=tuple(wanted), unseen=unseen)
         return Table(tuple(columns), source.store(encode, wanted))
 
 
-def encode_batch(batch: RawBatch, columns: tuple[Column, ...], names: tuple[str, ...], unseen: Unseen) -> Block:
+def _encode_batch(batch: RawBatch, columns: tuple[Column, ...], names: tuple[str, ...], unseen: Unseen) -> Block:
     """Encode raw cells as codes of known columns; ``names`` are the names of these columns in the data."""
     dtype = code_type(columns)
     codes = np.empty((count_rows(batch.columns.values()) if names else 0, len(names)), dtype=dtype, order="F")

@@ -77,13 +77,8 @@ def read_lines(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Return a table as the text of a CSV file."""
-    return write_rows([header, *rows], delimiter)
-
-
-def write_rows(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
-    """Return rows as lines of a CSV file."""
     stream = io.StringIO()
-    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
     return stream.getvalue()
 
 

@@ -7,6 +7,8 @@ Rules where the format leaves a choice:
 - A name is quoted unless it is all letters, digits and dots and does not look like a number; a quote in it is doubled.
 - A number after an inner node is the support of the edge above it; any other label (or a quoted number) is the name of
   an observed inner node, whose edge's support is then written as a comment ``[&support=0.9]``.
+- Hidden nodes have no names, unless names for them are given; such a label has a comment ``[&hidden=true]``, so that it
+  is not read as an observed inner node.
 - An underscore stays an underscore. Other comments are passed over.
 - A forest is several statements, one after another.
 
@@ -37,7 +39,9 @@ _TOKEN = re.compile(
 _PLAIN = re.compile(r"[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*")
 
 
-def write_newick(names: Sequence[str], rooted: Rooted, lengths: FloatArray, support: FloatArray) -> str:
+def write_newick(
+    names: Sequence[str], rooted: Rooted, lengths: FloatArray, support: FloatArray, hidden: Sequence[str] = ()
+) -> str:
     """Return a rooted tree as text; a forest as one statement per component.
 
     Parameters
@@ -47,16 +51,20 @@ def write_newick(names: Sequence[str], rooted: Rooted, lengths: FloatArray, supp
     rooted : Rooted
     lengths, support : array of float
         One number per edge; NaN is not written.
+    hidden : sequence of str
+        Names of the other nodes, the hidden variables; empty: they are not named.
     """
+    labels = [*map(quoted_name, names), *map(quoted_name, hidden)]
     texts = [""] * len(rooted.parent)
     for node in rooted.postorder:
         children = rooted.children[node]
         edge = int(rooted.up[node])
         length, edge_support = (lengths[edge], support[edge]) if edge >= 0 else (np.nan, np.nan)
         text = f"({','.join(texts[child] for child in children)})" if children else ""
-        if node < len(names):
-            text += _quoted(names[node])
-            text += "" if np.isnan(edge_support) else f"[&support={float(edge_support)!r}]"
+        if node < len(labels):
+            facts = ["hidden=true"] if node >= len(names) else []
+            facts += [] if np.isnan(edge_support) else [f"support={float(edge_support)!r}"]
+            text += labels[node] + (f"[&{','.join(facts)}]" if facts else "")
         elif not np.isnan(edge_support):
             text += repr(float(edge_support))
         texts[node] = text if np.isnan(length) else f"{text}:{float(length)!r}"
@@ -65,7 +73,8 @@ def write_newick(names: Sequence[str], rooted: Rooted, lengths: FloatArray, supp
     return "\n".join(f"{texts[root]};" for root in rooted.roots) + "\n"
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """Return a name as it is written in Newick and NEXUS: in quotes, unless it is a plain word."""
     if _PLAIN.fullmatch(name) and _as_number(name) is None:
         return name
     return "'" + name.replace("'", "''") + "'"
@@ -131,8 +140,7 @@ class _Reader:
     def take(self, kind: str, value: str) -> None:
         """Take the next token."""
         if kind == "comment":
-            if self.last is not None and value.startswith("&support="):
-                self.last.support = _number(value.removeprefix("&support="))
+            self._facts(value)
         elif self.after_colon:
             assert self.last is not None
             self.last.length = _number(value if kind == "word" else f"'{value}'")
@@ -149,6 +157,17 @@ class _Reader:
             self.after_colon = True
         else:
             self._end(value)
+
+    def _facts(self, comment: str) -> None:
+        """Take what a comment such as ``&hidden=true,support=0.9`` says about the last node."""
+        if self.last is None or not comment.startswith("&"):
+            return
+        for fact in comment[1:].split(","):
+            key, _, value = fact.partition("=")
+            if key == "support":
+                self.last.support = _number(value)
+            elif (key, value) == ("hidden", "true") and self.last.children:
+                self.last.name = None
 
     def _label(self, label: str, is_name: bool) -> None:
         """Make a leaf, or give the last inner node its name or the support of its edge."""

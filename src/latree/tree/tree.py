@@ -347,6 +347,34 @@ class Tree:
         )
         return Tree(names, moved[self.edges], self.lengths, self.support)
 
+    def restricted(self, names: Sequence[str]) -> "Tree":
+        """Return the tree that this one induces on some of its observed variables, which keep the order of ``names``.
+
+        The others are removed, and so are hidden nodes that then connect nothing, as in :meth:`cut`. An inner node
+        whose variable is removed stays as a hidden node if it connects three others or more.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of observed variables of the tree.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),(c,d),(e,f));")
+        >>> print(tree.restricted("acef").to_newick(), end="")
+        (e,f,(c,a));
+        """
+        if odd := set(names) - set(self.names):
+            raise InputError(f"the tree has no variable {min(odd)!r:.60}")
+        # Removed variables become hidden nodes, numbered after all others.
+        kept = {name: position for position, name in enumerate(names)}
+        removed = [name for name in self.names if name not in kept]
+        numbers = {name: position for position, name in enumerate(removed, start=len(kept) + self.n_hidden)}
+        moved = [*((kept | numbers)[name] for name in self.names), *range(len(kept), len(kept) + self.n_hidden)]
+        ends = np.array(moved, dtype=np.intp)[self.edges].tolist()
+        return self._from_edges(names, cut(self._edge_list(ends), (), len(kept)))
+
     def with_numbers(self, *, lengths: Any = None, support: Any = None) -> "Tree":
         """Return the same tree with other lengths or support; those that are not given stay.
 
@@ -420,13 +448,20 @@ class Tree:
         a;
         (c:4.0,d:5.0,b:5.0);
         """
-        rows = zip(self.edges.tolist(), self.lengths.tolist(), self.support.tolist(), strict=True)
-        left = cut([Edge(u, v, length, support) for (u, v), length, support in rows], edges, self.n_observed)
+        return self._from_edges(self.names, cut(self._edge_list(self.edges.tolist()), edges, self.n_observed))
+
+    def _edge_list(self, ends: Sequence[Sequence[int]]) -> list[Edge]:
+        """Return the edges with their numbers, and with the given nodes as their ends."""
+        rows = zip(ends, self.lengths.tolist(), self.support.tolist(), strict=True)
+        return [Edge(u, v, length, support) for (u, v), length, support in rows]
+
+    @staticmethod
+    def _from_edges(names: Sequence[str], edges: Sequence[Edge]) -> "Tree":
         return Tree(
-            self.names,
-            [(edge.u, edge.v) for edge in left],
-            [edge.length for edge in left],
-            [edge.support for edge in left],
+            names,
+            [(edge.u, edge.v) for edge in edges],
+            [edge.length for edge in edges],
+            [edge.support for edge in edges],
         )
 
     def to_newick(self) -> str:
