@@ -17,6 +17,7 @@ from latree.cli.fit import demo, fit
 from latree.cli.plot import plot
 from latree.cli.report import report
 from latree.cli.rows import impute, sample, score
+from latree.cli.transform import transform
 from latree.cli.trees import compare, methods
 from latree.errors import InputError
 from latree.paper.commands import power, reproduce, theory
@@ -36,7 +37,23 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (fit, compare, methods, demo, score, sample, impute, plot, report, export, reproduce, theory, power):
+_COMMANDS = (
+    fit,
+    compare,
+    methods,
+    demo,
+    transform,
+    score,
+    sample,
+    impute,
+    plot,
+    report,
+    export,
+    reproduce,
+    theory,
+    power,
+)
+for command in _COMMANDS:
     commands.add_command(command)
 
 

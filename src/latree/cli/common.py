@@ -133,6 +133,12 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
             checkpoint.close()
 
 
+def refuse_gzip(out: Path) -> None:
+    """Raise if the name of an output says that it is compressed."""
+    if out.suffix == ".gz":
+        raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
+
+
 def command_line(*arguments: str) -> str:
     """Return the running command with the options that differ from their defaults and ``--out run``.
 

@@ -126,12 +126,11 @@ def _labels(column: "Column") -> list[str]:
 def _output_rows(header: list[str], rows: Iterable[Sequence[str]], out: Path | None) -> None:
     """Print a table, or write it to a new file."""
     from latree._util.files import refuse_existing, write_text
-    from latree.table.textfile import write_cells
+    from latree.table.textfile import delimiter_of, write_cells
 
     if out is None:
         click.echo(write_cells(header, rows), nl=False)
         return
-    if out.suffix == ".gz":
-        raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
+    common.refuse_gzip(out)
     refuse_existing(out, common.may_replace())  # a file may have appeared there during the work
-    write_text(out, write_cells(header, rows, "\t" if out.suffix == ".tsv" else ","))
+    write_text(out, write_cells(header, rows, delimiter_of(out)))

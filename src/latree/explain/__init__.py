@@ -1,8 +1,22 @@
-"""What a fitted model says: groups of columns, loadings, the order of states, the direction of columns."""
+"""What a fitted model says: groups of columns, loadings, scores of rows, the order of states, directions of columns."""
 
 from latree.explain.groups import find_groups, group_labels
 from latree.explain.loadings import loadings
 from latree.explain.order import OrderedModel, order_states
+from latree.explain.reliability import Reliability, reliability
+from latree.explain.scores import RowScores, row_scores, state_names
 from latree.model import Group
 
-__all__ = ["Group", "OrderedModel", "find_groups", "group_labels", "loadings", "order_states"]
+__all__ = [
+    "Group",
+    "OrderedModel",
+    "Reliability",
+    "RowScores",
+    "find_groups",
+    "group_labels",
+    "loadings",
+    "order_states",
+    "reliability",
+    "row_scores",
+    "state_names",
+]

@@ -107,7 +107,7 @@ def order_states(model: LatentTreeModel) -> OrderedModel:
     >>> ordered.model.tables[0].T.tolist()  # P(calm | low state), P(calm | high state)
     [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]
     """
-    neighbourhood = _Neighbourhood(model)
+    neighbourhood = Neighbourhood(model)
     scores = _oriented(neighbourhood, _state_scores(neighbourhood))
     orders = [np.arange(len(table)) for table in model.tables]
     for node in neighbourhood.hidden:
@@ -124,7 +124,11 @@ def state_scores(model: LatentTreeModel) -> dict[int, FloatArray]:
 
     A hidden variable that no ordered column says anything about has no score, and is left out.
     """
-    neighbourhood = _Neighbourhood(model)
+    return state_scores_of(Neighbourhood(model))
+
+
+def state_scores_of(neighbourhood: "Neighbourhood") -> dict[int, FloatArray]:
+    """Return the scores of states in a model whose neighbourhood is known; see :func:`state_scores`."""
     return {node: score.values for node, score in _oriented(neighbourhood, _state_scores(neighbourhood)).items()}
 
 
@@ -138,7 +142,7 @@ class _Score:
 
 
 @dataclass(frozen=True)
-class _Neighbourhood:
+class Neighbourhood:
     """What neighbours in a model say about each other."""
 
     model: LatentTreeModel
@@ -182,7 +186,7 @@ class _Neighbourhood:
         return found
 
 
-def _state_scores(neighbourhood: _Neighbourhood) -> dict[int, _Score]:
+def _state_scores(neighbourhood: Neighbourhood) -> dict[int, _Score]:
     """Return the scores of hidden variables' states, each up to its sign, where there are ordered columns."""
     names = neighbourhood.model.tree.names
     found: dict[int, _Score] = {}
@@ -210,7 +214,7 @@ def _state_scores(neighbourhood: _Neighbourhood) -> dict[int, _Score]:
     return found
 
 
-def _score_by_neighbours(neighbourhood: _Neighbourhood, node: int, scores: dict[int, _Score]) -> _Score | None:
+def _score_by_neighbours(neighbourhood: Neighbourhood, node: int, scores: dict[int, _Score]) -> _Score | None:
     """Return the score of a hidden variable by the scores of hidden variables beside it."""
     others = [other for other in neighbourhood.neighbours(node, hidden=True) if other in scores]
     others.sort(key=lambda other: scores[other].name)
@@ -238,7 +242,7 @@ def _common_score(means: list[FloatArray], shares: FloatArray) -> FloatArray | N
     return np.asarray(score / np.sqrt(score**2 @ shares))
 
 
-def _oriented(neighbourhood: _Neighbourhood, scores: dict[int, _Score]) -> dict[int, _Score]:
+def _oriented(neighbourhood: Neighbourhood, scores: dict[int, _Score]) -> dict[int, _Score]:
     """Choose the sign of each score: those that maximise the sum at the top of this module, found exactly."""
     couplings = _couplings(neighbourhood, scores)
     signs: dict[int, float] = {}
@@ -261,7 +265,7 @@ def _oriented(neighbourhood: _Neighbourhood, scores: dict[int, _Score]) -> dict[
     return {node: replace(score, values=signs[node] * score.values) for node, score in scores.items()}
 
 
-def _couplings(neighbourhood: _Neighbourhood, scores: dict[int, _Score]) -> dict[int, dict[int, float]]:
+def _couplings(neighbourhood: Neighbourhood, scores: dict[int, _Score]) -> dict[int, dict[int, float]]:
     """Return ``log((1 + r) / (1 - r))`` for neighbouring hidden variables whose scores have the correlation r."""
     found: dict[int, dict[int, float]] = {node: {} for node in scores}
     for node, score in scores.items():
@@ -285,7 +289,7 @@ def _part(root: int, links: dict[int, dict[int, float]]) -> tuple[list[int], dic
     return order, parent
 
 
-def _state_order(neighbourhood: _Neighbourhood, node: int, scores: FloatArray | None) -> IntArray:
+def _state_order(neighbourhood: Neighbourhood, node: int, scores: FloatArray | None) -> IntArray:
     """Return the states of a hidden variable in their order."""
     shares = neighbourhood.marginals[node]
     keys = [] if scores is None else [np.round(scores, _DECIMALS)]
@@ -306,7 +310,7 @@ def _n_distinct(keys: list[FloatArray]) -> int:
     return len(np.unique(np.array(keys).T, axis=0))
 
 
-def _distributions(neighbourhood: _Neighbourhood, node: int) -> Iterator[FloatArray]:
+def _distributions(neighbourhood: Neighbourhood, node: int) -> Iterator[FloatArray]:
     """Yield P(column | node) for all columns by name, neighbours first, one row per state: they break ties."""
     model = neighbourhood.model
     own = neighbourhood.neighbours(node, hidden=False)
@@ -316,7 +320,7 @@ def _distributions(neighbourhood: _Neighbourhood, node: int) -> Iterator[FloatAr
         yield model.joint([node, column]) / np.where(shares > 0, shares, 1)
 
 
-def _directions(neighbourhood: _Neighbourhood, scores: dict[int, _Score]) -> IntArray:
+def _directions(neighbourhood: Neighbourhood, scores: dict[int, _Score]) -> IntArray:
     """Return the direction of each column relative to the nearest hidden variable that has a score."""
     directions = np.zeros(neighbourhood.model.tree.n_observed, dtype=np.intp)
     name_of = dict(enumerate(neighbourhood.model.tree.names)) | {node: score.name for node, score in scores.items()}
@@ -338,6 +342,6 @@ def _directions(neighbourhood: _Neighbourhood, scores: dict[int, _Score]) -> Int
     return directions
 
 
-def _most_explained(neighbourhood: _Neighbourhood, column: int, expected: Iterable[FloatArray]) -> FloatArray:
+def _most_explained(neighbourhood: Neighbourhood, column: int, expected: Iterable[FloatArray]) -> FloatArray:
     """Return the expected score that varies most with the column; the first of several."""
     return max(expected, key=lambda values: round(float(values**2 @ neighbourhood.marginals[column]), _DECIMALS))

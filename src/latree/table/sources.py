@@ -163,14 +163,15 @@ class LocalSource(RowSource):
         self, measure: Callable[[RawBatch], Result], merge: Callable[[Result, Result], Result], names: Names
     ) -> Result:
         """Apply ``measure`` to all batches, and merge the results in order."""
-        return reduce(merge, map_ordered(measure, self._batches(names)))
+        return reduce(merge, map_ordered(measure, self.batches(names)))
 
     def store(self, encode: Callable[[RawBatch], Block], names: Names) -> Rows:
         """Encode all batches, and keep the codes in memory or on disk."""
-        blocks = map_ordered(encode, self._batches(names))
+        blocks = map_ordered(encode, self.batches(names))
         return store_blocks(blocks) if self.may_go_to_disk else MemoryRows.from_block(concatenate(blocks))
 
-    def _batches(self, names: Names) -> Iterator[RawBatch]:
+    def batches(self, names: Names) -> Iterator[RawBatch]:
+        """Yield the batches in order."""
         start = 0
         for columns in self.read(self._names_to_read(names)):
             yield raw_batch(columns, self.weights, start)

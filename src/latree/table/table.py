@@ -355,7 +355,7 @@ def as_table(
     if weights is not None:
         source = _with_weights(source, weights, missing)
     wanted = _without(source, drop)
-    with _errors_naming(source.where):
+    with errors_naming(source.where):
         if columns is None:
             columns = learn_columns(source, wanted, bins, missing)
             unseen = "missing"  # only rows of weight zero can have values that the columns do not
@@ -365,17 +365,22 @@ def as_table(
                     f"{len(wanted)} columns where the model has {len(columns)}: pass the same columns in the same order"
                 )
         else:
-            absent = [column.name for column in columns if column.name not in wanted]
-            if absent:
-                raise InputError(
-                    f"there is no column {absent[0]!r}, which the model needs: add it; its cells may be missing"
-                )
-            wanted = [column.name for column in columns]
-        encode = partial(_encode_batch, columns=tuple(columns), names=tuple(wanted), unseen=unseen)
+            wanted = names_in(columns, wanted)
+        encode = partial(encode_batch, columns=tuple(columns), names=tuple(wanted), unseen=unseen)
         return Table(tuple(columns), source.store(encode, wanted))
 
 
-def _encode_batch(batch: RawBatch, columns: tuple[Column, ...], names: tuple[str, ...], unseen: Unseen) -> Block:
+def names_in(columns: Sequence[Column], names: Collection[str]) -> list[str]:
+    """Return the names of a model's columns; raise if data with these names lack one."""
+    for column in columns:
+        if column.name not in names:
+            raise InputError(
+                f"there is no column {column.name!r}, which the model needs: add it; its cells may be missing"
+            )
+    return [column.name for column in columns]
+
+
+def encode_batch(batch: RawBatch, columns: tuple[Column, ...], names: tuple[str, ...], unseen: Unseen) -> Block:
     """Encode raw cells as codes of known columns; ``names`` are the names of these columns in the data."""
     dtype = code_type(columns)
     codes = np.empty((count_rows(batch.columns.values()) if names else 0, len(names)), dtype=dtype, order="F")
@@ -426,7 +431,7 @@ def _problem(column: Column, all_missing: bool, n_rows: float, most_states: int)
 
 
 @contextmanager
-def _errors_naming(source: str) -> Iterator[None]:
+def errors_naming(source: str) -> Iterator[None]:
     """Put the name of the data in front of the message of an InputError."""
     try:
         yield
@@ -440,7 +445,7 @@ def _with_weights(source: RowSource, weights: Any, missing: tuple[str, ...]) -> 
         if weights not in source.names:
             raise InputError(
                 f"{source.where}: there is no column {weights!r} to take weights from: its columns are "
-                f"{_listed(source.names)}"
+                f"{listed(source.names)}"
             )
         row_weights = RowWeights(weights, None, missing)
     else:
@@ -448,7 +453,7 @@ def _with_weights(source: RowSource, weights: Any, missing: tuple[str, ...]) -> 
             row_weights = RowWeights(None, np.asarray(weights, dtype=np.float64), missing)
         except (ValueError, TypeError):
             raise InputError(f"{source.where}: weights must be one number per row, not {weights!r:.60}") from None
-    with _errors_naming(source.where):
+    with errors_naming(source.where):
         if row_weights.array is not None:
             rows = source.reduce(lambda batch: count_rows(batch.columns.values()), lambda a, b: a + b, source.names[:1])
             if row_weights.array.shape != (rows,):
@@ -478,11 +483,11 @@ def _without(source: RowSource, drop: Collection[str]) -> list[str]:
     for name in drop:
         if name not in source.names:
             raise InputError(
-                f"{source.where}: there is no column {name!r} to drop: its columns are {_listed(source.names)}"
+                f"{source.where}: there is no column {name!r} to drop: its columns are {listed(source.names)}"
             )
     return [name for name in source.names if name not in drop]
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return the first few names for a message."""
     return ", ".join(map(repr, names[:_LISTED_NAMES])) + (", ..." if len(names) > _LISTED_NAMES else "")

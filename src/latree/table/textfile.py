@@ -77,9 +77,19 @@ def read_lines(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Return a table as the text of a CSV file."""
+    return write_lines([header, *rows], delimiter)
+
+
+def write_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
+    """Return rows as lines of a CSV file."""
     stream = io.StringIO()
-    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
+    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return stream.getvalue()
+
+
+def delimiter_of(path: Path | None) -> str:
+    """Return the delimiter of a file to write, by its name; a comma where the text is printed."""
+    return "\t" if path is not None and path.suffix == ".tsv" else ","
 
 
 def is_text_file(path: Path) -> bool:

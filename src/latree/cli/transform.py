@@ -1,0 +1,129 @@
+"""The command that says where rows stand: scores, states, and how unusual each row is."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from latree._util.text import plural
+from latree.cli import common
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree.explain import Reliability, RowScores
+
+# Writes rows of cells.
+_Write: TypeAlias = Callable[[Iterable[Sequence[object]]], None]
+
+
+@click.command()
+@click.argument("model", type=common.file)
+@click.argument("data", type=common.file)
+@common.out_file
+@click.option(
+    "--of",
+    type=click.Choice(["groups", "hidden"]),
+    default="groups",
+    show_default=True,
+    help="Score the main groups of columns, or all hidden variables.",
+)
+@click.option("--id", "identifier", metavar="COLUMN", help="Column of DATA that names the rows; by default a number.")
+@common.unseen
+@common.quiet
+def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: str | None, **options: Any) -> None:
+    """Write where each row stands on each group of columns.
+
+    MODEL is a model.json, DATA a table with the columns of the model; other columns are ignored, and cells may be
+    missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the most probable state
+    of the group's hidden variable, and the probability of that state. The last column is the log-likelihood of the row
+    in nats: the lower, the more unusual is the row. With --out, the reliability of each score is printed. The result is
+    a CSV file that opens in a spreadsheet; DATA may be larger than memory.
+
+    Example: latree transform run/model.json data.csv --id person --out scores.csv
+    """
+    import numpy as np
+
+    from latree._util.terminal import progress_bars
+    from latree.explain.reliability import finish, reliability_sums
+    from latree.explain.scores import Scorer
+    from latree.table.chunks import add
+    from latree.table.stream import stream_rows
+
+    loaded = common.load_model(model)
+    scorer = Scorer.of_model(loaded, of)
+    sums: Any = None
+    n_rows = 0
+    with _output(out) as write, progress_bars(not options["quiet"]) as stages:
+        reading = stages("Scoring the rows")
+        for part in stream_rows(
+            data, loaded.columns, identifier=identifier, unseen=options["unseen"], progress=reading
+        ):
+            if part.table.n_rows == 0:
+                continue
+            lines = part.table.map(scorer.block)
+            found = reliability_sums(scorer, part.table.rows.fetch(np.arange(len(lines))), lines)
+            sums = found if sums is None else add(sums, found)
+            names = part.identifiers or range(n_rows + 1, n_rows + len(lines) + 1)
+            header = [] if n_rows else [_header(scorer.names, identifier)]
+            write(chain(header, _cells(names, scorer.rows_of(lines))))
+            n_rows += len(lines)
+        if n_rows == 0:
+            raise InputError(f"{data}: no rows, only column names")
+    if out is not None and not options["quiet"]:
+        click.echo(f"{plural(n_rows, 'row')}, {plural(len(scorer.names), 'score')} each")
+        if of == "groups" and scorer.names:
+            click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
+        click.echo(f"Written to {out}")
+
+
+@contextmanager
+def _output(out: Path | None) -> "Iterator[_Write]":
+    """Print rows, or write them to a new file, whole or not at all."""
+    from latree._util.files import new_file, refuse_existing
+    from latree.table.textfile import delimiter_of, write_lines
+
+    if out is None:
+        yield lambda rows: click.echo(write_lines(rows), nl=False)
+        return
+    common.refuse_gzip(out)
+    with new_file(out) as stream:
+
+        def write(rows: Iterable[Sequence[object]]) -> None:
+            stream.write(write_lines(rows, delimiter_of(out)).encode())
+
+        yield write
+        refuse_existing(out, common.may_replace())  # a file may have appeared there during the work
+
+
+def _header(names: Sequence[str], identifier: str | None) -> list[str]:
+    parts = ("", ": standard error", ": state", ": probability")
+    return [identifier or "row", *(name + part for name in names for part in parts), "log-likelihood"]
+
+
+def _cells(identifiers: Iterable[object], rows: "RowScores") -> Iterator[list[object]]:
+    """Yield a line for each row; what is not known about an impossible row is left empty."""
+    columns: list[list[str]] = []
+    for j, names in enumerate(rows.state_names):
+        columns += [_texts(rows.scores[:, j]), _texts(rows.errors[:, j])]
+        columns += [[names[state] if state >= 0 else "" for state in rows.states[:, j].tolist()]]
+        columns += [_texts(rows.probabilities[:, j])]
+    columns.append(_texts(rows.log_likelihood))
+    for identifier, *cells in zip(identifiers, *columns, strict=True):
+        yield [identifier, *cells]
+
+
+def _texts(numbers: Any) -> list[str]:
+    """Return numbers with four decimals; nothing where there is no number."""
+    return ["" if number != number else f"{number:.4f}" for number in numbers.tolist()]
+
+
+def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
+    """Yield the lines of a small table."""
+    width = max(len("group"), *(len(one.name) for one in found))
+    yield f"{'group':{width}}  columns  reliability  Cronbach's alpha"
+    for one in found:
+        share, alpha = ("-" if number is None else f"{number:.2f}" for number in (one.reliability, one.alpha))
+        yield f"{one.name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"

@@ -1,0 +1,67 @@
+"""Rows that are encoded and used part by part, in one pass: for results with one line per row of a large file."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from latree._util.progress import Progress, no_progress
+from latree.errors import InputError
+from latree.table.columns import Column
+from latree.table.encode import Unseen
+from latree.table.memory import MemoryRows
+from latree.table.readers import open_source
+from latree.table.sources import LocalSource
+from latree.table.table import Table, encode_batch, errors_naming, listed, names_in
+
+
+class StreamedRows(NamedTuple):
+    """Some consecutive rows of a file: their codes, and the text of a column of identifiers, if there is one."""
+
+    table: Table
+    identifiers: list[str] | None
+
+
+def stream_rows(
+    path: Path,
+    columns: Sequence[Column],
+    *,
+    identifier: str | None = None,
+    unseen: Unseen = "error",
+    progress: Progress = no_progress,
+) -> Iterator[StreamedRows]:
+    """Encode the rows of a file with known columns, some at a time; the file may be larger than memory.
+
+    Parameters
+    ----------
+    path : Path
+        A text or Parquet file, or a pattern that matches several.
+    columns : sequence of Column
+        The columns of a model; the file must have them all.
+    identifier : str, optional
+        Another column of the file whose cells are kept as texts.
+    unseen : {"error", "missing"}
+        What to do with a category that ``columns`` do not have.
+    progress : callable
+        Called with the rows, or bytes, that were read so far, and all of them.
+
+    Yields
+    ------
+    StreamedRows
+        The first may be empty.
+    """
+    source = open_source(path, None, None, progress)
+    assert isinstance(source, LocalSource)  # there is no cluster
+    if identifier is not None and identifier not in source.names:
+        raise InputError(
+            f"{source.where}: there is no column {identifier!r} that names rows: its columns are {listed(source.names)}"
+        )
+    with errors_naming(source.where):
+        wanted = names_in(columns, source.names)
+        for batch in source.batches(list(dict.fromkeys([*wanted, *([identifier] if identifier else [])]))):
+            block = encode_batch(batch, tuple(columns), tuple(wanted), unseen)
+            texts = None
+            if identifier is not None:
+                raw = batch.columns[identifier]
+                labels = raw.labels()
+                texts = [labels[code] for code in raw.codes.tolist()]
+            yield StreamedRows(Table(tuple(columns), MemoryRows.from_block(block)), texts)

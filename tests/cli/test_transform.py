@@ -1,0 +1,105 @@
+"""Scores on the command line."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.cli import run, succeed
+from helpers.csv import table
+from latree import LatentTreeModel
+from latree.explain import reliability, row_scores
+from latree.table import sources
+
+
+def cells(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("of", ["groups", "hidden"])
+def test_the_file_has_what_python_returns(folder, of):
+    printed = succeed("transform", "model.json", "data.csv", "--out", "scores.csv", "--of", of)
+    model = LatentTreeModel.load("model.json")
+    rows = row_scores(model, "data.csv", of)
+    written = pd.read_csv("scores.csv")
+    assert written["row"].tolist() == list(range(1, len(rows.scores) + 1))
+    assert len(written.columns) == 2 + 4 * len(rows.names) > 2
+    for j, name in enumerate(rows.names):
+        np.testing.assert_allclose(written[name], rows.scores[:, j], atol=6e-5)
+        np.testing.assert_allclose(written[f"{name}: standard error"], rows.errors[:, j], atol=6e-5)
+        np.testing.assert_allclose(written[f"{name}: probability"], rows.probabilities[:, j], atol=6e-5)
+        states = [rows.state_names[j][state] for state in rows.states[:, j]]
+        assert written[f"{name}: state"].tolist() == states
+    np.testing.assert_allclose(written["log-likelihood"], rows.log_likelihood, atol=6e-5)
+    assert printed.startswith(f"{len(rows.scores)} rows, ")
+    assert printed.endswith("Written to scores.csv\n")
+    for one in reliability(model, "data.csv"):
+        line = f"{one.name}  {one.n_columns:7}  {one.reliability:11.2f}"
+        assert (line in printed) == (of == "groups")
+
+
+def test_without_a_file_the_scores_are_printed(folder):
+    printed = succeed("transform", "model.json", "data.csv")
+    succeed("transform", "model.json", "data.csv", "--out", "scores.csv", "--quiet")
+    assert printed == Path("scores.csv").read_text()
+    assert succeed("transform", "model.json", "data.csv", "--out", "other.tsv", "--quiet") == ""
+    assert Path("other.tsv").read_text().split("\n")[0].startswith("row\t")
+
+
+def test_parts_of_a_large_file_give_the_same_lines(folder, monkeypatch):
+    whole = succeed("transform", "model.json", "data.csv", "--id", "a")
+    with monkeypatch.context() as small:
+        small.setattr(sources, "BATCH_CELLS", 40)
+        assert succeed("transform", "model.json", "data.csv", "--id", "a") == whole
+        printed = succeed("transform", "model.json", "data.csv", "--out", "scores.csv")
+    assert succeed("transform", "model.json", "data.csv", "--out", "scores.csv", "--force") == printed
+
+
+def test_rows_keep_their_names_and_their_order(folder):
+    data = pd.read_csv("data.csv").assign(person=lambda f: [f"p,{i}" for i in range(len(f))])
+    data.to_csv("named.csv", index=False)
+    data.to_parquet("named.parquet")
+    printed = succeed("transform", "model.json", "named.csv", "--id", "person")
+    assert [row[0] for row in cells(printed)] == ["person", *data["person"]]
+    assert succeed("transform", "model.json", "named.parquet", "--id", "person") == printed
+
+
+def test_missing_cells_and_new_rows(folder):
+    Path("new.csv").write_text(table().split("\n")[0] + "\n" + ",,,,\n")
+    _, row = cells(succeed("transform", "model.json", "new.csv"))
+    assert row[-1] in ("0.0000", "-0.0000")
+    assert all(row)
+
+
+def test_a_model_without_groups_gives_the_log_likelihood_alone(folder):
+    succeed("fit", "data.csv", "--method", "independent", "--out", "run")
+    printed = succeed("transform", "run/model.json", "data.csv")
+    assert cells(printed)[0] == ["row", "log-likelihood"]
+    assert "0 scores" in succeed("transform", "run/model.json", "data.csv", "--out", "scores.csv")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["model.json", "data.csv", "--id", "person"], "there is no column 'person' that names rows"),
+        (["model.json", "empty.csv"], "empty.csv: no rows, only column names"),
+        (["model.json", "data.csv", "--out", "scores.csv.gz"], "uncompressed"),
+        (["model.json", "data.csv", "--of", "columns"], "'--of'"),
+        (["model.json", "absent.csv"], "absent.csv: no such file"),
+        (["model.json", "pink.csv"], "'pink'"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line_and_nothing_is_written(folder, options, message):
+    Path("empty.csv").write_text(table().split("\n")[0] + "\n")
+    pd.read_csv("data.csv").assign(colour="pink").to_csv("pink.csv", index=False)
+    before = sorted(path.name for path in Path().iterdir())
+    out = [] if "--out" in options else ["--out", "scores.csv"]
+    code, printed, error = run("transform", *options, *out)
+    assert (code, printed, error.count("\n")) == (2, "", 1)
+    assert message in error
+    assert sorted(path.name for path in Path().iterdir()) == before
+    if out:
+        assert run("transform", *options)[1] == ""

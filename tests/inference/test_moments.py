@@ -1,0 +1,51 @@
+"""Posterior moments of sums over hidden variables, beside brute force."""
+
+import numpy as np
+import pytest
+
+from helpers.models import all_rows, naive_joint, small_models
+from latree.inference.moments import posterior_moments
+from latree.table import Table
+
+EXACT = 1e-10
+
+
+def naive_moments(model, row, values):
+    """Return the mean and variance by visiting every combination of states of all nodes."""
+    joint = naive_joint(model)
+    chosen = joint[tuple(slice(None) if code < 0 else slice(code, code + 1) for code in row)]
+    chosen = np.broadcast_to(chosen, chosen.shape) / chosen.sum()
+    total = np.zeros(joint.shape)
+    for node, numbers in values.items():
+        shape = [1] * joint.ndim
+        shape[node] = -1
+        total = total + numbers.reshape(shape)
+    total = total[tuple(slice(None) if code < 0 else slice(code, code + 1) for code in row)]
+    mean = (chosen * total).sum()
+    return mean, (chosen * (total - mean) ** 2).sum()
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_moments_are_those_of_brute_force(number):
+    model = small_models()[number]
+    rng = np.random.default_rng(number)
+    inner = [node for node in range(model.tree.n_nodes) if node not in model.network.plain_leaves]
+    values = {node: rng.normal(3, 1, model.n_states[node]) for node in inner}
+    rows = all_rows(model)
+    rows = rows[rng.permutation(len(rows))[:60]]
+    codes = Table.from_codes(model.columns, rows).rows.codes
+    mean, variance = posterior_moments(model.network, codes, values)
+    expected = np.array([naive_moments(model, row, values) for row in rows])
+    np.testing.assert_allclose(mean, expected[:, 0], rtol=EXACT)
+    np.testing.assert_allclose(variance, expected[:, 1], rtol=EXACT, atol=EXACT)
+    assert variance.max() > 0.01
+
+
+def test_nothing_is_known_about_impossible_rows():
+    model = small_models()[1]
+    tables = list(model.tables)
+    tables[0] = np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    network = type(model)(model.tree, model.columns, tuple(tables)).network
+    codes = Table.from_codes(model.columns, np.array([[0, 0, 0, 0], [1, 0, 0, 0]])).rows.codes
+    mean, variance = posterior_moments(network, codes, {4: np.arange(3.0)})
+    assert np.isfinite(mean).tolist() == np.isfinite(variance).tolist() == [True, False]
