@@ -14,9 +14,10 @@ from latree import __version__
 from latree.cli.common import Interrupted
 from latree.cli.export import export
 from latree.cli.fit import demo, fit
+from latree.cli.impute import impute
 from latree.cli.plot import plot
 from latree.cli.report import report
-from latree.cli.rows import impute, sample, score
+from latree.cli.rows import sample, score
 from latree.cli.transform import transform
 from latree.cli.trees import compare, methods
 from latree.errors import InputError

@@ -1,6 +1,6 @@
 """The scikit-learn estimator."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from pathlib import Path
@@ -17,18 +17,18 @@ from latree._util.files import refuse_existing
 from latree._util.frames import backend_of, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import InputError
-from latree.explain import Group, group_labels
+from latree.explain import Group, group_labels, loadings
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
 from latree.learners.methods import find_method
+from latree.model.impute import How, cell_probabilities, impute_like
 from latree.settings import Goal, Representatives, Resolve, Settings
-from latree.table import Column, Table, as_table
+from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
-from latree.table.raw import label_of
 from latree.table.readers import is_dask_dataframe
-from latree.table.table import DEFAULT_BINS, check_learnable, decode_column
+from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
 
 
@@ -208,30 +208,59 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._as_fitted(self.model_.sample(n_samples, self.random_state).decode())
 
-    def impute(self, X: Any) -> Any:
-        """Fill every missing cell with its most probable value given the rest of the row; other cells do not change.
+    def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None) -> dict[Any, float]:
+        """Return the exact distribution of one or several variables, given the values of others.
 
-        A column that was cut into bins gets the median of the bin. For a Table or a file, a Table is returned.
+        ``query("N1", given={"A1": 2, "E3": 5})`` returns a dict from each value of N1 to its probability. Hidden
+        variables take part by their names, too; see :meth:`latree.LatentTreeModel.query`.
         """
-        table = self._encoded(X)
-        if isinstance(X, Table) or _is_elsewhere(X):
-            return self.model_.complete(table)
-        missing = table.codes() < 0
-        filled = self.model_.complete(table).codes()
-        if _is_frame(X):
-            frame = nw.from_native(X, eager_only=True)
-            names = {str(name): name for name in frame.columns}  # pandas takes numbers for names
-            for j, column in enumerate(self.model_.columns):
-                if missing[:, j].any():
-                    series = frame.get_column(names[column.name])
-                    frame = frame.with_columns(_fill(series, column, missing[:, j], filled[:, j]))
-            return frame.to_native()
-        values = [decode_column(column, filled[missing[:, j], j]) for j, column in enumerate(self.model_.columns)]
-        given = self._validated(X, reset=False)
-        result = given.astype(np.result_type(given, *(np.asarray(cells) for cells in values if cells)))
-        for j, cells in enumerate(values):
-            result[missing[:, j], j] = cells
-        return result
+        check_is_fitted(self)
+        return self.model_.query(variables, given)
+
+    def joint(self, variables: Sequence[int | str]) -> FloatArray:
+        """Return the exact joint distribution of some variables by name, as an array with one axis per variable."""
+        check_is_fitted(self)
+        return self.model_.joint(variables)
+
+    def loadings(self) -> Any:
+        """Return the loading of every column on every hidden variable, as a frame like the data.
+
+        See :func:`latree.explain.loadings`.
+        """
+        check_is_fitted(self)
+        return loadings(self.model_, self._backend)
+
+    def impute(self, X: Any, how: How = "mode", *, draws: int | None = None, random_state: RandomState = None) -> Any:
+        """Fill every missing cell given the present cells of its row; other cells do not change.
+
+        Parameters
+        ----------
+        X : data frame, array, Table, or name of a file
+        how : {"mode", "median", "mean", "draw"}
+            The most probable value; the median, for columns with an order; the expected value, for numbers; or a draw
+            from the model. See :meth:`latree.LatentTreeModel.impute`.
+        draws : int, optional
+            For multiple imputation, with ``how="draw"``: the number of tables to draw, which are returned as a list.
+        random_state : int, Generator or None
+            The seed of ``draw``; by default the ``random_state`` of the estimator.
+
+        Returns
+        -------
+        data frame, array or Table
+            In the form of X; for a file, a Table (with ``mean``, a data frame). A column with bins gets the median of
+            the bin, or with ``mean`` the expected median.
+        """
+        table, X = self._encoded(X), self._validated(X, reset=False)
+        model, seed = self.model_, self.random_state if random_state is None else random_state
+        return impute_like(model.network, model.columns, X, table, how, draws, seed)
+
+    def impute_proba(self, X: Any) -> Any:
+        """Return the probability of every value of each column that has missing cells, as a frame like the data.
+
+        Columns have names like ``A1=2``. Where a cell is present, its value has probability 1.
+        """
+        columns = cell_probabilities(self.model_.network, self.model_.columns, self._encoded(X))
+        return make_frame(columns, backend_of(X) or self._backend)
 
     def plot(
         self,
@@ -344,13 +373,3 @@ def _is_frame(X: Any) -> bool:
 def _is_elsewhere(X: Any) -> bool:
     """Return whether data are in files or on a cluster, not in memory."""
     return isinstance(X, str | Path) or is_dask_dataframe(X)
-
-
-def _fill(series: "nw.Series[Any]", column: Column, holes: NDArray[np.bool_], codes: NDArray[Any]) -> "nw.Series[Any]":
-    """Fill missing cells of a column and keep its type: values that occur in the column are taken from there."""
-    cells = series.to_list()
-    known = {label_of(cell): cell for cell, hole in zip(cells, holes, strict=True) if not hole}
-    for position in np.flatnonzero(holes).tolist():
-        value = column.decode(int(codes[position]))
-        cells[position] = known.get(label_of(value), value)
-    return nw.new_series(series.name, cells, series.dtype, backend=series.implementation)

@@ -1,7 +1,7 @@
 """What the commands share: options, checkpoints, and reading models and trees."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -137,6 +137,26 @@ def refuse_gzip(out: Path) -> None:
     """Raise if the name of an output says that it is compressed."""
     if out.suffix == ".gz":
         raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
+
+
+@contextmanager
+def rows_output(out: Path | None) -> Iterator[Callable[[Iterable[Sequence[str]]], None]]:
+    """Yield a function that prints rows, or writes them to a new file, whole or not at all."""
+    from latree._util.files import new_file, refuse_existing
+    from latree.table.textfile import delimiter_of, write_lines
+
+    if out is None:
+        yield lambda rows: click.echo(write_lines(rows), nl=False)
+        return
+    refuse_gzip(out)
+    refuse_existing(out, may_replace())  # a file may have appeared there during the work
+    delimiter = delimiter_of(out)
+    with new_file(out) as stream:
+
+        def write(rows: Iterable[Sequence[str]]) -> None:
+            stream.write(write_lines(rows, delimiter).encode())
+
+        yield write
 
 
 def command_line(*arguments: str) -> str:

@@ -1,7 +1,6 @@
-"""The commands that apply a model to rows: score, sample, impute."""
+"""The commands that apply a model to rows: score, sample."""
 
 import math
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,43 +76,8 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
             writing(done, len(loaded.columns))
             labels = _labels(column)
             cells.append([labels[code] for code in codes[:, done].tolist()])
-        _output_rows(list(drawn.names), zip(*cells, strict=True), out)
-
-
-@click.command()
-@click.argument("model", type=common.file)
-@click.argument("data", type=common.file)
-@common.out_file
-@common.unseen
-def impute(model: Path, data: Path, out: Path | None, unseen: Any) -> None:
-    """Fill missing cells with their most probable values.
-
-    MODEL is a model.json. Each missing cell of DATA gets its most probable value given the rest of the row. All other
-    cells, and columns that are not in the model, stay as they are. A numeric column that was binned gets the median of
-    the most probable bin. With `--unseen missing`, categories that were not in the data of the fit are replaced, too.
-    The filled table is printed or written as CSV.
-
-    Example: latree impute run/model.json data.csv --out filled.csv
-    """
-    from latree._util.terminal import progress_bars
-    from latree.table.textfile import is_text_file, read_cells
-
-    if not is_text_file(data):
-        raise InputError(f"{data}: impute reads only text files (.csv, .tsv, .txt, also with .gz)")
-    loaded = common.load_model(model)
-    with progress_bars(True) as stages:
-        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
-        header, cells = read_cells(data)
-        missing = table.codes() < 0
-        filled = loaded.complete(table.with_progress(stages("Filling cells"))).codes()
-        writing = stages("Writing rows")
-        for j, column in enumerate(loaded.columns):
-            writing(j, len(loaded.columns))
-            labels = _labels(column)
-            position = header.index(column.name)
-            for i in missing[:, j].nonzero()[0].tolist():
-                cells[i][position] = labels[filled[i, j]]
-        _output_rows(header, cells, out)
+        with common.rows_output(out) as write:
+            write([drawn.names, *zip(*cells, strict=True)])
 
 
 def _labels(column: "Column") -> list[str]:
@@ -121,16 +85,3 @@ def _labels(column: "Column") -> list[str]:
     from latree.table.raw import label_of
 
     return [label_of(column.decode(code)) for code in range(column.n_states)]
-
-
-def _output_rows(header: list[str], rows: Iterable[Sequence[str]], out: Path | None) -> None:
-    """Print a table, or write it to a new file."""
-    from latree._util.files import refuse_existing, write_text
-    from latree.table.textfile import delimiter_of, write_cells
-
-    if out is None:
-        click.echo(write_cells(header, rows), nl=False)
-        return
-    common.refuse_gzip(out)
-    refuse_existing(out, common.may_replace())  # a file may have appeared there during the work
-    write_text(out, write_cells(header, rows, delimiter_of(out)))

@@ -55,7 +55,7 @@ def loadings(model: LatentTreeModel, backend: str | None = None) -> Any:
     """
     tree = model.tree
     values = loading_matrix(model)
-    hidden = tree.node_names[tree.n_observed :]
+    hidden = model.node_names[tree.n_observed :]
     return make_frame({"column": list(tree.names)} | dict(zip(hidden, values.T, strict=True)), backend)
 
 

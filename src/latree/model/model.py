@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
+from latree._util.frames import backend_of, make_frame
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import PairDistributions, information
 from latree.errors import InputError
@@ -18,11 +19,12 @@ from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 from latree.model.file import Parts, parts_from_dict, parts_to_dict, read_json, write_json
 from latree.model.group import Group, check_groups
+from latree.model.impute import How, StateHow, cell_probabilities, impute_like
 from latree.model.names import check_names, find_node, renamed
+from latree.model.query import Distribution, answer, joint_distribution
 from latree.model.record import Record
 from latree.table import Block, Column, Table, as_table
 from latree.table.encode import Unseen
-from latree.table.table import signed_codes
 from latree.tree import Tree
 
 # Lengths of edges are kept between these two, so that a figure shows every edge.
@@ -256,11 +258,18 @@ class LatentTreeModel:
         parts = np.split(self.encode(data).map(block_posteriors), stops[:-1], axis=1)
         return {self.tree.node_names[node]: part for node, part in zip(hidden, parts, strict=False)}
 
-    def complete(self, data: Any) -> Table:
-        """Fill every missing cell with its most probable state given the row's present cells.
+    def complete(self, data: Any, how: StateHow = "mode", random_state: RandomState = None) -> Table:
+        """Fill every missing cell, and return a table of codes.
 
-        Each cell is filled by its own posterior probabilities, which minimises the expected number of wrong cells.
-        Weights of rows are not kept.
+        Weights of rows are not kept. :meth:`impute` returns the values in the form of the data.
+
+        Parameters
+        ----------
+        data : data frame, array, path or Table
+        how : {"mode", "median", "draw"}
+            See :meth:`impute`.
+        random_state : int, Generator or None
+            The seed of ``draw``.
 
         Examples
         --------
@@ -271,22 +280,67 @@ class LatentTreeModel:
         >>> model.complete(np.array([[1, np.nan, 1, 0]])).codes()
         array([[1, 1, 1, 0]], dtype=int32)
         """
+        table: Table = self.impute(self.encode(data), how, random_state=random_state)
+        return table
 
-        def filled(block: Block) -> NDArray[np.int32]:
-            codes = signed_codes(block.codes)
-            missing = codes < 0
-            if missing.any():
-                up = upward(self.network, plan_messages(self.network, block.codes, repeats=False))
-                for step, _, posterior in downward(self.network, up):
-                    if step.number < self.tree.n_observed:
-                        rows = missing[:, step.number]
-                        codes[rows, step.number] = posterior[rows].argmax(axis=1)
-                    for leaf in step.leaves.columns if step.leaves else ():
-                        rows = missing[:, leaf]
-                        codes[rows, leaf] = (posterior[rows] @ self.tables[leaf].T).argmax(axis=1)
-            return codes
+    def impute(
+        self, data: Any, how: How = "mode", *, draws: int | None = None, random_state: RandomState = None
+    ) -> Any:
+        """Fill every missing cell given the present cells of its row; other cells do not change.
 
-        return Table.from_codes(self.columns, self.encode(data).map(filled))
+        Parameters
+        ----------
+        data : data frame, array, path or Table
+        how : {"mode", "median", "mean", "draw"}
+            ``mode``, the most probable value, makes the fewest wrong cells. ``median`` makes the smallest absolute
+            error; columns without an order get the mode. ``mean``, the expected value, makes the smallest squared
+            error; columns that are not numbers get the median. In a column with bins, a bin counts as the median of its
+            values. ``draw`` draws all missing cells of a row together from the model, so that the filled table varies
+            like the data.
+        draws : int, optional
+            For multiple imputation: the number of tables to draw.
+        random_state : int, Generator or None
+            The seed of ``draw``. The result does not depend on where the rows are.
+
+        Returns
+        -------
+        data frame, array or Table
+            In the form of the data. For a path, a Table; with ``mean``, a data frame for a path or a Table. With
+            ``draws``, a list.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> import numpy as np
+        >>> model.impute(np.array([[1, np.nan, 1, 0]]), how="mean").round(2)
+        array([[1.  , 0.82, 1.  , 0.  ]])
+        """
+        return impute_like(self.network, self.columns, data, self.encode(data), how, draws, random_state)
+
+    def impute_proba(self, data: Any) -> Any:
+        """Return the probability of every value of each column that has missing cells, given the rest of the row.
+
+        Returns
+        -------
+        data frame
+            Like the data, with columns such as ``b=0`` and ``b=1``. Where a cell is present, its value has probability
+            1.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> import pandas as pd
+        >>> model.impute_proba(pd.DataFrame({"a": [1, 0], "b": [None, 1], "c": [1, 0], "d": [0, 1]})).round(2)
+            b=0   b=1
+        0  0.18  0.82
+        1  0.00  1.00
+        """
+        columns = cell_probabilities(self.network, self.columns, self.encode(data))
+        return make_frame(columns, backend_of(data))
 
     def sample(self, n_rows: int, random_state: RandomState = None, progress: Progress = no_progress) -> Table:
         """Draw rows from the model.
@@ -343,50 +397,66 @@ class LatentTreeModel:
         """
         return dict(zip(self.tree.node_names, self.network.marginals(), strict=True))
 
-    def joint(self, nodes: Sequence[int]) -> FloatArray:
-        """Return the exact joint distribution of a few different nodes, with one axis per node.
+    def joint(self, variables: Sequence[int | str]) -> FloatArray:
+        """Return the exact joint distribution of a few different variables as an array, with one axis per variable.
 
-        Only the paths between the nodes are visited. Time and memory grow with the product of their numbers of states.
+        Only the paths between the variables are visited. Time and memory grow with the product of their numbers of
+        states. :meth:`query` returns the same by values.
 
         Parameters
         ----------
-        nodes : sequence of int
-            Columns have the numbers 0, 1, ... in their order, and hidden variables follow.
+        variables : sequence of str or int
+            Names of columns and hidden variables; or numbers: columns have the numbers 0, 1, ... in their order, and
+            hidden variables follow.
 
         Examples
         --------
         >>> import latree
         >>> tree = latree.Tree.from_newick("((a,b),c,d);")
         >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
-        >>> model.joint([0, 1]).round(2)  # P(a, b)
+        >>> model.joint(["a", "b"]).round(2)  # P(a, b)
         array([[0.33, 0.23],
                [0.08, 0.36]])
         """
-        wanted = list(nodes)
-        if len(set(wanted)) != len(wanted):
-            raise ValueError("the nodes of a joint distribution must differ")
-        parent = self.network.parent
-        needed = set(wanted)
-        for node in wanted:
-            while (node := int(parent[node])) >= 0 and node not in needed:
-                needed.add(node)
-        # For each node (-1: above all roots): the wanted nodes below it, and P(wanted nodes | node) with one row per
-        # state of the node and one column per combination of their states.
-        below: dict[int, tuple[list[int], FloatArray]] = {}
-        for node in (node for node in self.network.order[::-1].tolist() if node in needed):
-            n = len(self.tables[node])
-            found, likelihood = below.pop(node, ([], np.ones((n, 1))))
-            # A wanted node is added to those below it: P(node = x, below | node = y) = [x = y] P(below | node = y).
-            if node in wanted:
-                found, likelihood = [node, *found], (np.eye(n)[:, :, None] * likelihood[:, None, :]).reshape(n, -1)
-            # P(below | parent) = Σ_x P(node = x | parent) P(below | node = x), multiplied into what the parent has.
-            message = self.tables[node].T @ likelihood
-            others, so_far = below.get(int(parent[node]), ([], np.ones((len(message), 1))))
-            combined = (so_far[:, :, None] * message[:, None, :]).reshape(len(message), -1)
-            below[int(parent[node])] = ([*others, *found], combined)
-        found, likelihood = below[-1]
-        tensor = likelihood.reshape([len(self.tables[node]) for node in found])
-        return tensor.transpose([found.index(node) for node in wanted])
+        nodes = [self.node(variable) if isinstance(variable, str) else variable for variable in variables]
+        if len(set(nodes)) != len(nodes):
+            raise InputError("the variables of a joint distribution must differ: name each of them once")
+        return joint_distribution(self.network, nodes)
+
+    def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None) -> Distribution:
+        """Return the exact distribution of one or several variables, given the values of others.
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            Names of columns or hidden variables, these by their names for people or by technical names such as H3.
+        given : mapping of str to value, optional
+            What is known: from names of columns or hidden variables to their values. Values of columns are those of
+            the data; in a column with bins a number means its bin. Values of hidden variables are the numbers of their
+            states, 0, 1, ... A value that means missing, such as None or NaN, says nothing.
+
+        Returns
+        -------
+        dict
+            From each value to its probability; for several variables, from tuples of values. The keys of a column with
+            bins are the labels of the bins. ``pandas.Series`` makes a series of it, with one level of the index for
+            each variable.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        >>> {value: round(probability, 2) for value, probability in model.query("b", given={"a": 1, "c": 0}).items()}
+        {0: 0.31, 1: 0.69}
+        >>> {value: round(probability, 2) for value, probability in model.query(["b", "H1"], given={"a": 1}).items()}
+        {(0, 0): 0.04, (0, 1): 0.14, (1, 0): 0.01, (1, 1): 0.8}
+        >>> model.query("b", given={"a": 7})
+        Traceback (most recent call last):
+            ...
+        latree.errors.InputError: column 'a' has no value 7: it has 0, 1
+        """
+        return answer(self.network, self.columns, self.node, variables, given or {})
 
     def edge_strengths(self) -> FloatArray:
         """Return how strongly the two ends u and v of every edge depend on each other, from 0 to 1.

@@ -1,0 +1,151 @@
+"""The command that fills missing cells."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from latree.cli import common
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree.model import LatentTreeModel
+    from latree.model.impute import How
+    from latree.table.raw import RawColumn
+    from latree.table.sources import LocalSource
+
+
+@click.command()
+@click.argument("model", type=common.file)
+@click.argument("data", type=common.file)
+@click.option(
+    "--how",
+    type=click.Choice(["mode", "median", "mean", "draw"]),
+    help="mode (the default), the most probable value; median, for columns with an order; mean, the expected value of "
+    "numbers; or draw, all missing cells of a row together, at random from the model.",
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="For multiple imputation: fill the table N times by draw, into one long file as R's mice reads and writes it. "
+    "Its columns .imp and .id number the tables and the rows; table 0 is DATA with its holes.",
+)
+@click.option(
+    "--probabilities",
+    is_flag=True,
+    help="Add a column for each value of each column with missing cells, such as A1=2: its probability.",
+)
+@common.out_file
+@common.unseen
+@common.seed
+def impute(
+    model: Path,
+    data: Path,
+    how: "How | None",
+    draws: int | None,
+    probabilities: bool,
+    out: Path | None,
+    unseen: Any,
+    seed: int,
+) -> None:
+    """Fill missing cells.
+
+    MODEL is a model.json, DATA a table with its columns. Each missing cell of DATA is filled given the rest of the row.
+    All other cells, and columns that are not in the model, stay as they are. With `--how mean`, columns that are not
+    numbers get their median; with `median`, columns without an order get their most probable value. A numeric column
+    with bins gets the median of a bin. With `--unseen missing`, categories that were not in the data of the fit are
+    replaced, too. The filled table is printed or written as CSV.
+
+    Example: latree impute run/model.json data.csv --out filled.csv
+    """
+    from latree._util.terminal import progress_bars
+    from latree.model.impute import draw_seeds
+    from latree.table.readers import open_source
+    from latree.table.sources import LocalSource
+
+    if draws is not None:
+        if how not in (None, "draw"):
+            raise InputError(f"--draws is for --how draw, not for --how {how}")
+        if probabilities:
+            raise InputError("--draws and --probabilities: choose one of the two")
+    loaded = common.load_model(model)
+    with progress_bars(True) as stages:
+        # The first pass finds what is wrong with the table, and which columns have missing cells.
+        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
+        with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
+        source = open_source(data, None, progress=stages("Filling cells"))
+        assert isinstance(source, LocalSource)  # there is no cluster here
+        filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
+        with common.rows_output(out) as write:
+            if draws is None:
+                write([filling.header()])
+                for rows in filling.rows(how or "mode", draw_seeds(seed, 1)[0]):
+                    write(rows)
+                return
+            write([[".imp", ".id", *filling.header()]])
+            for number, draw_seed in enumerate([None, *draw_seeds(seed, draws)]):
+                first = 1
+                for rows in filling.rows("draw", draw_seed):
+                    write([[str(number), str(first + i), *row] for i, row in enumerate(rows)])
+                    first += len(rows)
+
+
+class _Filling:
+    """Reads rows batch by batch, and fills their missing cells."""
+
+    def __init__(
+        self, model: "LatentTreeModel", source: "LocalSource", unseen: Any, with_probabilities: list[int]
+    ) -> None:
+        self.model, self.source, self.unseen, self.with_probabilities = model, source, unseen, with_probabilities
+
+    def header(self) -> list[str]:
+        """Return the names of the columns."""
+        from latree.model.impute import probability_names
+
+        return [*self.source.names, *probability_names(self.model.columns, self.with_probabilities)]
+
+    def rows(self, how: "How", seed: int | None) -> Iterator[list[list[str]]]:
+        """Yield the rows of each batch as texts; without a seed, their missing cells stay as they are."""
+        start = 0
+        for columns in self.source.read(None):
+            rows = self._batch({raw.name: raw for raw in columns}, how, seed, start)
+            yield rows
+            start += len(rows)
+
+    def _batch(self, raw: "dict[str, RawColumn]", how: "How", seed: int | None, start: int) -> list[list[str]]:
+        from latree.model.impute import cell_probabilities, fill, fill_values
+        from latree.table import Table
+        from latree.table.memory import MemoryRows
+        from latree.table.raw import label_of
+        from latree.table.sources import RawBatch
+        from latree.table.table import encode_batch
+
+        cells = {name: _texts(raw[name]) for name in self.source.names}
+        columns, network = self.model.columns, self.model.network
+        names = tuple(column.name for column in columns)
+        block = encode_batch(RawBatch(raw, None), columns, names, self.unseen)
+        table = Table(columns, MemoryRows.from_block(block))
+        if seed is not None:
+            filled = fill(network, columns, table, how, seed, start)
+            missing = table.codes() < 0
+            for j, column in enumerate(columns):
+                holes = missing[:, j].nonzero()[0]
+                values = fill_values(column, filled[holes, j], how)
+                for hole, value in zip(holes.tolist(), values, strict=True):
+                    cells[column.name][hole] = _number(value) if isinstance(value, float) else label_of(value)
+        found = cell_probabilities(network, columns, table, self.with_probabilities)
+        added = [list(map(_number, values.tolist())) for values in found.values()]
+        return list(map(list, zip(*cells.values(), *added, strict=True)))
+
+
+def _texts(raw: "RawColumn") -> list[str]:
+    """Return the cells of a column as they are in a file."""
+    texts = raw.values.tolist() if raw.is_text else raw.labels()
+    return [texts[code] for code in raw.codes.tolist()]
+
+
+def _number(value: float) -> str:
+    """Return the text of a computed number, without digits that mean nothing."""
+    return f"{value:.10g}"

@@ -1,0 +1,253 @@
+"""Filling missing cells: with the most probable value, the median, the mean, or draws from the model.
+
+A missing cell has a posterior distribution given the present cells of its row. ``mode``, ``median`` and ``mean`` are
+taken from the cell's own posterior, and minimise the expected number of wrong cells, the expected absolute error and
+the expected squared error. ``draw`` draws all missing cells of a row together, so that drawn cells depend on each other
+as the model says.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.arrays import CodeArray, FloatArray, RandomState, generator
+from latree._util.frames import backend_of, make_frame
+from latree._util.parallel import map_ordered
+from latree.errors import InputError
+from latree.inference.messages import downward, upward
+from latree.inference.network import Network
+from latree.inference.patterns import plan_messages
+from latree.model.query import column_values
+from latree.table import Block, Column, Table
+from latree.table.chunks import BLOCK_ROWS, missing_code
+from latree.table.raw import label_of
+from latree.table.readers import is_dask_dataframe
+from latree.table.table import decode_column, signed_codes
+
+How: TypeAlias = Literal["mode", "median", "mean", "draw"]
+StateHow: TypeAlias = Literal["mode", "median", "draw"]  # those that choose one of the states
+# Rows by columns: what missing cells are filled with, and the codes of the others. A fill is a code; or a number, for
+# the mean of a numeric column.
+Filled: TypeAlias = FloatArray
+
+HOWS: tuple[How, ...] = get_args(How)
+
+
+def impute_like(
+    network: Network,
+    columns: tuple[Column, ...],
+    data: Any,
+    table: Table,
+    how: How,
+    draws: int | None,
+    random_state: RandomState,
+) -> Any:
+    """Fill the missing cells of data, and return them in their own form; with ``draws``, a list of so many."""
+    if how not in HOWS:
+        raise InputError(f"how must be one of {', '.join(HOWS)}, not {how!r:.60}")
+    if draws is not None and (how != "draw" or draws < 1):
+        raise InputError(
+            f"draws must be at least 1, and needs how='draw': not draws={draws!r:.60} with how={how!r:.60}"
+        )
+    filled = [fill(network, columns, table, how, seed) for seed in draw_seeds(random_state, draws or 1)]
+    if isinstance(data, Table | str | Path) or is_dask_dataframe(data):
+        results = [_filled_table(columns, table, one, how) for one in filled]
+    elif backend_of(data) is not None:
+        results = [_fill_frame(data, columns, table, one, how) for one in filled]
+    else:
+        results = [_fill_array(np.asarray(data), columns, table, one, how) for one in filled]
+    return results[0] if draws is None else results
+
+
+def fill(
+    network: Network, columns: tuple[Column, ...], table: Table, how: How, seed: int = 0, first_row: int = 0
+) -> Filled:
+    """Return what the missing cells of a table are filled with; ``first_row`` is the number of its first row."""
+    if how == "draw":
+        codes = table.map(lambda block: block.codes)
+        parts = map_ordered(
+            lambda start: draw_block(network, codes[start : start + BLOCK_ROWS], seed, first_row + start),
+            range(0, max(len(codes), 1), BLOCK_ROWS),
+        )
+        return np.concatenate(list(parts))
+    return table.map(lambda block: fill_block(network, columns, block.codes, how))
+
+
+def fill_block(network: Network, columns: tuple[Column, ...], codes: CodeArray, how: How) -> Filled:
+    """Fill the missing cells of some rows, each by its own posterior."""
+    filled = signed_codes(codes).astype(np.float64)
+    for j, holes, posterior in cell_posteriors(network, codes):
+        rule = _rule(columns[j], how)
+        if rule == "mode":
+            filled[holes, j] = posterior.argmax(axis=1)
+        elif rule == "median":
+            filled[holes, j] = (np.cumsum(posterior, axis=1)[:, :-1] < 0.5).sum(axis=1)
+        else:
+            filled[holes, j] = posterior @ [float(columns[j].decode(state)) for state in range(columns[j].n_states)]
+    return filled
+
+
+def _rule(column: Column, how: How) -> How:
+    """Return how a column is filled: mean is for numbers only, median for ordered columns only."""
+    if how == "mean" and column.kind not in ("integer", "number"):
+        how = "median"
+    if how == "median" and not column.ordered:
+        how = "mode"
+    return how
+
+
+def cell_posteriors(network: Network, codes: CodeArray) -> Iterator[tuple[int, NDArray[np.intp], FloatArray]]:
+    """Yield each column that has missing cells, their rows, and their posterior probabilities, one column per state.
+
+    In rows that are impossible under the model, the distribution is that of the column without any evidence.
+    """
+    is_missing = codes == missing_code(codes)
+    rows = np.flatnonzero(is_missing.any(axis=1))
+    if not len(rows):
+        return
+    is_missing = is_missing[rows]
+    up = upward(network, plan_messages(network, codes[rows], repeats=False))
+    impossible = np.isneginf(up.log_likelihood)
+    marginals = network.marginals() if impossible.any() else []
+    for step, _, of_node in downward(network, up):
+        found = [(leaf, network.tables[leaf].T) for leaf in step.leaves.columns] if step.leaves else []
+        if step.number < network.n_observed:
+            found.append((step.number, np.eye(len(network.tables[step.number]))))
+        for column, given in found:
+            holes = np.flatnonzero(is_missing[:, column])
+            if len(holes):
+                posterior = of_node[holes] @ given
+                if impossible.any():
+                    posterior[impossible[holes]] = marginals[column]
+                yield column, rows[holes], posterior
+
+
+def draw_block(network: Network, codes: CodeArray, seed: int, first_row: int) -> Filled:
+    """Draw the missing cells of some rows, all cells of a row together.
+
+    The random numbers of a row depend on the seed and the row's number alone, not on how rows fall into blocks.
+    """
+    bits = np.random.PCG64(seed).advance(first_row * len(network.parent))
+    uniform = np.random.Generator(bits).random((len(codes), len(network.parent)))
+    present = signed_codes(codes)
+    up = upward(network, plan_messages(network, codes, repeats=False))
+    states = np.zeros((len(codes), len(network.parent)), dtype=np.intp)
+    for node in network.order.tolist():
+        # From the roots down: P(node | parent, cells below) is proportional to P(node | parent) P(cells below | node).
+        parent = network.parent[node]
+        prior = network.tables[node].T[states[:, parent] if parent >= 0 else np.zeros(len(codes), dtype=np.intp)]
+        weights = prior if node in network.plain_leaves else prior * up.likelihood[node]
+        cumulative = np.cumsum(weights, axis=1)
+        impossible = cumulative[:, -1] == 0
+        cumulative[impossible] = np.cumsum(prior[impossible], axis=1)
+        drawn = (uniform[:, node, None] * cumulative[:, -1:] >= cumulative[:, :-1]).sum(axis=1)
+        if node < network.n_observed:
+            drawn = np.where(present[:, node] >= 0, present[:, node], drawn)
+        states[:, node] = drawn
+    return states[:, : network.n_observed].astype(np.float64)
+
+
+def draw_seeds(random_state: RandomState, draws: int) -> list[int]:
+    """Return a seed for each of several draws; the first ones do not depend on how many there are."""
+    return [int(seed) for seed in generator(random_state).integers(2**63, size=draws)]
+
+
+def fill_values(column: Column, filled: FloatArray, how: How) -> list[Any]:
+    """Return the values that the fills of one column stand for."""
+    if how == "mean" and _rule(column, how) == "mean":
+        return list(filled.tolist())
+    return decode_column(column, filled.astype(np.intp))
+
+
+def _fill_array(
+    given: NDArray[Any], columns: tuple[Column, ...], table: Table, filled: Filled, how: How
+) -> NDArray[Any]:
+    """Fill the missing cells of an array; others do not change."""
+    missing = table.codes() < 0
+    values = [fill_values(column, filled[missing[:, j], j], how) for j, column in enumerate(columns)]
+    result = given.astype(np.result_type(given, *(np.asarray(cells) for cells in values if cells)))
+    for j, cells in enumerate(values):
+        result[missing[:, j], j] = cells
+    return result
+
+
+def _fill_frame(given: Any, columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:
+    """Fill the missing cells of a data frame; others do not change."""
+    missing = table.codes() < 0
+    frame = nw.from_native(given, eager_only=True)
+    names = {str(name): name for name in frame.columns}  # pandas takes numbers for names
+    for j, column in enumerate(columns):
+        holes = np.flatnonzero(missing[:, j])
+        if len(holes):
+            series = frame.get_column(names[column.name])
+            frame = frame.with_columns(_fill_series(series, column, holes, fill_values(column, filled[holes, j], how)))
+    return frame.to_native()
+
+
+def _fill_series(
+    series: "nw.Series[Any]", column: Column, holes: NDArray[np.intp], values: list[Any]
+) -> "nw.Series[Any]":
+    """Fill missing cells of a column and keep its type: values that occur in the column are taken from there."""
+    cells = series.to_list()
+    is_hole = np.zeros(len(cells), dtype=bool)
+    is_hole[holes] = True
+    known = {label_of(cell): cell for cell, hole in zip(cells, is_hole.tolist(), strict=True) if not hole}
+    is_text = series.dtype in (nw.String, nw.Categorical)
+    for position, value in zip(holes.tolist(), values, strict=True):
+        cells[position] = known.get(label_of(value), label_of(value) if is_text else value)
+    # Means of whole numbers have fractions.
+    has_fractions = column.kind == "integer" and any(isinstance(value, float) for value in values)
+    dtype = nw.Float64() if has_fractions and series.dtype.is_integer() else series.dtype
+    return nw.new_series(series.name, cells, dtype, backend=series.implementation)
+
+
+def cell_probabilities(
+    network: Network, columns: tuple[Column, ...], table: Table, wanted: Sequence[int] | None = None
+) -> dict[str, FloatArray]:
+    """Return the probability of every value of some columns in each row, by names like ``column=value``.
+
+    By default these are the columns with missing cells. In a row where a cell is present, its value has probability 1.
+    """
+    if wanted is None:
+        wanted = np.flatnonzero(table.n_missing).tolist()
+    names = probability_names(columns, wanted)
+    stacked = table.map(lambda block: _probabilities_of(network, block, wanted))
+    return dict(zip(names, stacked.T, strict=True))
+
+
+def probability_names(columns: tuple[Column, ...], wanted: Sequence[int]) -> list[str]:
+    """Return a name for each value of some columns, such as ``A1=2``."""
+    return [f"{columns[j].name}={label_of(value)}" for j in wanted for value in column_values(columns[j])]
+
+
+def _probabilities_of(network: Network, block: Block, wanted: Sequence[int]) -> FloatArray:
+    """Return the probabilities of the values of some columns in some rows, next to each other."""
+    sizes = [len(network.tables[j]) for j in wanted]
+    # A row of an identity matrix has probability 1 for the value that is there; a missing cell has a row of zeros.
+    parts = {
+        j: np.concatenate([np.eye(n), np.zeros((1, n))])[np.minimum(block.codes[:, j], n)]
+        for j, n in zip(wanted, sizes, strict=True)
+    }
+    for j, holes, posterior in cell_posteriors(network, block.codes):
+        if j in parts:
+            parts[j][holes] = posterior
+    return np.concatenate([np.empty((len(block.codes), 0)), *parts.values()], axis=1)
+
+
+def _filled_table(columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:
+    """Return the filled rows as a Table, or as a data frame where cells are filled with means."""
+    if how != "mean":
+        return Table.from_codes(columns, filled.astype(np.int32))
+    missing = table.codes() < 0
+    cells = {}
+    for j, column in enumerate(columns):
+        values = decode_column(column, np.where(missing[:, j], 0, filled[:, j]).astype(np.intp))
+        holes = np.flatnonzero(missing[:, j])
+        for hole, value in zip(holes.tolist(), fill_values(column, filled[holes, j], how), strict=True):
+            values[hole] = value
+        cells[column.name] = values
+    return make_frame(cells)

@@ -1,0 +1,149 @@
+"""Questions to a model: the distribution of some variables, given the values of others, by exact inference."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from latree._util.arrays import FloatArray
+from latree.errors import InputError
+from latree.inference.network import Network
+from latree.table import Column
+from latree.table.encode import is_missing, number_label
+from latree.table.raw import label_of, parse_number
+
+# From the value of a variable, or a tuple of values of several, to its probability.
+Distribution: TypeAlias = dict[Any, float]
+
+# More combinations of values than this are not listed: they would fill the memory.
+_MAX_COMBINATIONS = 10_000_000
+# Most values that a message lists.
+_N_LISTED = 8
+
+
+def joint_distribution(
+    network: Network, wanted: Sequence[int], evidence: Mapping[int, int] | None = None
+) -> FloatArray:
+    """Return the joint distribution of some nodes given the states of others, with one axis per wanted node.
+
+    Only the paths between these nodes are visited. All zeros if the evidence is impossible.
+    """
+    evidence = evidence or {}
+    parent = network.parent
+    needed = {*wanted, *evidence}
+    for node in tuple(needed):
+        while (node := int(parent[node])) >= 0 and node not in needed:
+            needed.add(node)
+    # For each node (-1: above all roots): the wanted nodes below it, and P(wanted nodes, evidence below | node), with
+    # one row per state of the node and one column per combination of their states.
+    below: dict[int, tuple[list[int], FloatArray]] = {-1: ([], np.ones((1, 1)))}
+    for node in (node for node in network.order[::-1].tolist() if node in needed):
+        n = len(network.tables[node])
+        found, likelihood = below.pop(node, ([], np.ones((n, 1))))
+        # Evidence leaves one state possible.
+        if node in evidence:
+            likelihood = likelihood * (np.arange(n) == evidence[node])[:, None]
+        # A wanted node is added to those below it: P(node = x, below | node = y) = [x = y] P(below | node = y).
+        if node in wanted:
+            found, likelihood = [node, *found], (np.eye(n)[:, :, None] * likelihood[:, None, :]).reshape(n, -1)
+        # P(below | parent) = Σ_x P(node = x | parent) P(below | node = x), multiplied into what the parent has.
+        message = network.tables[node].T @ likelihood
+        others, so_far = below.get(int(parent[node]), ([], np.ones((len(message), 1))))
+        combined = (so_far[:, :, None] * message[:, None, :]).reshape(len(message), -1)
+        # Much evidence makes small numbers: scale them up before they become zero.
+        if evidence and (largest := combined.max()) > 0:
+            combined = combined / largest
+        below[int(parent[node])] = ([*others, *found], combined)
+    found, likelihood = below[-1]
+    tensor = likelihood.reshape([len(network.tables[node]) for node in found])
+    if evidence and (total := tensor.sum()) > 0:
+        tensor = tensor / total
+    return tensor.transpose([found.index(node) for node in wanted])
+
+
+def answer(
+    network: Network,
+    columns: Sequence[Column],
+    find: Callable[[str], int],
+    variables: str | Sequence[str],
+    given: Mapping[str, Any],
+) -> Distribution:
+    """Return the distribution of some variables given the values of others; ``find`` returns the node of a name."""
+    names = [variables] if isinstance(variables, str) else list(variables)
+    nodes = list(map(find, names))
+    if not nodes or len(set(nodes)) != len(nodes):
+        raise InputError(f"name one variable, or several that differ: not {variables!r:.60}")
+    _check_size([len(network.tables[node]) for node in nodes])
+    evidence: dict[int, int] = {}
+    for name, value in given.items():
+        node = find(name)
+        is_hidden = node >= network.n_observed
+        state = _hidden_state(name, len(network.tables[node]), value) if is_hidden else _state(columns[node], value)
+        if state is not None and evidence.setdefault(node, state) != state:
+            raise InputError(f"{name!r:.60} is given twice, with different values: give it once")
+    distribution = joint_distribution(network, nodes, evidence)
+    if not distribution.any():
+        raise InputError(f"what is given is impossible under the model: {dict(given)!r:.200}; leave something out")
+    values = [
+        column_values(columns[node]) if node < network.n_observed else list(range(len(network.tables[node])))
+        for node in nodes
+    ]
+    keys = values[0] if isinstance(variables, str) else product(*values)
+    return dict(zip(keys, distribution.ravel().tolist(), strict=True))
+
+
+def _check_size(sizes: Sequence[int]) -> None:
+    """Raise if several variables have more combinations of values than can be listed."""
+    combinations = float(np.prod([float(size) for size in sizes]))
+    if combinations > _MAX_COMBINATIONS:
+        raise InputError(
+            f"{len(sizes)} variables have {combinations:.3g} combinations of values, more than "
+            f"{_MAX_COMBINATIONS:.3g}: ask about fewer variables at once"
+        )
+
+
+def column_values(column: Column) -> list[Hashable]:
+    """Return the values of a column: its categories as they are in the data, and the labels of its bins."""
+    return list(column.categories) if column.cuts is not None else [column.decode(x) for x in range(column.n_states)]
+
+
+def _state(column: Column, value: Any) -> int | None:
+    """Return the state that a value of a column means; None for a missing cell.
+
+    A number means its bin where the column has bins; the label of a bin means that bin.
+    """
+    label = label_of(value).strip()
+    if is_missing(label, column.missing):
+        return None
+    if column.cuts is not None:
+        if label in column.categories:
+            return column.categories.index(label)
+        number = parse_number(label)
+        if number is None or not np.isfinite(number):
+            raise InputError(f"column {column.name!r:.60} has bins: {value!r:.60} is neither a number nor one of them")
+        return int(np.searchsorted(column.cuts, number, side="left"))
+    if column.kind in ("integer", "number"):
+        label = number_label(label)
+    if label not in column.categories:
+        raise _unknown_value(f"column {column.name!r:.60}", value, label, column_values(column))
+    return column.categories.index(label)
+
+
+def _hidden_state(name: str, n_states: int, value: Any) -> int | None:
+    """Return the number of a hidden variable's state; None for one that is missing."""
+    label = number_label(label_of(value))
+    if not label:
+        return None
+    states = list(map(str, range(n_states)))
+    if label not in states:
+        raise _unknown_value(f"hidden variable {name!r:.60}", value, label, range(n_states))
+    return states.index(label)
+
+
+def _unknown_value(owner: str, value: Any, label: str, known: Sequence[Any]) -> InputError:
+    near = get_close_matches(label, list(map(str, known)), 1)
+    shown = ", ".join(f"{one!r:.40}" for one in known[:_N_LISTED]) + (", ..." if len(known) > _N_LISTED else "")
+    hint = f"did you mean {near[0]!r:.60}? " if near else ""
+    return InputError(f"{owner} has no value {value!r:.60}: {hint}it has {shown}")

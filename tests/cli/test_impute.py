@@ -1,0 +1,123 @@
+"""The command impute."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.cli import run, succeed
+from helpers.csv import HEADER, ROWS, contents, parse, table, with_cell
+from latree.model import LatentTreeModel
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_impute_fills_missing_cells_and_touches_nothing_else():
+    notes = [' spaced ,"quoted"', "", "NA", "1.50", "line\nbreak", "é"] * 10
+    rows, header = [row[::-1] for row in ROWS], HEADER[::-1]
+    rows[0][0], rows[1][1], rows[2][4], rows[3][3], rows[4][2] = "", " NA ", "null", " 1 ", "2.0"
+    given = table(rows, header, note=notes)
+    Path("holes.csv").write_text(given, newline="")
+    before = contents()
+    printed = succeed("impute", "model.json", "holes.csv")
+    assert contents() == before
+    changed = {
+        (i, j): cell
+        for i, (old, new) in enumerate(zip(parse(given)[1:], parse(printed)[1:], strict=True))
+        for j, cell in enumerate(new)
+        if cell != old[j]
+    }
+    assert changed.keys() == {(0, 0), (1, 1), (2, 4)}
+    model = LatentTreeModel.load("model.json")
+    filled = model.complete(model.encode("holes.csv")).decode()
+    assert {(i, j): str(filled[header[j]][i]) for i, j in changed} == changed
+    assert printed.splitlines()[7:] == given.splitlines()[7:]
+    assert succeed("impute", "model.json", "holes.csv", "--out", "filled.csv") == ""
+    assert Path("filled.csv").read_bytes() == printed.encode()
+    assert succeed("impute", "model.json", "filled.csv") == printed
+
+
+def test_a_column_without_a_single_value_is_filled():
+    Path("empty.csv").write_text(with_cell("size", "", range(60)))
+    assert all(size for *_, size in parse(succeed("impute", "model.json", "empty.csv")))
+
+
+def frame_of(printed):
+    return pd.read_csv(io.StringIO(printed))
+
+
+def holed():
+    """The table with a hole in every row."""
+    rows = [[*row] for row in ROWS]
+    for i, row in enumerate(rows):
+        row[i % len(HEADER)] = ""
+    Path("holes.csv").write_text(table(rows))
+    return LatentTreeModel.load("model.json")
+
+
+@pytest.mark.parametrize("how", ["mode", "median", "mean", "draw"])
+def test_cells_are_those_of_python(how):
+    model = holed()
+    filled = frame_of(succeed("impute", "model.json", "holes.csv", "--how", how, "--seed", 5))
+    expected = model.impute(pd.read_csv("holes.csv"), how, random_state=5)
+    pd.testing.assert_frame_equal(filled, expected, check_dtype=False)
+
+
+def test_probabilities_have_a_column_for_each_value():
+    model = holed()
+    plain = frame_of(succeed("impute", "model.json", "holes.csv"))
+    filled = frame_of(succeed("impute", "model.json", "holes.csv", "--probabilities"))
+    pd.testing.assert_frame_equal(filled[HEADER], plain)
+    expected = model.impute_proba(pd.read_csv("holes.csv"))
+    assert list(filled.columns[len(HEADER) :]) == list(expected.columns)
+    np.testing.assert_allclose(filled[list(expected.columns)], expected, atol=1e-9)
+    colours = [name for name in expected.columns if name.startswith("colour=")]
+    assert colours == ["colour=blue", "colour=green", "colour=red"]
+    np.testing.assert_allclose(filled[colours].sum(axis=1), 1, atol=1e-8)
+
+
+def test_draws_make_the_long_table_of_mice():
+    model = holed()
+    succeed("impute", "model.json", "holes.csv", "--draws", 3, "--seed", 5, "--out", "long.csv")
+    long = pd.read_csv("long.csv")
+    assert list(long.columns) == [".imp", ".id", *HEADER]
+    assert long[".imp"].tolist() == np.repeat(range(4), 60).tolist()
+    assert long[".id"].tolist() == [*range(1, 61)] * 4
+    given = pd.read_csv("holes.csv")
+    pd.testing.assert_frame_equal(long[long[".imp"] == 0][HEADER], given)
+    for number, drawn in enumerate(model.impute(given, "draw", draws=3, random_state=5), start=1):
+        one = long[long[".imp"] == number][HEADER].reset_index(drop=True)
+        pd.testing.assert_frame_equal(one, drawn, check_dtype=False)
+
+
+@pytest.mark.parametrize("options", [[], ["--how", "draw"], ["--probabilities"], ["--draws", "2"]])
+def test_batches_change_nothing(monkeypatch, options):
+    holed()
+    printed = succeed("impute", "model.json", "holes.csv", *options)
+    monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 35)  # seven rows of five columns
+    assert succeed("impute", "model.json", "holes.csv", *options) == printed
+
+
+def test_parquet_files_and_patterns_are_read_like_text():
+    holed()
+    given = pd.read_csv("holes.csv")
+    given.to_parquet("holes.parquet")
+    expected = frame_of(succeed("impute", "model.json", "holes.csv"))
+    pd.testing.assert_frame_equal(frame_of(succeed("impute", "model.json", "holes.parquet")), expected)
+    given[:20].to_parquet("part-1.parquet")
+    given[HEADER[::-1]][20:].to_parquet("part-2.parquet")  # its columns are in another order
+    pd.testing.assert_frame_equal(frame_of(succeed("impute", "model.json", "part-*.parquet")), expected)
+
+
+def test_options_that_contradict_each_other_are_refused():
+    for options, message in {
+        ("--how", "mean", "--draws", "2"): "--draws is for --how draw, not for --how mean",
+        ("--draws", "2", "--probabilities"): "choose one of the two",
+        ("--out", "filled.csv.gz"): "without .gz",
+    }.items():
+        code, out, err = run("impute", "model.json", "data.csv", *options)
+        assert (code, out) == (2, "")
+        assert message in err
+    assert not Path("filled.csv.gz").exists()
