@@ -17,7 +17,7 @@ from latree._util.files import refuse_existing
 from latree._util.frames import backend_of, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import InputError
-from latree.explain import Group, group_labels, loadings
+from latree.explain import group_labels, loadings
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
@@ -168,8 +168,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             learned = learn_model(table, settings, stages)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
-        self.groups_: list[Group] = learned.groups
-        self.labels_ = group_labels(learned.groups, self.tree_.names)
+        self.groups_ = list(learned.model.groups)
+        self.labels_ = group_labels(self.groups_, self.tree_.names)
         self.summary_ = learned.summary
         self.n_iter_ = learned.fit.iterations
         self._backend = backend_of(X)

@@ -14,7 +14,7 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
-from latree.explain import Group, find_groups, order_states
+from latree.explain import order_states, with_groups
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -55,11 +55,6 @@ class Learned:
         return replace(self.fit.model, record=self._record)
 
     @cached_property
-    def groups(self) -> list[Group]:
-        """The groups of columns, at up to three levels."""
-        return find_groups(self.fit.model, self.table)
-
-    @cached_property
     def log_likelihood(self) -> float:
         """Log-likelihood of the rows."""
         return self.fit.model.log_likelihood(self.table)
@@ -93,7 +88,7 @@ class Learned:
             "n_rows": table.n_rows,
             "n_columns": table.n_columns,
             "n_hidden": model.tree.n_hidden,
-            "n_groups": sum(group.level == "main" for group in self.groups),
+            "n_groups": sum(group.level == "main" for group in model.groups),
             "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
             "smoothing": self.smoothing,
             "n_parameters": model.n_parameters,
@@ -213,6 +208,7 @@ def learn_model(
     stages: Stages = no_stages,
     origin: Origin | None = None,
     keep: Keeper = NOTHING_KEPT,
+    labels: Mapping[str, str] | None = None,
 ) -> Learned:
     """Learn a tree and fit a model on it.
 
@@ -226,6 +222,8 @@ def learn_model(
         Where the rows come from: the model remembers it.
     keep : Keeper
         Keeps finished pieces of the work, so that a stopped run can go on.
+    labels : mapping of str to str, optional
+        The user's label of each column, by the name of the column: groups are named by them.
     """
     started = time.perf_counter()
     learner = find_method(settings.method)
@@ -255,7 +253,7 @@ def learn_model(
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
-    fit = replace(fit, model=order_states(fit.model).model)
+    fit = replace(fit, model=with_groups(order_states(fit.model).model, table, labels))
     seconds = time.perf_counter() - started
     warnings = tuple(warnings_about(table, fit, settings.goal))
     return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree._util.text import plural, printable
+from latree._util.text import one_line, plural, printable, shortened
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
@@ -25,3 +25,25 @@ def test_plurals(number, text):
 )
 def test_printable_names(name, shown):
     assert printable(name) == shown
+
+
+def test_names_on_one_line():
+    assert one_line("two\nlines\t") == "two lines"
+    assert one_line("a \u202e\u2066b\x00") == "a b\N{REPLACEMENT CHARACTER}"
+    assert one_line("\u2028") == one_line("\u202e") == "(blank)"
+    assert one_line("👩\u200d👧") == "👩\u200d👧"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("x" * 20, "x" * 20),
+        ("x" * 5000, "x" * 19 + "…"),
+        ("I am the life of the party", "I am the life of…"),  # between two words
+        ("I am the life of it the party", "I am the life of it…"),  # the cut is at the end of a word
+        ("I am " + "x" * 100, "I am " + "x" * 14 + "…"),  # too little would be left
+        ("two\n lines", "two lines"),
+    ],
+)
+def test_long_names_are_cut(name, shown):
+    assert shortened(name, 20) == shown

@@ -45,7 +45,7 @@ def test_two_clear_groups():
         ("main", "H2", None, None),
     ]
     assert [set(group.columns) for group in groups] == [{"a0", "a1", "a2", "a3"}, {"b4", "b5", "b6"}]
-    assert [group.name for group in groups] == ["a0, a1 +2", "b4, b5 +1"]
+    assert [group.name for group in groups] == ["a", "b"]
 
 
 def test_three_levels_know_their_parents():
@@ -206,9 +206,3 @@ def test_groups_are_those_of_the_model_file(tmp_path):
     model = stars((4, 3, 3), [(0, 1), (1, 2)], [0.3, 0.5])
     model.save(tmp_path / "model.json")
     assert find_groups(LatentTreeModel.load(tmp_path / "model.json")) == find_groups(model)
-
-
-def test_names_are_unique_even_if_columns_have_commas():
-    tree = Tree(["a, b", "c", "a", "b, c"], [(0, 1), (2, 3)])
-    names = [group.name for group in find_groups(copying_model(tree, lambda *_: LOADING))]
-    assert names == ["a, b, c", "a, b, c'"]

@@ -12,7 +12,7 @@ from latree.errors import InputError
 from latree.figure import plot
 from latree.figure.primitives import Circle
 from latree.figure.text import shortened
-from latree.paper.simulate import random_tree
+from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
 
 checked = settings(deadline=None, derandomize=True, max_examples=60)
@@ -99,6 +99,8 @@ def test_hidden_variables_are_named_if_asked():
     tree = random_tree(6, 0.3, 0)
     assert {text.text for text in texts(plot(tree))} == set(tree.names)
     assert {text.text for text in texts(plot(tree, hidden=True))} == set(tree.node_names)
+    model = random_model(tree, n_states=2, random_state=0).rename({"H1": "mood"})
+    assert {text.text for text in texts(plot(model, hidden=True))} == set(tree.node_names) - {"H1"} | {"mood"}
 
 
 def test_a_branch_of_one_group_has_its_colour():

@@ -25,7 +25,7 @@ def directions(text):
 @given(st.integers(3, 60), st.integers(0, 10**6))
 @checked
 def test_names_share_the_circle_equally(layout, n, seed):
-    (placed,) = layout(LayoutPlan.of(mixed_tree(n, seed), False, 0.5))
+    (placed,) = layout(LayoutPlan.of(mixed_tree(n, seed), 0.5))
     angles = np.sort([directions(text) for text in placed.names.values()])
     steps = np.diff([*angles, angles[0] + 2 * pi])
     # Angles are rounded to a hundredth of a degree.
@@ -34,7 +34,7 @@ def test_names_share_the_circle_equally(layout, n, seed):
 
 @pytest.mark.parametrize(("n", "in_a_circle"), [(90, False), (100, False), (101, True), (120, True)])
 def test_more_than_a_hundred_names_stand_in_a_circle(n, in_a_circle):
-    (placed,) = radial(LayoutPlan.of(some_tree(n, 0), False, 0.5))
+    (placed,) = radial(LayoutPlan.of(some_tree(n, 0), 0.5))
     reach = [hypot(text.x, text.y) for text in placed.names.values()]
     assert (max(reach) - min(reach) < 1e-6) == in_a_circle
 
@@ -43,7 +43,7 @@ def test_more_than_a_hundred_names_stand_in_a_circle(n, in_a_circle):
 @checked
 def test_unrooted_edges_are_straight_and_an_edges_cone_holds_its_subtree(n, seed):
     tree = with_lengths(random_tree(n, 0.4, seed), seed)
-    plan = LayoutPlan.of(tree, False, 0.5)
+    plan = LayoutPlan.of(tree, 0.5)
     (placed,) = unrooted(plan)
     below = plan.rooted.combined(({node} for node in range(tree.n_nodes)), set.union)
     for node in range(tree.n_nodes):
@@ -59,5 +59,5 @@ def test_unrooted_edges_are_straight_and_an_edges_cone_holds_its_subtree(n, seed
 
 
 def test_a_name_is_never_upside_down():
-    (placed,) = radial(LayoutPlan.of(some_tree(40, 1), False, 0.5))
+    (placed,) = radial(LayoutPlan.of(some_tree(40, 1), 0.5))
     assert all(-90 <= text.angle <= 90 for text in placed.names.values())

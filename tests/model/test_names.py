@@ -106,3 +106,12 @@ def test_whatever_is_accepted_comes_back(new, tmp_path_factory):
     path = tmp_path_factory.mktemp("named") / "model.json"
     model.save(path)
     assert names(LatentTreeModel.load(path)) == names(model)
+
+
+def test_the_drawing_has_the_names_of_main_groups():
+    assert MODEL.draw() == MODEL.tree.draw(hidden=True).replace("H1", "[first]").replace("H2", "[second]")
+    alone = replace(MODEL, groups=GROUPS[:1])
+    assert "[first]" in alone.draw()
+    assert "second" not in alone.draw()
+    assert "[second]" in alone.draw(hidden=True)
+    assert model_on(TREE, [2] * 8, 0).draw() == TREE.draw()

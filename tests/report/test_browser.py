@@ -174,6 +174,11 @@ def test_a_hidden_variable_shows_its_details_and_folds(visit):
     page = opened.page
     opened.find("H3")
     number = int(opened.stage("selected"))
+    assert page.locator("#panel .kind").inner_text().lower() == "hidden variable h3"
+    name = page.locator("#panel h3").inner_text()
+    assert name != "H3"
+    opened.find(name)  # by its name for people, too
+    assert int(opened.stage("selected")) == number
     assert page.locator("#panel .states-list li").count() == 3
     assert page.locator("#panel .profile").count() == 8
     assert page.locator("#panel .profile svg.stacked").count() == 24

@@ -1,6 +1,7 @@
 """The facts of a report."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ def test_facts_are_plain_data_that_do_not_depend_on_the_last_bits(learned):
         learned.model.columns,
         tuple(table * (1 + 1e-15) for table in learned.model.tables),
         learned.model.record,
+        learned.model.groups,
+        learned.model.hidden_names,
     )
     assert report_facts(shaken, learned.table, rows=3) == facts
 
@@ -30,12 +33,30 @@ def test_facts_are_plain_data_that_do_not_depend_on_the_last_bits(learned):
 def test_a_report_without_data_has_what_the_model_file_contains(learned):
     with_data, without = report_facts(learned.model, learned.table), report_facts(learned.model)
     assert [column["data"] for column in without["columns"]] == [None] * 7
-    for key in ("n_rows", "tree", "groups", "hidden", "data", "names"):
+    for key in ("n_rows", "tree", "groups", "hidden", "data", "names", "drawing"):
         assert with_data[key] == without[key]
     assert without["fit"]["own"] == with_data["fit"]["own"]
     assert without["fit"]["compared"] == []
     counts = np.bincount(learned.table.codes()[:, 0], minlength=3)
     assert with_data["columns"][0]["data"] == [round(1000 * count / 300) for count in counts.tolist()]
+
+
+def test_names_and_groups_are_those_of_the_model(learned):
+    centres = [group.centre for group in learned.model.groups if group.level == "main" and group.hidden]
+    model = learned.model.rename({learned.model.node_names[centres[0]]: "mood"})
+    for table in (None, learned.table):
+        facts = report_facts(model, table)
+        assert facts["names"] == list(model.node_names)
+        assert facts["aliases"] == list(model.tree.node_names[7:])
+        assert facts["groups"][0]["name"] == facts["names"][facts["groups"][0]["centre"]] == "mood"
+        assert "[mood]" in facts["drawing"]
+    # Groups of the model are shown even if the rows say otherwise, and groups that it lacks are computed.
+    fewer = replace(model, groups=model.groups[:1])
+    assert [group["name"] for group in report_facts(fewer, learned.table)["groups"]] == ["mood"]
+    bare = replace(model, groups=(), hidden_names=())
+    assert report_facts(bare, learned.table)["groups"] == report_facts(learned.model)["groups"]
+    # A name that was given before there were groups is kept.
+    assert "mood" in report_facts(bare.rename({"H1": "mood"}))["names"]
 
 
 def test_rows_that_were_not_fitted_give_a_warning(learned):

@@ -64,3 +64,9 @@ def test_names_cannot_steer_the_terminal():
 def test_hidden_variables_are_drawn_by_name_if_asked():
     tree = Tree.from_newick("((a,b),c,d);")
     assert tree.draw(hidden=True) == "─ H1\n ├─ a\n ├─ b\n └─ H2\n   ├─ c\n   └─ d\n"
+
+
+def test_some_hidden_variables_have_names():
+    tree = Tree.from_newick("((a,b)0.5,(c,d),e);")
+    assert tree.draw(names={6: "mo\nod"}) == "─┬─ e\n ├─50─┬─ a\n │    └─ b\n └─ mo\ufffdod\n   ├─ c\n   └─ d\n"
+    assert tree.draw(True, {6: "mood"}) == tree.draw(hidden=True).replace("H2", "mood")

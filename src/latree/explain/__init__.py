@@ -1,6 +1,6 @@
 """What a fitted model says: groups of columns, loadings, scores of rows, the order of states, directions of columns."""
 
-from latree.explain.groups import find_groups, group_labels
+from latree.explain.groups import find_groups, group_labels, with_groups
 from latree.explain.loadings import loadings
 from latree.explain.order import OrderedModel, order_states
 from latree.explain.reliability import Reliability, reliability
@@ -19,4 +19,5 @@ __all__ = [
     "reliability",
     "row_scores",
     "state_names",
+    "with_groups",
 ]

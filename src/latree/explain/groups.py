@@ -16,18 +16,21 @@ from latree._util.arrays import FloatArray, IntArray, RandomState
 from latree.explain.cutting import TreeCutter
 from latree.explain.dependence import Dependence, correlation
 from latree.explain.levels import MIN_COLUMNS, find_levels
+from latree.explain.names import choose_names
 from latree.explain.stability import column_stability
 from latree.model import Group, LatentTreeModel
 from latree.model.group import Level
 from latree.table import Table
 from latree.tree import Tree
 
-# The number of columns in the name of a group.
-_N_NAMING_COLUMNS = 2
-
 
 def find_groups(
-    model: LatentTreeModel, table: Table | None = None, *, resamples: int = 0, random_state: RandomState = 0
+    model: LatentTreeModel,
+    table: Table | None = None,
+    labels: Mapping[str, str] | None = None,
+    *,
+    resamples: int = 0,
+    random_state: RandomState = 0,
 ) -> list[Group]:
     """Find the groups of a model's columns, as a hierarchy of up to three levels.
 
@@ -43,6 +46,8 @@ def find_groups(
         The rows that the model was fitted to, encoded with the model's columns (see :meth:`LatentTreeModel.encode`).
         Groups are more reliable with them: columns that are far from each other in the tree may depend on each other
         more than the model says.
+    labels : mapping of str to str, optional
+        Your own label of each column, by the name of the column: groups whose columns share a label are named by it.
     resamples : int
         If there are rows, resample them so many times to see how stable the main groups are; 50 are enough. By default
         stability is not computed. Very wide tables are resampled less often. If a column has more than 64 states, there
@@ -55,6 +60,7 @@ def find_groups(
     list of Group
         With ``resamples``, the ``column_stability`` of a main group is the share of resampled tables in which each
         column is found in this group again, and ``stability`` is the mean over its columns.
+        They have new names; :func:`with_groups` gives the hidden variables of a model the same names.
 
     References
     ----------
@@ -78,7 +84,56 @@ def find_groups(
     >>> [group.column_stability for group in groups]
     [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0)]
     """
-    return groups_of(Dependence(model), table, resamples=resamples, random_state=random_state)
+    dependence = Dependence(model)
+    return choose_names(dependence, _unnamed_groups(dependence, table, resamples, random_state), labels)[0]
+
+
+def with_groups(
+    model: LatentTreeModel,
+    table: Table | None = None,
+    labels: Mapping[str, str] | None = None,
+    *,
+    resamples: int = 0,
+    random_state: RandomState = 0,
+) -> LatentTreeModel:
+    """Return a model with its groups of columns, and with a name for people for each hidden variable.
+
+    Models that latree learned have both already. Names are made from the names of columns, or from your own labels of
+    them: a group whose columns all share a label, or nearly all of them, has that name. A main group and its hidden
+    variable have the same name. :meth:`LatentTreeModel.rename` changes names.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+        Groups that it has are replaced, with their names. Names in a model without groups are kept.
+    table : Table, optional
+        The rows that the model was fitted to.
+    labels : mapping of str to str, optional
+        Your own label of each column, by the name of the column.
+    resamples, random_state
+        For the stability of the groups. :func:`find_groups` explains this and ``table``.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.explain import with_groups
+    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> with_groups(model).hidden_names
+    ('b, a +1', 'd, e +1')
+    >>> with_groups(model, labels={"a": "mood", "b": "mood", "c": "mood"}).hidden_names
+    ('mood', 'd, e +1')
+    """
+    hidden = range(model.tree.n_observed, model.tree.n_nodes)
+    kept = {
+        node: model.node_names[node]
+        for node in hidden
+        if not model.groups and model.node_names[node] != model.tree.node_names[node]
+    }
+    dependence = Dependence(model)
+    groups = _unnamed_groups(dependence, table, resamples, random_state)
+    named, hidden_names = choose_names(dependence, groups, labels, kept)
+    return replace(model, groups=tuple(named), hidden_names=hidden_names)
 
 
 def known_groups(model: LatentTreeModel) -> Sequence[Group]:
@@ -109,8 +164,8 @@ def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
     return np.array([main.get(name, -1) for name in names], dtype=np.intp)
 
 
-def groups_of(
-    dependence: Dependence, table: Table | None = None, *, resamples: int = 0, random_state: RandomState = 0
+def _unnamed_groups(
+    dependence: Dependence, table: Table | None, resamples: int, random_state: RandomState
 ) -> list[Group]:
     """Find the groups of a model whose dependence is known; see :func:`find_groups`."""
     tree = dependence.tree
@@ -130,13 +185,12 @@ def groups_of(
         if piece not in main_pieces and not all(piece.issuperset(part) for part in main_pieces)
     ]
     fine_pieces = [piece for piece in _pieces(tree, cutter, levels.fine) if piece not in main_pieces]
-    n_main, groups = len(main_pieces), list[Group]()
-    for piece in main_pieces:
-        groups.append(_group(dependence, piece, "main", _first_above(piece, broad_pieces, n_main), groups))
-    for piece in broad_pieces:
-        groups.append(_group(dependence, piece, "broad", None, groups))
-    for piece in fine_pieces:
-        groups.append(_group(dependence, piece, "fine", _first_above(piece, main_pieces, 0), groups))
+    n_main = len(main_pieces)
+    groups = [
+        *(_group(tree, piece, "main", _first_above(piece, broad_pieces, n_main)) for piece in main_pieces),
+        *(_group(tree, piece, "broad", None) for piece in broad_pieces),
+        *(_group(tree, piece, "fine", _first_above(piece, main_pieces, 0)) for piece in fine_pieces),
+    ]
     return groups if stability is None else _with_stability(groups, dict(zip(tree.names, stability, strict=True)))
 
 
@@ -193,26 +247,14 @@ def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int
     return sorted(groups, key=lambda nodes: (-len(columns[nodes]), columns[nodes]))
 
 
-def _group(
-    dependence: Dependence, piece: frozenset[int], level: Level, parent: int | None, others: list[Group]
-) -> Group:
-    tree = dependence.tree
+def _group(tree: Tree, piece: frozenset[int], level: Level, parent: int | None) -> Group:
+    """Return the group of a piece of the tree, without a name yet."""
     nodes = [node for node in tree.rooted().order.tolist() if node in piece]
-    columns = [node for node in nodes if node < tree.n_observed]
     centre = _centre(tree, nodes)
-    telling = [related.column for related in dependence.closest_columns(centre, _N_NAMING_COLUMNS, within=piece)]
-    if centre < tree.n_observed:
-        telling = [centre, *telling][:_N_NAMING_COLUMNS]
-    name = ", ".join(tree.names[column] for column in telling)
-    if len(columns) > len(telling):
-        name += f" +{len(columns) - len(telling)}"
-    taken = {group.name for group in others}
-    while name in taken:  # only if names of columns contain commas
-        name += "'"
     return Group(
-        name=name,
+        name="",
         level=level,
-        columns=tuple(tree.names[column] for column in columns),
+        columns=tuple(tree.names[node] for node in nodes if node < tree.n_observed),
         hidden=tree.node_names[centre] if centre >= tree.n_observed else None,
         parent=parent,
         stability=None,

@@ -88,15 +88,16 @@ def plot(
 def _picture(
     tree_or_model: Tree | LatentTreeModel, layout: Layout, labels: Mapping[str, str] | None, hidden: bool
 ) -> Picture:
-    tree = (
-        tree_or_model
-        if isinstance(tree_or_model, Tree)
-        else tree_or_model.tree.with_numbers(lengths=tree_or_model.edge_lengths())
-    )
+    if isinstance(tree_or_model, Tree):
+        tree, node_names = tree_or_model, tree_or_model.node_names
+    else:
+        tree = tree_or_model.tree.with_numbers(lengths=tree_or_model.edge_lengths())
+        node_names = tree_or_model.node_names
     if layout not in _LAYOUTS:
         raise InputError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, not {layout!r:.60}")
     groups = _groups(tree, labels or {})
-    plan = LayoutPlan.of(tree, hidden, gap=2 * _MARKER_RADIUS if groups else 3 * _NODE_RADIUS)
+    gap = 2 * _MARKER_RADIUS if groups else 3 * _NODE_RADIUS
+    plan = LayoutPlan.of(tree, gap, node_names[tree.n_observed :] if hidden else ())
     edge_groups = _edges_of_one_group(plan, groups)
     components = [_drawn(plan, placed, groups, edge_groups) for placed in _LAYOUTS[layout](plan)]
     primitives = _below_each_other(components) if layout == "horizontal" else _side_by_side(components)

@@ -39,25 +39,25 @@ class LayoutPlan:
     gap: float  # between a node and its name, in pixels
 
     @classmethod
-    def of(cls, tree: Tree, hidden: bool, gap: float) -> "LayoutPlan":
+    def of(cls, tree: Tree, gap: float, hidden_names: Sequence[str] = ()) -> "LayoutPlan":
         """Return the plan for a tree; the more names, the smaller the letters.
 
         Parameters
         ----------
         tree : Tree
-        hidden : bool
-            Whether hidden variables are named, too.
         gap : float
             Between a node and its name, in units of the letters' size.
+        hidden_names : sequence of str, optional
+            Names of the hidden variables, if they are shown, too.
         """
         rooted = tree.rooted()
-        names = dict(enumerate(tree.node_names if hidden else tree.names))
-        most = max(sum(node in names for node in component) for component in rooted.components)
+        named = dict(enumerate((*tree.names, *hidden_names)))
+        most = max(sum(node in named for node in component) for component in rooted.components)
         # 12 pixels for up to 30 names, 2 less for every doubling, at least 7, in steps of one half.
         size = round(min(12.0, max(7.0, 12 - 2 * np.log2(most / 30))) * 2) / 2
         lengths, has_lengths = _lengths(tree)
         branches = branches_of(rooted, tree.n_observed)
-        return cls(tree, rooted, branches, lengths, has_lengths, names, size, gap * size)
+        return cls(tree, rooted, branches, lengths, has_lengths, named, size, gap * size)
 
     @cached_property
     def heights(self) -> list[float]:

@@ -163,6 +163,37 @@ class LatentTreeModel:
         hidden_names, groups = renamed(names, self.tree, self.hidden_names, self.groups)
         return replace(self, hidden_names=hidden_names, groups=groups)
 
+    def draw(self, hidden: bool = False) -> str:
+        """Return the tree drawn as text, with the names of the main groups at their hidden variables.
+
+        Parameters
+        ----------
+        hidden : bool
+            Whether all hidden variables have lines with their names.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.explain import with_groups
+        >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+        >>> print(with_groups(model, labels=dict.fromkeys("abc", "mood")).draw(), end="")
+        ─ [mood]
+         ├─ a
+         ├─ b
+         ├─ c
+         └─ [d, e +1]
+           ├─ d
+           ├─ e
+           └─ f
+        """
+        shown = (
+            range(self.tree.n_observed, self.tree.n_nodes)
+            if hidden
+            else [group.centre for group in self.groups if group.level == "main" and group.hidden is not None]
+        )
+        return self.tree.draw(names={node: f"[{self.node_names[node]}]" for node in shown})
+
     @property
     def n_states(self) -> IntArray:
         """Number of states of every node, observed ones first."""

@@ -14,7 +14,7 @@ import numpy as np
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree.explain.dependence import Dependence
-from latree.explain.groups import groups_of
+from latree.explain.groups import with_groups
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.model import Group, LatentTreeModel
 from latree.model.model import aic, bic
@@ -28,7 +28,7 @@ from latree.tree import Tree
 from latree.tree.drawing import branches_of
 
 N_COLOURS = 12  # the number of different colours; more groups share them
-_N_NAMING_COLUMNS = 3  # the number of columns whose names make the name of a group
+_N_NAMING_COLUMNS = 3  # the number of most telling columns of a group, whose labels come first in the drawing
 _FIT_DONE = 600  # progress, of 1000 steps, when the simpler models are fitted
 _GROUPS_DONE = 950  # progress when the groups are found
 
@@ -44,8 +44,10 @@ def report_facts(
 ) -> dict[str, Any]:
     """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
     fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
+    if not model.groups:
+        model = with_groups(model, table)
     dependence = Dependence(model)
-    groups = [group for group in groups_of(dependence, table) if group.level == "main"]
+    groups = [group for group in model.groups if group.level == "main"]
     progress(_GROUPS_DONE, 1000)
     columns, category_lists = column_details(dependence, table)
     # Columns with the same categories share one list of them.
@@ -61,7 +63,8 @@ def report_facts(
     return {
         "source": record.source if record else None,
         "latree": __version__,
-        "names": list(tree.node_names),
+        "names": list(model.node_names),
+        "aliases": list(tree.node_names[tree.n_observed :]),
         "n_columns": tree.n_observed,
         "n_hidden": tree.n_hidden,
         "n_components": len(tree.components),
@@ -81,7 +84,7 @@ def report_facts(
         "fit": fit,
         "data": _data_facts(model, table),
         "rows": row_facts(model, table, hidden_centres, rows) if rows and table is not None else None,
-        "drawing": tree.draw(),
+        "drawing": model.draw(),
     }
 
 
@@ -118,6 +121,7 @@ def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
         if (u in nodes) != (v in nodes) and not np.isnan(share)
     ]
     return {
+        "name": group.name,
         "named_by": columns[:_N_NAMING_COLUMNS],
         "columns": columns,
         "nodes": list(group.nodes),

@@ -9,18 +9,17 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from latree._util.text import plural, printable
+from latree._util.text import one_line, plural, shortened
 from latree.report.charts import comparison_chart, convergence_chart
 from latree.report.facts import title_of
 
 _HERE = Path(__file__).parent
-_MAX_LENGTH = 48  # the number of characters of a name that a table shows
 
 # The files of the page's own script. Each one builds on those before it.
 _SCRIPTS = ("elements", "layout", "labels", "select", "panel", "controls")
 
 # The facts that the script needs. Names are added by `_embedded`, which makes them safe to show.
-_SCRIPT_FACTS = ("n_columns", "tree", "columns")
+_SCRIPT_FACTS = ("n_columns", "tree", "columns", "aliases")
 
 
 def render(facts: dict[str, Any]) -> str:
@@ -86,7 +85,10 @@ def _embedded(facts: dict[str, Any]) -> Markup:
             categories | {"names": [one_line(name) for name in categories["names"]]}
             for categories in facts["category_lists"]
         ],
-        "groups": [{key: group[key] for key in ("named_by", "nodes", "centre", "colour")} for group in facts["groups"]],
+        "groups": [
+            {"name": one_line(group["name"])} | {key: group[key] for key in ("named_by", "nodes", "centre", "colour")}
+            for group in facts["groups"]
+        ],
         "hidden": [
             hidden | {"columns": [column | {"shares": _packed(column["shares"])} for column in hidden["columns"]]}
             for hidden in facts["hidden"]
@@ -125,15 +127,3 @@ def percent(share: float | None) -> str:
     if share is None:
         return "–"
     return f"{100 * share:.0f}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
-
-
-def one_line(name: str) -> str:
-    """Return a name that is safe to show, on one line; "(blank)" if nothing of it can be seen."""
-    words = (printable(word) for word in name.split())
-    return " ".join(word for word in words if word) or "(blank)"
-
-
-def shortened(name: str, max_length: int = _MAX_LENGTH) -> str:
-    """Return a name on one line; the end of a long name is replaced by an ellipsis."""
-    line = one_line(name)
-    return line if len(line) <= max_length else line[: max_length - 1].rstrip() + "…"

@@ -1,6 +1,6 @@
 """Trees drawn as text, for a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from math import isnan
 
 from latree._util.arrays import FloatArray
@@ -8,7 +8,7 @@ from latree._util.text import printable
 from latree.tree.rooted import Rooted
 
 
-def draw(names: Sequence[str], n_observed: int, rooted: Rooted, support: FloatArray, hidden: bool) -> str:
+def draw(names: Mapping[int, str], n_observed: int, rooted: Rooted, support: FloatArray) -> str:
     """Return a drawing of a rooted tree with one line per observed variable, small branches first.
 
     The components of a forest are drawn one below the other. An inner node with a name has its own line above its
@@ -16,15 +16,13 @@ def draw(names: Sequence[str], n_observed: int, rooted: Rooted, support: FloatAr
 
     Parameters
     ----------
-    names : sequence of str
-        Names of all nodes.
+    names : mapping of int to str
+        Names of the observed nodes, and of the hidden ones that have a line.
     n_observed : int
         Nodes below this number are observed.
     rooted : Rooted
     support : array of float
         One number per edge; NaN is not shown.
-    hidden : bool
-        Whether hidden nodes are named, too.
     """
     children = branches_of(rooted, n_observed)
     lines: list[str] = []
@@ -33,7 +31,7 @@ def draw(names: Sequence[str], n_observed: int, rooted: Rooted, support: FloatAr
     while stack:
         node, first, later = stack.pop()
         branches = children[node]
-        named = hidden or node < n_observed
+        named = node in names
         if named:
             lines.append(f"{first} {printable(names[node])}")
             first = later

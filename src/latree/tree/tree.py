@@ -7,7 +7,7 @@ neighbours, and forests are all legal; cycles are not.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from typing import Any, Literal, TypeAlias
@@ -526,13 +526,15 @@ class Tree:
             graph.add_edge(names[u], names[v], **{key: value for key, value in known.items() if not np.isnan(value)})
         return graph
 
-    def draw(self, hidden: bool = False) -> str:
+    def draw(self, hidden: bool = False, names: Mapping[int, str] | None = None) -> str:
         """Return the tree drawn as text, one line per observed variable.
 
         Parameters
         ----------
         hidden : bool
-            Whether hidden variables have lines with their names, too.
+            Whether all hidden variables have lines with their names, too.
+        names : mapping of int to str, optional
+            Names of some hidden variables by their nodes, which have lines then.
 
         Examples
         --------
@@ -550,8 +552,15 @@ class Tree:
          └─90─ H2
               ├─ c
               └─ d
+        >>> print(tree.draw(names={5: "mood"}), end="")
+        ─┬─ a
+         ├─ b
+         └─90─ mood
+              ├─ c
+              └─ d
         """
-        return draw(self.node_names, self.n_observed, self.rooted(), self.support, hidden)
+        technical = enumerate(self.node_names if hidden else self.names)
+        return draw(dict(technical) | dict(names or {}), self.n_observed, self.rooted(), self.support)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.draw())}</pre>"

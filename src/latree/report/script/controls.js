@@ -8,24 +8,13 @@ function drawLegend() {
     return;
   }
   const chips = order.slice(0, 40).map((number) => {
-    const text = byLabel
-      ? [make("bdi", {}, shorten(labels.names[number], 26))]
-      : [
-          make(
-            "bdi",
-            {},
-            groups[number].named_by
-              .slice(0, 2)
-              .map((id) => shorten(names[id], 16))
-              .join(" · "),
-          ),
-        ];
+    const text = shorten(byLabel ? labels.names[number] : groups[number].name, 34);
     const colour = byLabel ? labels.colours[number] : groupColour[number];
     const chip = make(
       "button",
       { type: "button", class: "chip", "aria-pressed": String(state.highlighted === number) },
       make("span", { class: `swatch c${colour}` }),
-      ...text,
+      make("bdi", {}, text),
     );
     chip.addEventListener("click", () => {
       state.highlighted = state.highlighted === number ? null : number;
@@ -46,6 +35,7 @@ const results = $("results");
 let hits = [];
 let active = -1;
 const lowered = names.map((name) => name.toLowerCase());
+const technical = facts.aliases.map((name) => name.toLowerCase()); // other names of hidden variables
 
 function search() {
   const wanted = input.value.trim().toLowerCase();
@@ -54,7 +44,7 @@ function search() {
     const starts = [];
     const others = [];
     lowered.forEach((name, id) => {
-      if (name.startsWith(wanted)) starts.push(id);
+      if (name.startsWith(wanted) || technical[id - nColumns] === wanted) starts.push(id);
       else if (name.includes(wanted)) others.push(id);
     });
     hits = [...starts, ...others].slice(0, 12);
@@ -69,7 +59,7 @@ function showResults(open) {
         "li",
         { role: "option", id: `result-${i}`, "aria-selected": String(i === active) },
         nameElement(id, 44),
-        make("span", { class: "muted" }, isHidden(id) ? "hidden variable" : ""),
+        make("span", { class: "muted" }, isHidden(id) ? `hidden variable ${facts.aliases[id - nColumns]}` : ""),
       );
       entry.addEventListener("pointerdown", (event) => {
         event.preventDefault();

@@ -6,11 +6,7 @@ const texts = new Map(); // the SVG elements of labels, by key
 function foldedName(id) {
   const number = groups.findIndex((group) => topOf(group) === id);
   const nColumnsBelow = treeNode[id].value;
-  if (number < 0) return `${shorten(names[id], 12)} (${nColumnsBelow})`;
-  return `${groups[number].named_by
-    .slice(0, 2)
-    .map((column) => shorten(names[column], 14))
-    .join(" · ")} (${nColumnsBelow})`;
+  return `${shorten(number < 0 ? names[id] : groups[number].name)} (${nColumnsBelow})`;
 }
 
 function collectLabels() {
@@ -23,7 +19,10 @@ function collectLabels() {
     else if (!isHidden(id)) {
       const rank = (namingColumns.has(id) ? 1e5 : 1e3) + 100 * (edges.information[id] || 0) + (end ? 0 : 10);
       found.push({ id, key: `c${id}`, kind: "column", text: shortNames[id], rank, end });
-    } else found.push({ id, key: `h${id}`, kind: "hidden", text: names[id], rank: node.value / nColumns / 100, end });
+    } else {
+      const rank = centres.has(id) ? 1e4 : node.value / nColumns / 100;
+      found.push({ id, key: `h${id}`, kind: "hidden", text: shortNames[id], rank, end });
+    }
     if (edges.support[id] !== null && edges.parent[id] >= 0) {
       found.push({
         id,

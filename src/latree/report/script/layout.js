@@ -17,6 +17,7 @@ const groupOf = new Array(names.length).fill(-1);
 groups.forEach((group, number) => group.nodes.forEach((id) => (groupOf[id] = number)));
 const groupColour = groups.map((group) => group.colour);
 const namingColumns = new Set(groups.flatMap((group) => group.named_by));
+const centres = new Set(groups.map((group) => group.centre));
 
 // A hidden variable has a label if all columns below it have the same label.
 const labelOf = labels ? names.map((_, id) => (isHidden(id) ? -1 : labels.of[id])) : null;

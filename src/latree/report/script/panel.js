@@ -8,10 +8,14 @@ function nodeLink(id, maxLength = 28) {
   );
 }
 
+function groupName(group) {
+  const shown = shorten(group.name, 44);
+  return make("bdi", shown === group.name ? {} : { title: group.name.slice(0, 6000) }, shown);
+}
+
 function groupLink(group) {
-  const shown = group.named_by.flatMap((column, i) => [i ? " · " : "", nameElement(column, 20)]);
   const onclick = () => select(group.centre, { fly: true });
-  return make("button", { type: "button", class: "link", onclick }, ...shown);
+  return make("button", { type: "button", class: "link", onclick }, groupName(group));
 }
 
 function shareBar(share) {
@@ -118,12 +122,7 @@ function panelHead(id, kind, ...lines) {
 function groupLine(id) {
   if (groupOf[id] < 0 || groups.length < 2) return null;
   const group = groups[groupOf[id]];
-  return make(
-    "span",
-    {},
-    "Group: ",
-    ...group.named_by.flatMap((column, i) => (i ? [" · ", nameElement(column, 20)] : [nameElement(column, 20)])),
-  );
+  return make("span", {}, "Group: ", groupName(group));
 }
 
 function neighbourTable(id) {
@@ -247,7 +246,7 @@ function showHidden(id) {
     ),
   );
   panel.replaceChildren(
-    panelHead(id, "Hidden variable", groupLine(id)),
+    panelHead(id, `Hidden variable ${facts.aliases[id - nColumns]}`, groupLine(id)),
     section(
       "States",
       "The share of rows in each state, and the values that are more common in this state than in all rows",
