@@ -117,12 +117,12 @@ def with_groups(
     --------
     >>> import latree
     >>> from latree.explain import with_groups
-    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> tree = latree.Tree.from_newick("(a,b,c,(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> with_groups(model).hidden_names
-    ('b, a +1', 'd, e +1')
+    ('f, e +1', 'b, a +1')
     >>> with_groups(model, labels={"a": "mood", "b": "mood", "c": "mood"}).hidden_names
-    ('mood', 'd, e +1')
+    ('f, e +1', 'mood')
     """
     hidden = range(model.tree.n_observed, model.tree.n_nodes)
     kept = {

@@ -175,17 +175,17 @@ class LatentTreeModel:
         --------
         >>> import latree
         >>> from latree.explain import with_groups
-        >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+        >>> tree = latree.Tree.from_newick("(a,b,c,(d,e,f));")
         >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
         >>> print(with_groups(model, labels=dict.fromkeys("abc", "mood")).draw(), end="")
-        ─ [mood]
-         ├─ a
-         ├─ b
-         ├─ c
-         └─ [d, e +1]
-           ├─ d
-           ├─ e
-           └─ f
+        ─ [f, e +1]
+         ├─ d
+         ├─ e
+         ├─ f
+         └─ [mood]
+           ├─ a
+           ├─ b
+           └─ c
         """
         shown = (
             range(self.tree.n_observed, self.tree.n_nodes)
