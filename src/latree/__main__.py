@@ -12,14 +12,15 @@ import click
 
 from latree import __version__
 from latree.cli.common import Interrupted
+from latree.cli.compare import compare
 from latree.cli.export import export
 from latree.cli.fit import demo, fit
 from latree.cli.impute import impute
+from latree.cli.methods import methods
 from latree.cli.plot import plot
 from latree.cli.report import report
 from latree.cli.rows import sample, score
 from latree.cli.transform import transform
-from latree.cli.trees import compare, methods
 from latree.errors import InputError
 from latree.paper.commands import power, reproduce, theory
 

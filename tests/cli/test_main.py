@@ -164,7 +164,7 @@ BAD = [
     bad("no weights", ..., "'w'", args="report model.json data.csv --weights w --out new.html"),
     bad("fit corrupted", lambda model: model.replace(b'"bootstrap": 0', b'"bootstrap": -1'), "bootstrap", args=USED),
     bad("bad Newick", "((a,b),(c,d);", "Newick", args="compare tree.nwk bad.nwk"),
-    bad("other variables", "((a,b),(c,d));", "'colour'", args="compare tree.nwk bad.nwk"),
+    bad("other variables", "((w,x),(y,z));", "no column is in both", args="compare tree.nwk bad.nwk"),
 ]
 
 

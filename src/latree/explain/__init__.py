@@ -1,5 +1,6 @@
 """What a fitted model says: groups of columns, loadings, scores of rows, the order of states, directions of columns."""
 
+from latree.explain.compare import compare_models
 from latree.explain.groups import find_groups, group_labels, with_groups
 from latree.explain.loadings import loadings
 from latree.explain.order import OrderedModel, order_states
@@ -12,6 +13,7 @@ __all__ = [
     "OrderedModel",
     "Reliability",
     "RowScores",
+    "compare_models",
     "find_groups",
     "group_labels",
     "loadings",
