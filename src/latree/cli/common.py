@@ -133,10 +133,28 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
             checkpoint.close()
 
 
-def refuse_gzip(out: Path) -> None:
-    """Raise if the name of an output says that it is compressed."""
+# Writes rows of cells.
+WriteRows: TypeAlias = Callable[[Iterable[Sequence[object]]], None]
+
+
+@contextmanager
+def rows_output(out: Path | None) -> Iterator[WriteRows]:
+    """Yield a function that prints rows, or writes them to a new file, whole or not at all."""
+    from latree._util.files import new_file, refuse_existing
+    from latree.table.textfile import delimiter_of, write_lines
+
+    if out is None:
+        yield lambda rows: click.echo(write_lines(rows), nl=False)
+        return
     if out.suffix == ".gz":
         raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
+    with new_file(out) as stream:
+
+        def write(rows: Iterable[Sequence[object]]) -> None:
+            stream.write(write_lines(rows, delimiter_of(out)).encode())
+
+        yield write
+        refuse_existing(out, may_replace())  # a file may have appeared there during the work
 
 
 @contextmanager

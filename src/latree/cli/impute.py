@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from latree.model import LatentTreeModel
     from latree.model.impute import How
     from latree.table.raw import RawColumn
-    from latree.table.sources import LocalSource
+    from latree.table.sources import LocalSource, RawBatch
 
 
 @click.command()
@@ -109,23 +109,22 @@ class _Filling:
     def rows(self, how: "How", seed: int | None) -> Iterator[list[list[str]]]:
         """Yield the rows of each batch as texts; without a seed, their missing cells stay as they are."""
         start = 0
-        for columns in self.source.read(None):
-            rows = self._batch({raw.name: raw for raw in columns}, how, seed, start)
+        for batch in self.source.batches(None):
+            rows = self._batch(batch, how, seed, start)
             yield rows
             start += len(rows)
 
-    def _batch(self, raw: "dict[str, RawColumn]", how: "How", seed: int | None, start: int) -> list[list[str]]:
+    def _batch(self, batch: "RawBatch", how: "How", seed: int | None, start: int) -> list[list[str]]:
         from latree.model.impute import cell_probabilities, fill, fill_values
         from latree.table import Table
         from latree.table.memory import MemoryRows
         from latree.table.raw import label_of
-        from latree.table.sources import RawBatch
         from latree.table.table import encode_batch
 
-        cells = {name: _texts(raw[name]) for name in self.source.names}
+        cells = {name: _texts(batch.columns[name]) for name in self.source.names}
         columns, network = self.model.columns, self.model.network
         names = tuple(column.name for column in columns)
-        block = encode_batch(RawBatch(raw, None), columns, names, self.unseen)
+        block = encode_batch(batch, columns, names, self.unseen)
         table = Table(columns, MemoryRows.from_block(block))
         if seed is not None:
             filled = fill(network, columns, table, how, seed, start)

@@ -1,10 +1,9 @@
 """The command that says where rows stand: scores, states, and how unusual each row is."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +13,6 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.explain import Reliability, RowScores
-
-# Writes rows of cells.
-_Write: TypeAlias = Callable[[Iterable[Sequence[object]]], None]
 
 
 @click.command()
@@ -56,7 +52,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0
-    with _output(out) as write, progress_bars(not options["quiet"]) as stages:
+    with common.rows_output(out) as write, progress_bars(not options["quiet"]) as stages:
         reading = stages("Scoring the rows")
         for part in stream_rows(
             data, loaded.columns, identifier=identifier, unseen=options["unseen"], progress=reading
@@ -77,25 +73,6 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
         click.echo(f"Written to {out}")
-
-
-@contextmanager
-def _output(out: Path | None) -> "Iterator[_Write]":
-    """Print rows, or write them to a new file, whole or not at all."""
-    from latree._util.files import new_file, refuse_existing
-    from latree.table.textfile import delimiter_of, write_lines
-
-    if out is None:
-        yield lambda rows: click.echo(write_lines(rows), nl=False)
-        return
-    common.refuse_gzip(out)
-    with new_file(out) as stream:
-
-        def write(rows: Iterable[Sequence[object]]) -> None:
-            stream.write(write_lines(rows, delimiter_of(out)).encode())
-
-        yield write
-        refuse_existing(out, common.may_replace())  # a file may have appeared there during the work
 
 
 def _header(names: Sequence[str], identifier: str | None) -> list[str]:
