@@ -17,7 +17,8 @@ from latree._util.files import refuse_existing
 from latree._util.frames import backend_of, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import InputError
-from latree.explain import group_labels, loadings
+from latree.explain import group_labels, loadings, profiles
+from latree.explain.scores import Of
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
@@ -222,13 +223,21 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.model_.joint(variables)
 
-    def loadings(self) -> Any:
+    def loadings(self, of: Of = "hidden") -> Any:
         """Return the loading of every column on every hidden variable, as a frame like the data.
 
-        See :func:`latree.explain.loadings`.
+        With ``of="groups"`` only on the hidden variables of the main groups. See :func:`latree.explain.loadings`.
         """
         check_is_fitted(self)
-        return loadings(self.model_, self._backend)
+        return loadings(self.model_, of, self._backend)
+
+    def profiles(self, hidden: str | Sequence[str] | None = None) -> Any:
+        """Return the distribution and the mean of each column in each state of its hidden variable, as a frame.
+
+        With names of hidden variables: of all columns in their states. See :func:`latree.explain.profiles`.
+        """
+        check_is_fitted(self)
+        return profiles(self.model_, hidden, self._backend)
 
     def impute(self, X: Any, how: How = "mode", *, draws: int | None = None, random_state: RandomState = None) -> Any:
         """Fill every missing cell given the present cells of its row; other cells do not change.

@@ -1,4 +1,4 @@
-"""Loadings against enumeration of all states."""
+"""Loadings and profiles against enumeration of all states."""
 
 from dataclasses import replace
 
@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.models import grouped_model, model_on, naive_joint, small_models
-from latree.explain import loadings, order_states
+from latree.errors import InputError
+from latree.explain import find_groups, loadings, order_states, profiles
 from latree.explain.loadings import loading_matrix
 from latree.explain.order import state_scores
 from latree.model import LatentTreeModel
@@ -101,9 +102,10 @@ def test_columns_load_most_on_their_own_hidden_variable():
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_loadings_are_a_frame(backend):
     model = MODELS[0]
-    frame = loadings(model, backend)
+    frame = loadings(model, backend=backend)
     assert type(frame).__module__.startswith(backend)
-    assert list(frame.column_names if backend == "pyarrow" else frame.columns) == ["column", "H1", "H2", "H3"]
+    names = list(frame.column_names if backend == "pyarrow" else frame.columns)
+    assert (names[0], set(names[1:])) == ("column", {"H1", "H2", "H3"})
     values = [frame[name].to_numpy() for name in ("H1", "H2", "H3")]
     np.testing.assert_array_equal(np.transpose(values), loading_matrix(model))
 
@@ -112,3 +114,75 @@ def test_a_constant_column_and_a_tree_without_hidden_variables_have_no_loadings(
     model = model_on(Tree("abc", [(i, 3) for i in range(3)]), [1, 2, 2, 2], 0)
     assert loading_matrix(model)[0, 0] == 0
     assert loading_matrix(model_on(Tree("ab", [(0, 1)]), [2, 2], 0)).shape == (2, 0)
+
+
+def test_loadings_on_groups_come_first_or_alone():
+    model = grouped_model(sizes=(3, 4))
+    first = [group.hidden for group in find_groups(model) if group.level == "main"]
+    assert first == ["H2", "H1"]
+    assert list(loadings(model).columns) == ["column", "H2", "H1", "H3"]
+    assert list(loadings(model, "groups").columns) == ["column", "H2", "H1"]
+    np.testing.assert_array_equal(loadings(model)["H1"], loading_matrix(model)[:, 0])
+    with pytest.raises(InputError, match="of must be one of groups, hidden"):
+        loadings(model, "columns")
+
+
+def test_names_for_people_are_used():
+    model = grouped_model(sizes=(3, 4)).rename({"H1": "mood"})
+    assert "mood" in loadings(model).columns
+    assert set(profiles(model)["hidden"]) == {"mood", "H2"}
+    assert set(profiles(model, "H1")["hidden"]) == {"mood"}
+
+
+@every_model
+def test_profiles_equal_enumeration(model):
+    joint, names = naive_joint(model), model.tree.node_names
+    hidden = names[model.tree.n_observed :]
+    frame = profiles(model, hidden, "pandas")
+    assert list(frame.columns) == ["hidden", "state", "state_name", "share", "column", "value", "probability", "mean"]
+    assert len(frame) == sum(len(model.tables[model.node(name)]) for name in hidden) * sum(
+        column.n_states for column in model.columns
+    )
+    for row in frame.itertuples():
+        node, column = model.node(row.hidden), model.node(row.column)
+        table = pair(joint, column, node)[:, row.state]
+        assert row.share == pytest.approx(table.sum())
+        assert row.probability == pytest.approx(table[int(row.value)] / table.sum())
+        assert row.mean == pytest.approx(np.arange(len(table)) @ table / table.sum())
+
+
+def test_means_are_those_of_values_that_are_numbers():
+    columns = (
+        Column("colour", "text", ("blue", "red")),
+        Column("level", "text", ("low", "high"), ordered=True),
+        Column("answer", "integer", ("1", "5"), ordered=True),
+        Column("size", "number", ("<= 2", "> 2"), cuts=(2.0,), centers=(1.5, 3.5), ordered=True),
+        Column("member", "boolean", ("False", "True"), ordered=True),
+    )
+    tree = Tree([column.name for column in columns], [(j, 5) for j in range(5)])
+    copy = np.array([[0.75, 0.25], [0.25, 0.75]])
+    model = LatentTreeModel(tree, columns, (copy,) * 5 + (np.array([[0.5], [0.5]]),))
+    frame = profiles(model, backend="pandas")
+    of_low = frame[frame["state"] == 0].drop_duplicates("column").set_index("column")["mean"]
+    assert np.isnan(of_low["colour"])
+    assert of_low[["level", "answer", "size", "member"]].tolist() == [1.25, 2, 2, 0.25]
+    assert frame["value"].tolist()[:8] == ["blue", "red", "low", "high", "1", "5", "<= 2", "> 2"]
+
+
+def test_columns_have_the_profile_of_their_own_hidden_variable():
+    model = grouped_model(sizes=(3, 4))
+    found = {name: set(rows["hidden"]) for name, rows in profiles(model, backend="pandas").groupby("column")}
+    assert found == {f"x{j:02}": {"H1" if j < 3 else "H2"} for j in range(7)}
+
+
+def test_a_column_without_a_group_has_that_of_the_closest_hidden_variable():
+    model = MODELS[2]  # a, b and c hang on H1; d and e hang on each other
+    found = {name: set(rows["hidden"]) for name, rows in profiles(model, backend="pandas").groupby("column")}
+    assert found == {name: {"H1"} for name in "abcde"}
+    no_hidden = model_on(Tree("ab", [(0, 1)]), [2, 2], 0)
+    assert len(profiles(no_hidden)) == 0
+
+
+def test_profiles_of_a_column_are_refused():
+    with pytest.raises(InputError, match="'a' is a column"):
+        profiles(MODELS[0], "a")

@@ -157,26 +157,6 @@ def rows_output(out: Path | None) -> Iterator[WriteRows]:
         refuse_existing(out, may_replace())  # a file may have appeared there during the work
 
 
-@contextmanager
-def rows_output(out: Path | None) -> Iterator[Callable[[Iterable[Sequence[str]]], None]]:
-    """Yield a function that prints rows, or writes them to a new file, whole or not at all."""
-    from latree._util.files import new_file, refuse_existing
-    from latree.table.textfile import delimiter_of, write_lines
-
-    if out is None:
-        yield lambda rows: click.echo(write_lines(rows), nl=False)
-        return
-    refuse_gzip(out)
-    refuse_existing(out, may_replace())  # a file may have appeared there during the work
-    delimiter = delimiter_of(out)
-    with new_file(out) as stream:
-
-        def write(rows: Iterable[Sequence[str]]) -> None:
-            stream.write(write_lines(rows, delimiter).encode())
-
-        yield write
-
-
 def command_line(*arguments: str) -> str:
     """Return the running command with the options that differ from their defaults and ``--out run``.
 

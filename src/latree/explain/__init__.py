@@ -2,7 +2,7 @@
 
 from latree.explain.compare import compare_models
 from latree.explain.groups import find_groups, group_labels, with_groups
-from latree.explain.loadings import loadings
+from latree.explain.loadings import loadings, profiles
 from latree.explain.order import OrderedModel, order_states
 from latree.explain.reliability import Reliability, reliability
 from latree.explain.scores import RowScores, row_scores, state_names
@@ -18,6 +18,7 @@ __all__ = [
     "group_labels",
     "loadings",
     "order_states",
+    "profiles",
     "reliability",
     "row_scores",
     "state_names",

@@ -1,17 +1,22 @@
 """Loadings and profiles: how columns depend on hidden variables, in one number each and in full."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.frames import make_frame
+from latree.errors import InputError
 from latree.explain.dependence import Dependence, correlation
+from latree.explain.groups import find_groups
 from latree.explain.order import state_scores
+from latree.explain.scores import Of, state_names
 from latree.model import LatentTreeModel
+from latree.table import Column
 
 
-def loadings(model: LatentTreeModel, backend: str | None = None) -> Any:
+def loadings(model: LatentTreeModel, of: Of = "hidden", backend: str | None = None) -> Any:
     """Return the loading of every column on every hidden variable.
 
     A loading says how strongly a column depends on a hidden variable, from -1 to 1, under the model. For an ordered
@@ -27,6 +32,8 @@ def loadings(model: LatentTreeModel, backend: str | None = None) -> Any:
     Parameters
     ----------
     model : LatentTreeModel
+    of : {"hidden", "groups"}
+        Loadings on all hidden variables, those of the main groups first; or on those of the main groups only.
     backend : str, optional
         The library of the data frame, such as "polars"; by default one that is installed.
 
@@ -45,7 +52,7 @@ def loadings(model: LatentTreeModel, backend: str | None = None) -> Any:
     >>> from latree.explain import loadings
     >>> tree = latree.Tree.from_newick("((a,b,c),d,e);")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
-    >>> loadings(model, "pandas").round(2)
+    >>> loadings(model, backend="pandas").round(2)
       column    H1    H2
     0      a  0.59  0.46
     1      b  0.67  0.53
@@ -53,10 +60,117 @@ def loadings(model: LatentTreeModel, backend: str | None = None) -> Any:
     3      d  0.37  0.47
     4      e  0.46  0.59
     """
-    tree = model.tree
+    return make_frame(loading_columns(model, of), backend)
+
+
+def loading_columns(model: LatentTreeModel, of: Of = "hidden") -> dict[str, Any]:
+    """Return the columns of the frame of loadings by name."""
+    if of not in get_args(Of):
+        raise InputError(f"of must be one of {', '.join(get_args(Of))}, not {of!r:.60}")
+    first = model.tree.n_observed
+    of_groups = list(dict.fromkeys(centre for _, centre in _group_centres(model)))
+    others = [node for node in range(first, model.tree.n_nodes) if node not in of_groups]
     values = loading_matrix(model)
-    hidden = model.node_names[tree.n_observed :]
-    return make_frame({"column": list(tree.names)} | dict(zip(hidden, values.T, strict=True)), backend)
+    wanted = of_groups if of == "groups" else [*of_groups, *others]
+    return {"column": list(model.tree.names)} | {model.node_names[node]: values[:, node - first] for node in wanted}
+
+
+def profiles(model: LatentTreeModel, hidden: str | Sequence[str] | None = None, backend: str | None = None) -> Any:
+    """Return the distribution of each column in each state of a hidden variable, and the column's mean there.
+
+    Use it to say what the states of a hidden variable mean. Latent class analysis calls this item-response
+    probabilities.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    hidden : str or sequence of str, optional
+        Names of hidden variables: all columns in their states. By default each column in the states of the hidden
+        variable of its main group, or, if it is in none, of the one that it depends on most.
+    backend : str, optional
+        The library of the data frame, such as "polars"; by default one that is installed.
+
+    Returns
+    -------
+    data frame
+        One row per hidden variable, state, column and value, in this order, with the columns
+
+        - ``hidden``, ``state``, ``state_name``, ``share``: the hidden variable, the number of the state, a name for it
+          such as low or high, and its probability.
+        - ``column``, ``value``, ``probability``: the probability of the column's value in this state. Values are
+          texts, bins have their labels.
+        - ``mean``: the expected value of the column in this state, the same in all rows of the column and the state.
+          Bins count as the medians of their values, False and True as 0 and 1, ordered categories as 1, 2, ...; NaN
+          for columns without an order.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.explain import profiles
+    >>> tree = latree.Tree.from_newick("(a,b,c);")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> profiles(model, "H1", "pandas").head(4).round(2)
+      hidden  state state_name  share column value  probability  mean
+    0     H1      0        low   0.42      a     0         0.84  0.16
+    1     H1      0        low   0.42      a     1         0.16  0.16
+    2     H1      0        low   0.42      b     0         0.83  0.17
+    3     H1      0        low   0.42      b     1         0.17  0.17
+    """
+    return make_frame(profile_columns(model, hidden), backend)
+
+
+def profile_columns(model: LatentTreeModel, hidden: str | Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """Return the columns of the frame of profiles by name."""
+    dependence = Dependence(model)
+    if hidden is None:
+        columns_of = _own_columns(model)
+    else:
+        nodes = [model.node(name) for name in ([hidden] if isinstance(hidden, str) else hidden)]
+        if observed := [model.node_names[node] for node in nodes if node < model.tree.n_observed]:
+            raise InputError(f"{observed[0]!r:.60} is a column: profiles are those of hidden variables")
+        columns_of = {node: list(range(model.tree.n_observed)) for node in nodes}
+    found = dict(dependence.columns_given(columns_of))
+    rows: list[tuple[Any, ...]] = []
+    of_states = state_names(model)
+    for node, columns in columns_of.items():
+        hidden_name = model.node_names[node]
+        for state, share in enumerate(dependence.marginals[node].tolist()):
+            for column in columns:
+                distribution, numbers = found[node][column][:, state], _numbers(model.columns[column])
+                mean = float("nan") if numbers is None else float(numbers @ distribution)
+                for value, probability in zip(model.columns[column].categories, distribution.tolist(), strict=True):
+                    of_cell = (model.tree.names[column], value, probability, mean)
+                    rows.append((hidden_name, state, of_states[hidden_name][state], share, *of_cell))
+    names = ("hidden", "state", "state_name", "share", "column", "value", "probability", "mean")
+    return {name: [row[position] for row in rows] for position, name in enumerate(names)}
+
+
+def _numbers(column: Column) -> FloatArray | None:
+    """Return the number that each state of an ordered column counts as."""
+    if not column.ordered:
+        return None
+    if column.kind == "text":
+        return np.arange(1.0, column.n_states + 1)
+    return np.array([float(column.decode(state)) for state in range(column.n_states)])
+
+
+def _group_centres(model: LatentTreeModel) -> list[tuple[tuple[str, ...], int]]:
+    """Return the columns and the hidden variable of each main group that has one."""
+    groups = model.groups or find_groups(model)
+    return [(group.columns, group.centre) for group in groups if group.level == "main" and group.hidden is not None]
+
+
+def _own_columns(model: LatentTreeModel) -> dict[int, list[int]]:
+    """Return for each hidden variable the columns whose own one it is: that of their group, or else the closest."""
+    first = model.tree.n_observed
+    own = {model.node(name): centre for columns, centre in _group_centres(model) for name in columns}
+    if len(own) < first and model.tree.n_hidden:
+        closest = abs(loading_matrix(model)).argmax(axis=1) + first
+        own |= {column: int(closest[column]) for column in range(first) if column not in own}
+    columns_of: dict[int, list[int]] = {}
+    for centre in dict.fromkeys(own.values()):
+        columns_of[centre] = sorted(column for column, node in own.items() if node == centre)
+    return columns_of
 
 
 def loading_matrix(model: LatentTreeModel) -> FloatArray:
