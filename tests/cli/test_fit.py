@@ -5,12 +5,14 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import latree
 from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
+from latree.explain import loadings, profiles
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
@@ -20,10 +22,18 @@ from latree.settings import Settings
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def test_fit_writes_five_files_and_prints_a_report_json_or_nothing(fitted):
+def test_fit_writes_its_files_and_prints_a_report_json_or_nothing(fitted):
     printed = succeed("fit", "data.csv", "--out", "run", "--states", 2)
     files = {path.name: path.read_text() for path in Path("run").iterdir()}
-    assert sorted(files) == ["model.json", "report.html", "report.txt", "summary.json", "tree.nwk"]
+    assert sorted(files) == [
+        "loadings.csv",
+        "model.json",
+        "profiles.csv",
+        "report.html",
+        "report.txt",
+        "summary.json",
+        "tree.nwk",
+    ]
     assert {name: files[name].encode() for name in fitted} == fitted
     summary = json.loads(files["summary.json"])
     assert summary.keys() >= {"bic", "seconds", "warnings"}
@@ -39,6 +49,23 @@ def test_fit_writes_five_files_and_prints_a_report_json_or_nothing(fitted):
     )
     assert succeed("fit", "data.csv", "--out", "y", "--quiet") == ""
     assert printed.endswith("The report is run/report.html: open it in a browser.\n")
+
+
+def test_loadings_and_profiles_are_those_of_the_model():
+    succeed("fit", "data.csv", "--out", "run", "--states", 2)
+    model = LatentTreeModel.load("run/model.json")
+    for name, expected in (("loadings", loadings(model)), ("profiles", profiles(model))):
+        written = pd.read_csv(f"run/{name}.csv", dtype={"value": str})
+        pd.testing.assert_frame_equal(written, expected.round(4), atol=1e-4, check_dtype=False)
+
+
+def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
+    lines = len(profiles(LatentTreeModel.load("model.json")))
+    for limit, is_written in ((lines, True), (lines - 1, False)):
+        monkeypatch.setattr("latree.cli.fit._MAX_PROFILE_LINES", limit)
+        printed = succeed("fit", "data.csv", "--out", f"run-{limit}", "--states", 2)
+        assert Path(f"run-{limit}/profiles.csv").exists() == is_written
+        assert ("profiles.csv" in printed) == is_written
 
 
 @pytest.mark.parametrize(
@@ -81,7 +108,7 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
 
 def test_a_bootstrap_writes_a_consensus_and_tells_support():
     printed = succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2, "--bootstrap", 5)
-    assert "tree.nwk, model.json, summary.json, consensus.nwk\n" in printed
+    assert "tree.nwk, model.json, summary.json, consensus.nwk, loadings.csv, profiles.csv\n" in printed
     agreed, tree = (latree.Tree.from_newick(Path(f"run/{name}.nwk").read_text()) for name in ("consensus", "tree"))
     assert sorted(agreed.names) == sorted(tree.names) == HEADER
     summary = json.loads(Path("run/summary.json").read_bytes())

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from latree.table import Table
 
 MIN_COLUMNS = 4  # three leaves have only one tree
+# A longer profiles.csv is not written: spreadsheets open about a million lines, and people read fewer.
+_MAX_PROFILE_LINES = 100_000
 
 
 @click.command()
@@ -29,7 +31,7 @@ MIN_COLUMNS = 4  # three leaves have only one tree
     type=common.file,
     callback=common.refuse_existing_out,
     required=True,
-    help="New folder for report.html, report.txt, tree.nwk, model.json, summary.json.",
+    help="New folder for report.html, report.txt, loadings.csv, profiles.csv, tree.nwk, model.json, summary.json.",
 )
 @common.force
 @click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
@@ -223,7 +225,9 @@ def _learn(
 
 def _write_run(learned: "Learned", out: Path, progress: "Progress") -> None:
     from latree._util.files import new_folder, to_json, write_text
+    from latree.explain.loadings import loading_columns, profile_columns
     from latree.report import report_html
+    from latree.table.textfile import write_columns
 
     with new_folder(out, common.may_replace()) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
@@ -231,6 +235,10 @@ def _write_run(learned: "Learned", out: Path, progress: "Progress") -> None:
         write_text(folder / "report.txt", learned.report())
         write_text(folder / "report.html", report_html(learned.model, learned.table, progress=progress))
         learned.model.save(folder / "model.json")
+        write_text(folder / "loadings.csv", write_columns(loading_columns(learned.model)))
+        profiles = profile_columns(learned.model)
+        if len(profiles["hidden"]) <= _MAX_PROFILE_LINES:
+            write_text(folder / "profiles.csv", write_columns(profiles))
         if learned.consensus is not None:
             write_text(folder / "consensus.nwk", learned.consensus.to_newick())
 
@@ -242,6 +250,7 @@ def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> Non
         click.echo(to_json(learned.summary), nl=False)
     elif not quiet:
         more = ", consensus.nwk" if learned.consensus is not None else ""
+        more += ", loadings.csv, profiles.csv" if (out / "profiles.csv").exists() else ", loadings.csv"
         click.echo(learned.report(), nl=False)
         click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
         click.echo(f"The report is {out / 'report.html'}: open it in a browser.")

@@ -5,7 +5,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -78,6 +78,14 @@ def read_lines(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Return a table as the text of a CSV file."""
     return write_lines([header, *rows], delimiter)
+
+
+def write_columns(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Return columns as the text of a CSV file; numbers have four decimals, and what is not a number is empty."""
+    cells = (
+        ["" if x != x else f"{x:.4f}" if isinstance(x, float) else x for x in column] for column in columns.values()
+    )
+    return write_cells(list(columns), zip(*cells, strict=True))
 
 
 def write_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
