@@ -28,7 +28,6 @@ PUBLIC = [
     "latree.counts",
     "latree.counts.quartets",
     "latree.model",
-    "latree.explain",
     "latree.learners",
     "latree.explain",
     "latree.figure",
