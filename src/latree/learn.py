@@ -14,7 +14,7 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
-from latree.explain import order_states, with_groups
+from latree.explain import Worth, measure_worth, order_states, with_groups
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -26,6 +26,7 @@ from latree.model.heldout import held_out
 from latree.model.model import aic, bic
 from latree.model.record import Origin, Record
 from latree.model.states import Choice, choose
+from latree.model.worth import worth_lines
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
@@ -45,6 +46,7 @@ class Learned:
     fit: Fit
     seconds: float
     warnings: tuple[str, ...]
+    worth: Worth | None  # None if there are too few rows to measure it
     consensus: Tree | None  # of the bootstrap's trees
     choice: Choice | None  # of states and smoothing; None if both were known before
     origin: Origin
@@ -75,6 +77,7 @@ class Learned:
             tried=self.choice.tried if self.choice else (),
             counts=tuple(self.structure.facts.items()),
             warnings=self.warnings,
+            worth=self.worth,
         )
 
     @cached_property
@@ -92,6 +95,7 @@ class Learned:
             "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
             "smoothing": self.smoothing,
             "n_parameters": model.n_parameters,
+            "worth": self.worth.to_dict(self.settings.goal) if self.worth else None,
             "log_likelihood": log_likelihood,
             "aic": aic(log_likelihood, model.n_parameters),
             "bic": bic(log_likelihood, model.n_parameters, table.total_weight),
@@ -120,8 +124,9 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
         + f", found by {facts['method']}"
         + (f" with {plural(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
-        f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM",
-        f"log-likelihood {facts['log_likelihood']:.2f}, BIC {facts['bic']:.2f}, {facts['seconds']:.1f} seconds",
+        f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM, "
+        f"{facts['seconds']:.1f} seconds",
+        *worth_lines(facts["worth"]),
         *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
 
@@ -254,9 +259,12 @@ def learn_model(
         keep=keep,
     )
     fit = replace(fit, model=with_groups(order_states(fit.model).model, table, labels))
+    worth = measure_worth(fit.model, table, smoothing=smoothing, progress=stages("Predicting held-out rows"))
     seconds = time.perf_counter() - started
     warnings = tuple(warnings_about(table, fit, settings.goal))
-    return Learned(table, settings, structure, smoothing, fit, seconds, warnings, agreed, choice, origin or Origin())
+    return Learned(
+        table, settings, structure, smoothing, fit, seconds, warnings, worth, agreed, choice, origin or Origin()
+    )
 
 
 def _capacity(

@@ -58,6 +58,7 @@ WRONG = {
     "tried": [[1, 2, 3.0]],
     "counts": [["exchanges", 1.5]],
     "warnings": "none",
+    "worth": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, "0.2", 0.1]]],
     "version": 2,
     "command": "\ud800",
 }
@@ -71,6 +72,13 @@ def test_a_record_is_read_as_hostile_input(learned, field):
         Record.from_dict(plain_record | {field: WRONG[field]}, 7)
     with pytest.raises(InputError, match="fit"):
         Record.from_dict([plain_record], 7)
+
+
+def test_a_record_without_worth_is_read(learned):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    assert Record.from_dict(plain_record, 7).worth == learned.worth
+    del plain_record["worth"]
+    assert Record.from_dict(plain_record, 7).worth is None
 
 
 @pytest.mark.parametrize(("name", "value"), [("method", None), ("random_state", -1)])

@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import latree
 from helpers.report import learned_run
+from latree.explain import measure_worth
 from latree.model import LatentTreeModel
 from latree.report.facts import report_facts
 
@@ -36,7 +38,9 @@ def test_a_report_without_data_has_what_the_model_file_contains(learned):
     for key in ("n_rows", "tree", "groups", "hidden", "data", "names", "drawing"):
         assert with_data[key] == without[key]
     assert without["fit"]["own"] == with_data["fit"]["own"]
-    assert without["fit"]["compared"] == []
+    # The cross-validated gains are in the file, too.
+    assert without["fit"]["compared"] == with_data["fit"]["compared"]
+    assert without["fit"]["worth"] == with_data["fit"]["worth"]
     counts = np.bincount(learned.table.codes()[:, 0], minlength=3)
     assert with_data["columns"][0]["data"] == [round(1000 * count / 300) for count in counts.tolist()]
 
@@ -62,10 +66,9 @@ def test_names_and_groups_are_those_of_the_model(learned):
 def test_rows_that_were_not_fitted_give_a_warning(learned):
     assert report_facts(learned.model, learned.table)["fit"]["warnings"] == list(learned.warnings)
     other = learned.model.sample(300, random_state=9)
-    assert "are not the rows that the model was fitted to" in report_facts(learned.model, other)["fit"]["warnings"][-1]
+    assert "not the rows that the model was fitted to" in report_facts(learned.model, other)["fit"]["warnings"][-1]
     facts = report_facts(learned.model, learned.table, test=other)["fit"]
     assert facts["own"]["held_out"] == pytest.approx(learned.model.log_likelihood(other) / 300, abs=1e-4)
-    assert all(compared["held_out"] is not None for compared in facts["compared"])
 
 
 def test_one_attempt_is_the_chosen_one(learned):
@@ -74,3 +77,35 @@ def test_one_attempt_is_the_chosen_one(learned):
     assert chosen["smoothing"] == learned.smoothing
     alike = [attempt["held_out"] for attempt in tried if attempt["held_out"] and attempt["most"] == chosen["most"]]
     assert chosen["held_out"] == max(alike)
+
+
+def test_gains_are_cross_validated_and_those_of_test_rows_are_beside_them(learned):
+    worth = learned.worth
+    facts = report_facts(learned.model)["fit"]
+    assert [compared["gain"] for compared in facts["compared"]] == pytest.approx(
+        [*(simpler.gain for simpler in worth.simpler), worth.gain], abs=1e-4
+    )
+    assert [compared["name"] for compared in facts["compared"]] == ["Chow-Liu tree", "One hidden variable", "This tree"]
+    assert facts["worth"]["headline"] == learned.summary["worth"]["headline"]
+    assert facts["worth"]["verdict"] == learned.summary["worth"]["verdict"]
+    assert [compared["test_gain"] for compared in facts["compared"]] == [None, None, None]
+    new = learned.model.sample(400, random_state=9)
+    facts = report_facts(learned.model, learned.table, test=new)["fit"]
+    counts = [np.bincount(column, minlength=3) + 0.1 for column in learned.table.codes().T]
+    independent = sum(
+        np.log(count / count.sum())[codes].mean() for count, codes in zip(counts, new.codes().T, strict=True)
+    )
+    expected = learned.model.log_likelihood(new) / 400 - independent
+    assert facts["test_gain"] == pytest.approx(expected, abs=1e-3)
+    assert facts["compared"][-1]["test_gain"] == facts["test_gain"]
+    assert all(compared["test_gain"] < facts["test_gain"] for compared in facts["compared"][:-1])
+
+
+def test_a_model_without_a_record_is_measured_with_its_rows():
+    tree = latree.random_tree(6, random_state=0)
+    model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=0)
+    table = model.sample(300, random_state=0)
+    worth = measure_worth(model, table)
+    assert report_facts(model, table)["fit"]["worth"]["headline"] == worth.headline()
+    assert report_facts(model)["fit"]["worth"] is None
+    assert report_facts(model, table.take(np.arange(20)))["fit"]["worth"] is None

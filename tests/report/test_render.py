@@ -13,6 +13,7 @@ import latree
 from helpers.models import model_on, small_models
 from helpers.report import HOSTILE, SHAPES, hostile_model, learned_run
 from latree._util.text import one_line
+from latree.explain import measure_worth
 from latree.report import report_html
 from latree.report.render import count, percent
 
@@ -119,20 +120,34 @@ def test_categories_and_labels_are_embedded_without_invisible_characters():
     assert names == [one_line(name) for name in names]
 
 
-def test_the_lead_compares_with_independence():
+def lead_of(page):
+    """Return the first paragraph of a report as a parser sees it."""
+    (lead,) = re.findall(r'<p class="lead">.*?</p>', page, flags=re.DOTALL)
+    return Page(lead).text
+
+
+def test_the_lead_has_the_gain_on_new_rows_and_not_that_of_fitted_ones():
     tree = latree.random_tree(6, random_state=0)
     model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=0)
-    other = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=1)
     table = model.sample(300, random_state=0)
-    compared = r"rows of the table are (\S+) nats (\w+) probable than under independence\.\s+(New rows are)?"
-    gain, direction, new = re.search(compared, report_html(model, table)).groups()
-    assert (float(gain) > 0, direction, new) == (True, "more", None)
-    page = report_html(other, other.sample(300, random_state=0), test=table)
-    assert re.search(compared, page).groups()[1:] == ("more", "New rows are")
+    worth = measure_worth(model, table)
+    lead = lead_of(report_html(model, table))
+    assert worth.headline() in lead
+    assert worth.verdict("explain") in lead
+    assert "test rows" not in lead
+    lead = lead_of(report_html(model, table, test=model.sample(50, random_state=3)))
+    assert re.search(r"The 50 test rows are \d\.\d\d nats more probable than under independence\.", lead)
     independent = [probabilities.mean(axis=1, keepdims=True) + 0 * probabilities for probabilities in model.tables]
     poor = latree.LatentTreeModel(tree, model.columns, tuple(independent))
-    gain, direction, _ = re.search(compared, report_html(poor, table)).groups()
-    assert (float(gain) > 0, direction) == (True, "less")
+    page = report_html(poor, table, test=model.sample(50, random_state=3))
+    assert re.search(r"The 50 test rows are \d\.\d\d nats less probable", page)
+
+
+def test_a_report_says_why_it_has_no_gain():
+    model = hostile_model()
+    assert "too few rows to measure how well" in report_html(model, model.sample(29, random_state=0))
+    assert "The comparison needs the data" in report_html(model)
+    assert "The comparison needs the data" not in report_html(model, model.sample(60, random_state=0))
 
 
 def test_the_goal_and_the_edges_that_are_kept_are_named():

@@ -39,3 +39,8 @@ def _printable_letter(letter: str) -> str:
     if category == "Zs":  # any kind of space
         return " "
     return _REPLACEMENT if category in ("Cc", "Cs", "Zl", "Zp") or letter in "\ufffe\uffff" else letter
+
+
+def option(name: str, value: object) -> str:
+    """Return how to choose a setting, on the command line and in Python."""
+    return f"--{name.replace('_', '-')} {value} ({name}={value!r} in Python)"

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, get_type_hints
 
 from latree.errors import InputError
+from latree.model.worth import SimplerGain, Worth
 from latree.settings import Settings
 from latree.table.columns import is_number, is_text
 
@@ -57,6 +58,8 @@ class Record:
     counts : tuple of (str, int)
         Such as the number of quartet tests.
     warnings : tuple of str
+    worth : Worth or None
+        The cross-validated gain beside simpler models; None if it was not measured.
     """
 
     latree: str
@@ -74,6 +77,7 @@ class Record:
     tried: tuple[Attempt, ...]
     counts: tuple[tuple[str, int], ...]
     warnings: tuple[str, ...]
+    worth: Worth | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data for JSON."""
@@ -104,6 +108,9 @@ class Record:
                 raise InputError(f"the fit's {name} make no sense: {value!r:.60}")
             values[name] = _frozen(value)
         values["tried"] = tuple(Attempt(*attempt) for attempt in values["tried"])
+        if values["worth"] is not None:
+            worth = Worth._make(values["worth"])
+            values["worth"] = worth._replace(simpler=tuple(map(SimplerGain._make, worth.simpler)))
         record = cls(**values)
         if len(record.n_missing) != n_columns:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
@@ -125,8 +132,8 @@ def _fits(value: Any, kind: Any) -> bool:
     """Return whether a JSON value has the type of a field's annotation."""
     if kind in _KINDS:
         return _KINDS[kind](value)
-    if kind is Attempt:
-        return _is_row(value, list(Attempt.__annotations__.values()))
+    if kind in (Attempt, SimplerGain, Worth):
+        return _is_row(value, list(get_type_hints(kind).values()))
     inner = kind.__args__
     if type(None) in inner:
         return value is None or _fits(value, inner[0])

@@ -1,5 +1,6 @@
 """The geometry of the report's small charts. The templates turn it into SVG."""
 
+from collections.abc import Sequence
 from math import floor, log10
 from typing import Any
 
@@ -9,16 +10,17 @@ _NAME_WIDTH = 168  # space for the names left of the bars
 _VALUE_WIDTH = 56  # space for the numbers right of the bars
 _ROW_HEIGHT = 34  # height of the bars of one model
 _PLOT = (66.0, 10.0, 404.0, 140.0)  # left, top, right and bottom of the line plot
-_OWN = "This tree"  # the name of the model that the report is about
 
 
-def comparison_chart(fit: dict[str, Any]) -> dict[str, Any] | None:
-    """Return bars of the mean gain per row of each model over independent columns; None if nothing can be compared."""
-    models = [*fit["compared"], {"name": _OWN, **fit["own"]}] if fit["compared"] and "own" in fit else []
-    kinds = [kind for kind in ("per_row", "held_out") if models and all(model[kind] is not None for model in models)]
+def comparison_chart(compared: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return bars of the mean gain per row of each model over independent columns; None if nothing can be compared.
+
+    The last model is the one that the report is about.
+    """
+    kinds = [kind for kind in ("gain", "test_gain") if compared and all(model[kind] is not None for model in compared)]
     if not kinds:
         return None
-    gains = {kind: [model[kind] - models[0][kind] for model in models] for kind in kinds}
+    gains = {kind: [model[kind] for model in compared] for kind in kinds}
     all_gains = [gain for kind in kinds for gain in gains[kind]]
     low, high = min(0.0, *all_gains), max(0.0, *all_gains)
     if high == low:
@@ -27,15 +29,15 @@ def comparison_chart(fit: dict[str, Any]) -> dict[str, Any] | None:
     single = len(kinds) == 1
     height = 18 if single else 11
     bars = []
-    for row, model in enumerate(models[1:]):
+    for row in range(len(compared)):
         for part, kind in enumerate(kinds):
-            gain = gains[kind][row + 1]
+            gain = gains[kind][row]
             start, end = sorted((_NAME_WIDTH + (0 - low) * scale, _NAME_WIDTH + (gain - low) * scale))
             top = row * _ROW_HEIGHT + (8 if single else 4 + part * 13)
             bars.append(
                 {
                     "kind": kind,
-                    "own": model["name"] == _OWN,
+                    "own": row == len(compared) - 1,
                     "x": round(start, 1),
                     "y": top,
                     "width": round(max(end - start, 0.5), 1),
@@ -46,8 +48,8 @@ def comparison_chart(fit: dict[str, Any]) -> dict[str, Any] | None:
                 }
             )
     names = [
-        {"name": model["name"], "y": row * _ROW_HEIGHT + 21, "own": model["name"] == _OWN}
-        for row, model in enumerate(models[1:])
+        {"name": model["name"], "y": row * _ROW_HEIGHT + 21, "own": row == len(compared) - 1}
+        for row, model in enumerate(compared)
     ]
     return {
         "width": WIDTH,

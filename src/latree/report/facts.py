@@ -15,18 +15,27 @@ from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree.explain.dependence import Dependence
 from latree.explain.groups import with_groups
-from latree.inference.em import DEFAULT_SMOOTHING
+from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
+from latree.explain.worth import measure_worth
 from latree.model import Group, LatentTreeModel
 from latree.model.model import aic, bic
 from latree.model.record import Record
+from latree.model.worth import Worth
 from latree.report.node_details import column_details, hidden_details, nats, per_mille
-from latree.report.simpler_models import MAX_ROWS, fit_simpler_models
 from latree.report.unusual_rows import row_facts
 from latree.report.user_labels import compare_labels
+from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
 from latree.tree.drawing import branches_of
 
+# The method of the model that the report is about, where methods are compared.
+_OWN = "own"
+# Names and descriptions of the simpler models, by their methods.
+_SIMPLER = {
+    "chow-liu": ("Chow-Liu tree", "the best tree without hidden variables"),
+    "lcm": ("One hidden variable", "{} latent classes, as many as BIC chooses"),
+}
 N_COLOURS = 12  # the number of different colours; more groups share them
 _N_NAMING_COLUMNS = 3  # the number of most telling columns of a group, whose labels come first in the drawing
 _FIT_DONE = 600  # progress, of 1000 steps, when the simpler models are fitted
@@ -165,12 +174,17 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, 
     record = model.record
     weight = table.total_weight if table is not None else record.total_weight if record else None
     log_likelihood = model.log_likelihood(table) if table is not None else record.log_likelihood if record else None
+    worth = record.worth if record else None
+    if worth is None and table is not None:
+        worth = measure_worth(model, table, progress=progress)
     facts: dict[str, Any] = {
         "n_parameters": model.n_parameters,
         "total_weight": weight,
-        "compared": [],
-        "n_compared": min(table.n_rows, MAX_ROWS) if table is not None else None,
+        "worth": _worth_facts(worth, record) if worth else None,
+        "compared": _gains(worth) if worth else [],
+        "n_fitted": min(table.n_rows, MAX_ROWS) if table is not None else None,
         "n_test": test.n_rows if test is not None else None,
+        "test_gain": None,
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,
         "warnings": list(record.warnings) if record else [],
@@ -179,19 +193,52 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, 
     }
     if log_likelihood is not None and weight is not None:
         facts["own"] = _scores(model, log_likelihood, weight, test)
-    if table is not None:
-        smoothing = record.smoothing if record else DEFAULT_SMOOTHING
-        facts["compared"] = [
-            {
-                "name": simpler.name,
-                "description": simpler.description,
-                **_scores(simpler.model, simpler.model.log_likelihood(table), table.total_weight, test),
-            }
-            for simpler in fit_simpler_models(table, smoothing, progress)
-        ]
-        if record and (table.n_rows != record.n_rows or not _is_same(log_likelihood, record.log_likelihood)):
-            facts["warnings"].append("the rows of this report are not the rows that the model was fitted to")
+    if table is not None and test is not None:
+        gains = _test_gains(model, table, test)
+        facts["test_gain"] = gains[_OWN]
+        for compared in facts["compared"]:
+            compared["test_gain"] = gains.get(compared["method"])
+    if table is not None and record and not _is_fitted(table, log_likelihood, record):
+        facts["warnings"].append(
+            "These are not the rows that the model was fitted to, so that their distributions are not what the model "
+            "learned from. Pass the fitted rows as DATA, and others with --test"
+        )
     return facts
+
+
+def _worth_facts(worth: Worth, record: Record | None) -> dict[str, Any]:
+    goal = record.settings.goal if record else Settings.goal
+    return {"headline": worth.headline(), "verdict": worth.verdict(goal), "n_rows": worth.n_rows}
+
+
+def _gains(worth: Worth) -> list[dict[str, Any]]:
+    """Return the gain of each simpler model per new row, and last that of the model itself."""
+    rows: list[dict[str, Any]] = []
+    for simpler in worth.simpler:
+        name, description = _SIMPLER.get(simpler.method, (simpler.method, "{} states"))
+        figures = {"gain": _rounded(simpler.gain), "error": _rounded(simpler.error), "test_gain": None}
+        rows.append(
+            {"method": simpler.method, "name": name, "description": description.format(simpler.n_states), **figures}
+        )
+    own = {"gain": _rounded(worth.gain), "error": _rounded(worth.error), "test_gain": None}
+    return [*rows, {"method": _OWN, "name": "This tree", "description": "", **own}]
+
+
+def _test_gains(model: LatentTreeModel, table: Table, test: Table) -> dict[str, float | None]:
+    """Return the mean gain per test row of the model, and of simpler models that are fitted to the table."""
+    models = {simpler.method: simpler.model for simpler in fit_simpler_models(table)} | {_OWN: model}
+    means = {method: found.log_likelihood(test) / test.total_weight for method, found in models.items()}
+    independent = means.pop("independent")
+    return {method: _rounded(mean - independent) for method, mean in means.items()}
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 4) if value is not None and isfinite(value) else None
+
+
+def _is_fitted(table: Table, log_likelihood: float | None, record: Record) -> bool:
+    """Return whether rows are those that a model was fitted to, as far as their number and likelihood show."""
+    return table.n_rows == record.n_rows and _is_same(log_likelihood, record.log_likelihood)
 
 
 def _is_same(one: float | None, other: float | None) -> bool:
@@ -226,7 +273,7 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
     )
     facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
     facts["counts"] = dict(record.counts)
-    return {key: facts[key] for key in facts if key not in ("version", "history", "n_missing", "warnings")}
+    return {key: facts[key] for key in facts if key not in ("version", "history", "n_missing", "warnings", "worth")}
 
 
 def _data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def render(facts: dict[str, Any]) -> str:
         script=script,
         policy=_policy(style, [library, script]),
         data=_embedded(facts),
-        comparison=comparison_chart(facts["fit"]),
+        comparison=comparison_chart(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
     )
 
