@@ -317,8 +317,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         path : str or Path
             The file to write.
         X : data frame, array or Table, optional
-            The rows that the model was fitted to. Without them the report has neither the columns' own distributions
-            nor a comparison with simpler models.
+            The rows that the model was fitted to. Without them the report does not have the columns' distributions
+            in the data.
         sample_weight : array of float, optional
             The weights of these rows.
         test : data frame, array or Table, optional

@@ -40,7 +40,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """Write the report of a model: one HTML file that opens offline.
 
     MODEL is a model.json, DATA the table that it was fitted to. With DATA, the report shows the distributions of the
-    columns and compares the model with simpler ones. Without DATA, it shows the model alone.
+    columns in the data, too. Without DATA, it shows what the model file contains.
 
     Example: latree report run/model.json data.csv --out report.html
     """

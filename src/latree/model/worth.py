@@ -31,7 +31,8 @@ class SimplerGain(NamedTuple):
     --------
     >>> import latree
     >>> from latree.explain import measure_worth
-    >>> true = latree.random_model(latree.random_tree(6, random_state=0), start="identity", random_state=0)
+    >>> tree = latree.random_tree(6, random_state=0)
+    >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> chow_liu, one_hidden = measure_worth(true, true.sample(300, random_state=0)).simpler
     >>> chow_liu.name, one_hidden.name
     ('a Chow-Liu tree', 'one hidden variable with 4 states')
@@ -70,10 +71,11 @@ class Worth(NamedTuple):
     --------
     >>> import latree
     >>> from latree.explain import measure_worth
-    >>> true = latree.random_model(latree.random_tree(6, random_state=0), start="identity", random_state=0)
+    >>> tree = latree.random_tree(6, random_state=0)
+    >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> worth = measure_worth(true, true.sample(300, random_state=0))
     >>> worth.best_simpler.name
-    'one hidden variable with 4 states'
+    'a Chow-Liu tree'
     """
 
     kind: str

@@ -31,10 +31,10 @@ def report_html(
     model : LatentTreeModel
     table : Table, optional
         The rows that the model was fitted to, encoded with the model's columns (see :meth:`LatentTreeModel.encode`).
-        They add the distribution of each column in the data, and a comparison with simpler models; groups are found
-        with them.
+        They add the distribution of each column in the data; groups are found with them.
     test : Table, optional
-        New rows. Their mean log-likelihood is added for this model and, if ``table`` is given, for the simpler models.
+        New rows. If ``table`` is given, the gain over independent columns on them is added, for this model and simpler
+        ones.
     labels : mapping of str to str, optional
         Your own label of each column, by the name of the column. Labels give colours, and are compared with the groups.
     rows : int
