@@ -1,5 +1,6 @@
 from xml.etree import ElementTree
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +9,8 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -16,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from helpers.models import copying_model
 from helpers.pictures import written
 from latree import InputError, LatentTree, LatentTreeModel, Tree, learn_tree, plot
-from latree.explain import find_groups
+from latree.explain import find_groups, reliability, row_scores
 from latree.inference.starts import start_from
 from latree.learn import learn_model
 from latree.model.states import SMOOTHINGS
@@ -200,16 +202,102 @@ def test_impute_of_an_array():
     np.testing.assert_array_equal(np.delete(filled, 3, axis=0), np.delete(data, 3, axis=0))
 
 
-def test_score_is_the_mean_of_score_samples_and_transform_gives_probabilities():
+def test_score_is_the_mean_of_score_samples():
     fitted = LatentTree(n_states=3, random_state=0).fit(frame())
     rows = fitted.score_samples(frame())
     assert fitted.score(frame()) == pytest.approx(rows.mean(), rel=1e-12)
     assert fitted.score(frame()) == pytest.approx(fitted.summary_["log_likelihood"] / 300, rel=1e-12)
-    features = fitted.transform(frame())
-    names = fitted.get_feature_names_out()
-    assert features.shape == (300, len(names)) == (300, 4 * 3)
-    assert names[0] == "H1=0"
-    np.testing.assert_allclose(features.sum(axis=1), 4, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", CONVERT)
+@pytest.mark.parametrize("of", ["groups", "hidden"])
+def test_scores_states_and_probabilities_come_in_frames_like_the_data(kind, of):
+    data = CONVERT[kind](frame())
+    fitted = quick().fit(data)
+    rows = row_scores(fitted.model_, data, of)
+    assert len(rows.names) == (1 if of == "groups" else 4)
+    for method, values in ((fitted.transform, rows.scores), (fitted.predict, rows.states)):
+        found = method(data, of=of)
+        assert type(found) is type(data)
+        found = nw.from_native(found, eager_only=True)
+        assert tuple(found.columns) == rows.names
+        np.testing.assert_array_equal(found.to_numpy(), values)
+    assert fitted.get_feature_names_out(of=of).tolist() == list(rows.names)
+    probabilities = fitted.predict_proba(data, of=of)
+    assert type(probabilities) is type(data)
+    probabilities = nw.from_native(probabilities, eager_only=True)
+    names = [f"{name} = {state}" for name, states in zip(rows.names, rows.state_names, strict=True) for state in states]
+    assert probabilities.columns == names
+    by_name = probabilities.to_numpy().reshape(300, len(rows.names), 3)
+    np.testing.assert_allclose(by_name.sum(axis=2), 1, rtol=1e-9)
+    np.testing.assert_array_equal(by_name.argmax(axis=2), rows.states)
+    np.testing.assert_allclose(by_name.max(axis=2), rows.probabilities, rtol=1e-9)
+
+
+def test_arrays_give_arrays_and_files_and_tables_give_frames(tmp_path):
+    data = frame()[["count", "size", "level", "flag"]].astype(float)
+    fitted = quick().fit(data.to_numpy())
+    scores = fitted.transform(data.to_numpy())
+    assert isinstance(scores, np.ndarray)
+    assert isinstance(fitted.predict(data.to_numpy()), np.ndarray)
+    assert isinstance(fitted.predict_proba(data.to_numpy()), np.ndarray)
+    renamed = data.set_axis([f"x{j}" for j in range(4)], axis=1)
+    renamed.to_csv(tmp_path / "data.csv", index=False)
+    for given in (tmp_path / "data.csv", str(tmp_path / "data.csv"), fitted.model_.encode(data.to_numpy())):
+        pd.testing.assert_frame_equal(
+            fitted.transform(given), pd.DataFrame(scores, columns=fitted.get_feature_names_out())
+        )
+
+
+def test_frames_of_pandas_keep_their_index():
+    data = frame().set_index(np.arange(300) * 2)
+    fitted = quick().fit(data)
+    for found in (fitted.transform(data), fitted.predict(data), fitted.predict_proba(data)):
+        assert found.index.equals(data.index)
+    alone = LatentTree("independent", random_state=0).fit(data)
+    assert alone.predict(data).shape == (300, 0)
+    assert alone.transform(data).index.equals(data.index)
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize("method", ["nj", "independent"])
+def test_set_output_and_names_agree(output, method):
+    data = frame()
+    fitted = LatentTree(method, random_state=0).set_output(transform=output).fit(data)
+    found = fitted.transform(data)
+    assert type(found) is {"pandas": pd.DataFrame, "polars": pl.DataFrame}[output]
+    assert list(found.columns) == fitted.get_feature_names_out().tolist()
+    with pytest.raises(InputError, match=r"set_output\(transform='default'\)"):
+        fitted.transform(data, of="hidden")
+    with sklearn.config_context(transform_output=output):
+        assert type(quick().fit(data).transform(data)) is type(found)
+
+
+def test_methods_without_hidden_variables_do_not_break_a_grid_search():
+    data = frame()[["count", "size", "level", "flag"]].astype(float)
+    pipeline = make_pipeline(LatentTree(n_states=2, random_state=0), LogisticRegression())
+    grid = {"latenttree__method": ["nj", "chow-liu", "independent"]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(data, frame()["colour"] == "red")
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    alone = LatentTree("chow-liu", random_state=0).fit(data)
+    assert alone.get_feature_names_out().tolist() == ["log-likelihood"]
+    np.testing.assert_array_equal(alone.transform(data)["log-likelihood"], alone.score_samples(data))
+    assert alone.predict(data).shape == alone.predict_proba(data).shape == (300, 0)
+
+
+def test_the_reliability_of_scores_as_a_frame():
+    data = frame()
+    fitted = quick().fit(data)
+    found = fitted.reliability(data)
+    expected = reliability(fitted.model_, data)
+    assert found["group"].tolist() == [one.name for one in expected]
+    assert found["columns"].tolist() == [one.n_columns for one in expected]
+    assert found["reliability"].tolist() == [one.reliability for one in expected]
+    assert found["alpha"].isna().tolist() == [one.alpha is None for one in expected]
+    weights = np.arange(300) % 3
+    weighted = fitted.reliability(data, sample_weight=weights)
+    repeated = fitted.reliability(data.loc[data.index.repeat(weights)])
+    np.testing.assert_allclose(weighted["reliability"], repeated["reliability"], rtol=1e-9)
 
 
 def test_the_seed_decides():
@@ -330,8 +418,7 @@ def test_the_estimator_passes_every_setting_on():
     assert fitted.n_iter_ == fitted.summary_["iterations"] == learned.fit.iterations > 1
     np.testing.assert_array_equal(fitted.sample(30), fitted.model_.sample(30, 5).codes())
     posteriors = fitted.model_.posteriors(codes)
-    assert fitted.get_feature_names_out().tolist() == [f"{h}={x}" for h in posteriors for x in range(3)]
-    np.testing.assert_array_equal(fitted.transform(codes), np.hstack(list(posteriors.values())))
+    np.testing.assert_array_equal(fitted.predict_proba(codes, of="hidden"), np.hstack(list(posteriors.values())))
 
 
 @pytest.mark.parametrize("goal", ["explain", "predict"])

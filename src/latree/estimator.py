@@ -9,16 +9,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState
 from latree._util.files import refuse_existing
-from latree._util.frames import backend_of, make_frame
+from latree._util.frames import backend_of, frame_like, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import InputError
-from latree.explain import group_labels, loadings, profiles
-from latree.explain.scores import Of
+from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
+from latree.explain.scores import Of, Scorer
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
@@ -103,7 +104,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.tree_
     <Tree: 4 observed, 1 hidden>
     >>> model.transform(load_iris().data).shape
-    (150, 3)
+    (150, 1)
     """
 
     def __init__(
@@ -185,21 +186,95 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the mean log-likelihood per row, in nats."""
         return float(self.score_samples(X).mean())
 
-    def transform(self, X: Any) -> FloatArray:
-        """Return the posterior probability of every state of every hidden variable in each row.
+    def transform(self, X: Any, of: Of = "groups") -> Any:
+        """Return where each row stands: a score from 0 (lowest) to 1 (highest) for each main group of columns.
 
-        States are numbered from low to high, or by size where columns have no order
-        (:func:`latree.explain.order_states`).
+        See :func:`latree.explain.row_scores` for what a score is, for its standard error and for the most probable
+        states. A model without scores, such as a Chow-Liu tree, gives the log-likelihood of the rows as the only
+        column, so that a pipeline or a grid search goes on.
+
+        Parameters
+        ----------
+        X : data frame, array, Table, or name of a file
+        of : {"groups", "hidden"}
+            Score the main groups, or all hidden variables.
+
+        Returns
+        -------
+        data frame or array
+            One column per group. For a frame, a frame of the same library; for an array, an array.
+        """
+        if of != "groups" and self._output_is_set():
+            raise InputError("set_output names the scores of groups only: use set_output(transform='default')")
+        rows = self._row_scores(X, of)
+        scores = rows.scores if rows.names else rows.log_likelihood[:, None]
+        return self._like(X, list(self.get_feature_names_out(of=of)), scores)
+
+    def get_feature_names_out(self, input_features: Any = None, of: Of = "groups") -> NDArray[Any]:
+        """Return the names of the columns of :meth:`transform`: those of the groups, or of the hidden variables."""
+        check_is_fitted(self)
+        return np.array(Scorer.of_model(self.model_, of).names or ["log-likelihood"], dtype=object)
+
+    def predict(self, X: Any, of: Of = "groups") -> Any:
+        """Return the most probable state of each main group's hidden variable in each row, given the whole row.
+
+        States are numbered from 0: from low to high, or by size where columns have no order. See
+        :func:`latree.explain.state_names` for their names. In rows that are impossible under the model it is -1.
+
+        Parameters
+        ----------
+        X : data frame, array, Table, or name of a file
+        of : {"groups", "hidden"}
+            The hidden variables of the main groups, or all of them.
+
+        Returns
+        -------
+        data frame or array
+            One column per group, in the form of X. Groups without a hidden variable are left out.
+        """
+        rows = self._row_scores(X, of)
+        return self._like(X, rows.names, rows.states)
+
+    def predict_proba(self, X: Any, of: Of = "groups") -> Any:
+        """Return the probability of each state of each main group's hidden variable in each row, given the whole row.
+
+        Parameters
+        ----------
+        X : data frame, array, Table, or name of a file
+        of : {"groups", "hidden"}
+            The hidden variables of the main groups, or all of them.
+
+        Returns
+        -------
+        data frame or array
+            One column per state, in the form of X, with names such as ``N1, N2 +3 = low``.
         """
         table = self._encoded(X)
-        return np.concatenate([np.empty((table.n_rows, 0)), *self.model_.posteriors(table).values()], axis=1)
+        scales = Scorer.of_model(self.model_, of).scales
+        posteriors = list(self.model_.posteriors(table).values())
+        first = self.tree_.n_observed
+        parts = [np.empty((table.n_rows, 0)), *(posteriors[scale.hidden - first] for scale in scales)]
+        names = [f"{scale.name} = {state}" for scale in scales for state in scale.state_names]
+        return self._like(X, names, np.concatenate(parts, axis=1))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns of :meth:`transform`: a hidden variable and its state."""
-        check_is_fitted(self)
-        hidden = range(self.tree_.n_observed, self.tree_.n_nodes)
-        states = self.model_.n_states
-        return np.array([f"{self.tree_.node_names[h]}={x}" for h in hidden for x in range(states[h])], dtype=object)
+    def reliability(self, X: Any, sample_weight: Any = None) -> Any:
+        """Return how reliable the score of each group is on some rows, with Cronbach's alpha beside it.
+
+        See :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit.
+
+        Returns
+        -------
+        data frame
+            One row per group: ``group``, ``columns`` (their number), ``reliability`` and ``alpha``; NaN where a figure
+            is not defined.
+        """
+        found = reliability(self.model_, self._encoded(X, sample_weight))
+        numbers = {
+            "columns": np.array([one.n_columns for one in found], dtype=np.int64),
+            "reliability": np.array([one.reliability for one in found], dtype=np.float64),
+            "alpha": np.array([one.alpha for one in found], dtype=np.float64),
+        }
+        return make_frame({"group": [one.name for one in found]} | numbers, backend_of(X))
 
     def sample(self, n_samples: int = 1) -> Any:
         """Draw rows from the model, in the form of the data it was fitted to; ``random_state`` is the seed.
@@ -351,6 +426,21 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+
+    def _output_is_set(self) -> bool:
+        """Return whether scikit-learn was told what :meth:`transform` returns, for this estimator or for all."""
+        config = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        return bool(config != "default")
+
+    def _row_scores(self, X: Any, of: Of) -> RowScores:
+        table = self._encoded(X)
+        return row_scores(self.model_, table, of)
+
+    def _like(self, X: Any, names: Sequence[str], values: NDArray[Any]) -> Any:
+        """Return an array as it is, or named columns like the data, unless these are an array."""
+        if not (_is_frame(X) or _is_elsewhere(X) or isinstance(X, Table)):
+            return values
+        return frame_like(X, names, values)
 
     def _encoded(self, X: Any, weights: Any = None) -> Table:
         check_is_fitted(self)

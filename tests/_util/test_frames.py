@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 
 from latree._util import frames
-from latree._util.frames import backend_of, make_frame
+from latree._util.frames import backend_of, frame_like, make_frame
 
 KINDS = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "pyarrow": pyarrow.Table}
 
@@ -48,3 +48,19 @@ def test_by_default_the_first_installed_library_is_used(
 ) -> None:
     monkeypatch.setattr(frames, "find_spec", lambda name: name if name in installed else None)
     assert isinstance(make_frame({"a": [1]}), kind)
+
+
+@pytest.mark.parametrize("backend", KINDS)
+def test_a_frame_like_the_data_has_their_library(backend: str) -> None:
+    data = make_frame({"a": [1, 2, 3]}, backend)
+    made = frame_like(data, ["x", "y"], np.arange(6.0).reshape(3, 2))
+    assert type(made) is type(data)
+    np.testing.assert_array_equal(nw.from_native(made, eager_only=True).to_numpy(), np.arange(6.0).reshape(3, 2))
+
+
+def test_a_frame_like_the_data_has_their_index() -> None:
+    data = pandas.DataFrame({"a": [1, 2]}, index=["p", "q"])
+    assert frame_like(data, ["x"], np.zeros((2, 1))).index.tolist() == ["p", "q"]
+    assert frame_like(data, [], np.zeros((2, 0))).index.tolist() == ["p", "q"]
+    assert frame_like("data.csv", [], np.zeros((2, 0))).shape == (2, 0)
+    assert frame_like("data.csv", ["x"], np.zeros((2, 1))).index.tolist() == [0, 1]

@@ -63,9 +63,11 @@ def test_it_learns_a_tree_over_the_columns(method, fitted):
 @every_method
 def test_posteriors_and_scores(method, fitted):
     model, table = fitted(method), mixed()
-    posteriors = model.transform(table)
-    assert posteriors.shape == (300, 2 * model.tree_.n_hidden) == (300, len(model.get_feature_names_out()))
+    posteriors = model.predict_proba(table, of="hidden").to_numpy()
+    assert posteriors.shape == (300, 2 * model.tree_.n_hidden)
     np.testing.assert_allclose(posteriors.reshape(300, -1, 2).sum(axis=2), 1, rtol=1e-9)
+    assert model.transform(table).columns.tolist() == model.get_feature_names_out().tolist()
+    assert np.isfinite(model.transform(table).to_numpy()).all()
     assert model.score(table) == pytest.approx(model.summary_["log_likelihood"] / 300, rel=1e-12)
     baseline = fitted("independent").score(table)
     assert model.score(table) > baseline + 0.2 or method == "independent"

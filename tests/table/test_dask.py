@@ -235,6 +235,18 @@ def test_the_fingerprint_is_the_same_wherever_the_rows_are(on_cluster, chunks_of
     assert on_cluster(table).fingerprint() == table.fingerprint()
 
 
+def test_scores_are_the_same_wherever_the_rows_are(cluster, on_cluster, chunks_of_128_rows):
+    table = simulated_table(1000)
+    fitted = LatentTree("nj", n_states=2, random_state=0).fit(table)
+    there = on_cluster(table)
+    pd.testing.assert_frame_equal(fitted.transform(there), fitted.transform(table))
+    pd.testing.assert_frame_equal(fitted.reliability(there), fitted.reliability(table))
+    frame = dd.from_pandas(pd.DataFrame(table.decode()), npartitions=3)
+    with cluster.client.as_current():
+        pd.testing.assert_frame_equal(fitted.transform(frame), fitted.transform(table))
+        pd.testing.assert_frame_equal(fitted.predict(frame), fitted.predict(table))
+
+
 def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeypatch):
     frame = mixed_frame(20)
     for data, options, message in (
