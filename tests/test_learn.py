@@ -8,6 +8,7 @@ from helpers.tables import keep_all_on_disk, simulated_table, through_parquet, w
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
+from latree.explain import reliability
 from latree.learn import learn_model, learn_tree
 from latree.model import LatentTreeModel
 from latree.model.heldout import held_out
@@ -90,3 +91,13 @@ def test_columns_of_many_states_are_learned_or_refused_before_the_work_starts(mo
     monkeypatch.setattr("latree.counts.distances._MOST_WIDE_CELLS", 2**17)
     with pytest.raises(InputError, match="2 columns have more than 64 states, such as 'x0' with 200: all"):
         learn_tree(table)
+
+
+def test_the_summary_has_the_reliability_of_every_score():
+    table = simulated_table(500)
+    learned = learn_model(table, Settings("nj", n_states=2, random_state=0))
+    expected = reliability(learned.model, table)
+    assert len(expected) >= 1
+    assert learned.summary["reliability"] == {
+        one.name: {"reliability": one.reliability, "alpha": one.alpha} for one in expected
+    }

@@ -14,7 +14,7 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
-from latree.explain import Worth, measure_worth, order_states, with_groups
+from latree.explain import Worth, measure_worth, order_states, reliability, with_groups
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -100,6 +100,9 @@ class Learned:
             "aic": aic(log_likelihood, model.n_parameters),
             "bic": bic(log_likelihood, model.n_parameters, table.total_weight),
             "support": _support(model.tree),
+            "reliability": {
+                one.name: {"reliability": one.reliability, "alpha": one.alpha} for one in reliability(self.model, table)
+            },
             "iterations": self.fit.iterations,
             "converged": self.fit.monitor.converged,
             **self.structure.facts,
