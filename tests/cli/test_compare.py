@@ -2,7 +2,9 @@
 
 import json
 from pathlib import Path
+from unittest import mock
 
+import pandas as pd
 import pytest
 
 from helpers.cli import run, succeed
@@ -74,9 +76,33 @@ def test_compare_models():
     assert succeed("compare", "one.json", "two.json", "--quiet") == ""
 
 
+def test_both_models_score_the_rows_of_a_table():
+    one, two = grouped_model(sizes=(4, 4)), grouped_model(sizes=(4, 4), strength=0.8)
+    one.save("one.json")
+    two.save("two.json")
+    rows = pd.DataFrame(one.sample(40, 0).decode())
+    rows.to_csv("rows.csv", index=False)
+    facts = compare_models(one, two, rows)
+    assert compared("one.json", "two.json", "--data", "rows.csv") == facts
+    lines = succeed("compare", "one.json", "two.json", "--data", "rows.csv").splitlines()
+    found = [line for line in lines if "correlation" in line]
+    assert found == [f"    correlation of the scores of 40 rows: {pair['correlation']:.2f}" for pair in facts["groups"]]
+    turned = [{**pair, "correlation": -0.5} for pair in facts["groups"]]
+    with mock.patch("latree.explain.compare_models", return_value={**facts, "groups": turned}):
+        text = succeed("compare", "one.json", "two.json", "--data", "rows.csv")
+    assert text.count("of 40 rows: -0.50; the two count in opposite directions\n") == 2
+    rows.assign(x00=9).to_csv("other.csv", index=False)
+    assert run("compare", "one.json", "two.json", "--data", "other.csv")[0] == 2
+    succeed("compare", "one.json", "two.json", "--data", "other.csv", "--unseen", "missing")
+
+
 def test_wrong_files_are_refused_in_one_line():
     Path("one.nwk").write_text("(a,b,c);\n")
     Path("other.nwk").write_text("(x,y,z);\n")
     message = "latree: one.nwk and other.nwk: no column is in both; their first columns are 'a' and 'x'\n"
     assert run("compare", "one.nwk", "other.nwk")[::2] == (2, message)
+    assert run("compare", "one.nwk", "one.nwk", "--data", "data.csv")[::2] == (
+        2,
+        "latree: --data needs two models: a tree alone gives no scores; pass two model.json files\n",
+    )
     assert run("compare", "one.nwk", "absent.nwk")[::2] == (2, "latree: absent.nwk: no such file\n")

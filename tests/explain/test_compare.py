@@ -4,15 +4,17 @@ from dataclasses import replace
 from itertools import combinations, permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import pearsonr
 from sklearn.metrics import adjusted_rand_score
 
 from helpers.models import grouped_model, model_on, on_tree
 from helpers.strategies import naive_splits
 from latree.errors import InputError
-from latree.explain import compare_models, find_groups
+from latree.explain import compare_models, find_groups, row_scores
 from latree.explain.compare import adjusted_rand, compare_trees
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
@@ -120,3 +122,64 @@ def test_a_column_in_no_group_is_a_group_of_its_own():
 def test_models_without_a_common_column_are_refused():
     with pytest.raises(InputError, match="no column is in both"):
         compare_models(grouped("abcd", (2, 2)), grouped("wxyz", (2, 2)))
+
+
+def two_models():
+    """Two models of the same groups with other strengths."""
+    sizes = {"sizes": (4, 3), "hidden_states": 2, "column_states": 3}
+    return grouped_model(strength=0.6, **sizes), grouped_model(strength=0.8, **sizes)
+
+
+def test_scores_of_the_same_rows_are_correlated():
+    one, two = two_models()
+    rows = pd.DataFrame(one.sample(200, 0).decode())
+    facts = compare_models(one, two, rows)
+    assert facts["n_rows"] == 200
+    for pair in facts["groups"]:
+        scores = [
+            found.scores[:, found.names.index(pair[key])]
+            for found, key in ((row_scores(one, rows), "first"), (row_scores(two, rows), "second"))
+        ]
+        assert pair["correlation"] == pytest.approx(pearsonr(*scores).statistic)
+        assert pair["correlation"] > 0.9
+    assert {pair.pop("correlation") for pair in facts["groups"]} - {None}
+    del facts["n_rows"]
+    assert facts == compare_models(one, two)
+
+
+def test_scores_may_count_in_opposite_directions():
+    one, two = two_models()
+    rows = pd.DataFrame(one.sample(200, 0).decode())
+    tables = list(two.tables)
+    hidden = two.tree.n_observed  # the hidden variable of the first group, with its states in the other order
+    for node, parent in enumerate(two.tree.rooted().parent.tolist()):
+        tables[node] = tables[node][::-1] if node == hidden else tables[node]
+        tables[node] = tables[node][:, ::-1] if parent == hidden else tables[node]
+    turned = replace(two, tables=tuple(tables))
+    usual, opposite = (compare_models(one, model, rows)["groups"] for model in (two, turned))
+    assert usual[0]["correlation"] > 0.9
+    # Whether scores follow the states' numbers or the columns' order, both are the same up to the sign.
+    assert abs(opposite[0]["correlation"]) == pytest.approx(usual[0]["correlation"])
+    assert opposite[1]["correlation"] == pytest.approx(usual[1]["correlation"])
+
+
+def test_groups_without_scores_have_no_correlation():
+    whole = grouped([f"x{i}" for i in range(6)], (3, 3))
+    chain = model_on(Tree(whole.tree.names, [(0, 1), (1, 2), (3, 6), (4, 6), (5, 6)]), [4] * 6 + [3], 0)
+    rows = pd.DataFrame(whole.sample(50, 0).decode())
+    facts = compare_models(whole, chain, rows)
+    without = {group.name for group in find_groups(chain) if group.hidden is None}
+    assert without
+    for pair in facts["groups"]:
+        assert (pair["correlation"] is None) == (pair["second"] in without or None in (pair["first"], pair["second"]))
+    constant = compare_models(whole, whole, rows.iloc[[0, 0, 0]])["groups"]
+    assert [pair["correlation"] for pair in constant] == [None, None]
+
+
+def test_unknown_categories_are_refused_or_missing():
+    one, two = two_models()
+    rows = pd.DataFrame(one.sample(20, 0).decode())
+    rows.loc[3, "x00"] = 7
+    with pytest.raises(InputError, match="'x00'"):
+        compare_models(one, two, rows)
+    assert compare_models(one, two, rows, unseen="missing")["n_rows"] == 20

@@ -16,9 +16,11 @@ _MAX_LISTED = 12
 @click.command()
 @click.argument("first", type=common.file)
 @click.argument("second", type=common.file)
+@click.option("--data", type=common.file, help="Table that both models score; models only.")
+@common.unseen
 @common.quiet
 @common.as_json
-def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
+def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bool, as_json: bool) -> None:
     """Compare two models, or two trees.
 
     FIRST and SECOND are model.json or Newick files, such as models of two samples or two years. They are compared on
@@ -29,7 +31,9 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
     tree counts as shared if every component that it divides has an edge that induces it.
 
     The groups of two models are compared by the adjusted Rand index: 1 if they are the same, and about 0 if they agree
-    no more than by chance. Then come the groups that correspond to each other, with the columns that both have.
+    no more than by chance. Then come the groups that correspond to each other, with the columns that both have. With
+    `--data`, both models score the rows of a table that has the columns of both, and the correlation of these scores is
+    printed for each pair of groups.
 
     Example: latree compare old/model.json new/model.json
     """
@@ -39,7 +43,9 @@ def compare(first: Path, second: Path, quiet: bool, as_json: bool) -> None:
 
     try:
         if common.is_model(first) and common.is_model(second):
-            facts = compare_models(common.load_model(first), common.load_model(second))
+            facts = compare_models(common.load_model(first), common.load_model(second), data, unseen=unseen)
+        elif data is not None:
+            raise InputError("--data needs two models: a tree alone gives no scores; pass two model.json files")
         else:
             facts = compare_trees(common.load_tree(first), common.load_tree(second))
     except NothingInCommon as error:
@@ -79,6 +85,10 @@ def _group_lines(facts: dict[str, Any]) -> list[str]:
         n_columns = len(shared) + sum(map(len, others.values()))
         lines.append(f"  {names} share {len(shared)} of {plural(n_columns, 'column')}: {_listed(shared)}")
         lines += [f"    only in the {key}: {_listed(columns)}" for key, columns in others.items() if columns]
+        if (correlation := pair.get("correlation")) is not None:
+            direction = "; the two count in opposite directions" if correlation < 0 else ""
+            rows = plural(facts["n_rows"], "row")
+            lines.append(f"    correlation of the scores of {rows}: {correlation:.2f}{direction}")
     return lines
 
 

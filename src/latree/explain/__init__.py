@@ -1,4 +1,4 @@
-"""What a fitted model says and what it is worth: groups, loadings, scores of rows, order of states, gain on new rows."""
+"""What a fitted model says and is worth: groups, loadings, scores of rows, order of states, gain on new rows."""
 
 from latree.explain.compare import compare_models
 from latree.explain.groups import find_groups, group_labels, with_groups

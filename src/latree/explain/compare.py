@@ -1,8 +1,8 @@
-"""Two models side by side: their trees and their groups of columns, on the columns that both have.
+"""Two models side by side: their trees, their groups of columns, and the scores that they give to the same rows.
 
-Robinson-Foulds compares the trees, and the adjusted Rand index the main groups: over all pairs of columns, how often
-both models agree that the two are in one group, or that they are not. It is 1 for the same groups, and 0 on average for
-groups at random:
+Models are compared on the columns that both have. Robinson-Foulds compares the trees, and the adjusted Rand index the
+main groups: over all pairs of columns, how often both models agree that the two are in one group, or that they are not.
+It is 1 for the same groups, and 0 on average for groups at random:
 
     ``(Σ_ij C(n_ij) - E) / ((Σ_i C(a_i) + Σ_j C(b_j)) / 2 - E)``, where ``E = Σ_i C(a_i) Σ_j C(b_j) / C(n)``.
 
@@ -20,7 +20,9 @@ from scipy.optimize import linear_sum_assignment
 
 from latree.errors import InputError
 from latree.explain.groups import known_groups
+from latree.explain.scores import RowScores, row_scores
 from latree.model import LatentTreeModel
+from latree.table.encode import Unseen
 from latree.tree import Tree
 
 
@@ -28,14 +30,20 @@ class NothingInCommon(InputError):
     """Two models or trees without a common column."""
 
 
-def compare_models(first: LatentTreeModel, second: LatentTreeModel) -> dict[str, Any]:
-    """Return how two models agree: on the tree, and on the groups of columns.
+def compare_models(
+    first: LatentTreeModel, second: LatentTreeModel, data: Any = None, *, unseen: Unseen = "error"
+) -> dict[str, Any]:
+    """Return how two models agree: on the tree, on the groups of columns, and on the scores of rows.
 
     Use it for models of two samples, two years or two methods. They are compared on the columns that both have.
 
     Parameters
     ----------
     first, second : LatentTreeModel
+    data : data frame or path, optional
+        Rows with the columns of both models, which score them (:func:`row_scores`).
+    unseen : {"error", "missing"}
+        What to do with a category of the data that one of the models does not know.
 
     Returns
     -------
@@ -47,7 +55,8 @@ def compare_models(first: LatentTreeModel, second: LatentTreeModel) -> dict[str,
         groups, 1 if they are the same and about 0 if they agree by chance. ``groups``: the pairs of groups that
         correspond to each other, in the order of the first model, each with the names ``first`` and ``second`` (None
         for a group without counterpart), the columns ``shared``, ``only_first`` and ``only_second``, and ``overlap``:
-        the share of the columns of either group that are in both.
+        the share of the columns of either group that are in both. With data, also ``n_rows``, and for each pair of
+        groups ``correlation``: that of their scores over the rows; None where there is none.
 
     References
     ----------
@@ -65,12 +74,25 @@ def compare_models(first: LatentTreeModel, second: LatentTreeModel) -> dict[str,
     (2, 6)
     >>> [(pair["shared"], pair["overlap"]) for pair in found["groups"]]
     [(['a', 'b'], 0.6666666666666666), (['d', 'e', 'f'], 0.75)]
+
+    The scores of the same rows under both models:
+
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame(one.sample(100, random_state=0).decode())
+    >>> [round(pair["correlation"], 2) for pair in compare_models(one, two, rows)["groups"]]
+    [0.96, 0.85]
     """
     facts = compare_trees(first.tree, second.tree)
     common = facts["columns"]["common"]
     groups = [_groups_among(model, common) for model in (first, second)]
     labels = [_labels(own, common) for own in groups]
-    return {**facts, "adjusted_rand": adjusted_rand(*labels), "groups": _matched(*groups)}
+    facts |= {"adjusted_rand": adjusted_rand(*labels), "groups": _matched(*groups)}
+    if data is not None:
+        scores = [row_scores(model, model.encode(data, unseen=unseen)) for model in (first, second)]
+        facts["n_rows"] = len(scores[0].log_likelihood)
+        for pair in facts["groups"]:
+            pair["correlation"] = _correlation(scores[0], pair["first"], scores[1], pair["second"])
+    return facts
 
 
 def compare_trees(first: Tree, second: Tree) -> dict[str, Any]:
@@ -139,6 +161,17 @@ def _matched(first: dict[str, list[str]], second: dict[str, list[str]]) -> list[
     pairs: list[tuple[str | None, str | None]] = [(name, partner.get(name)) for name in first]
     pairs += [(None, name) for name in names if name not in partner.values()]
     return [_pair(one, two, first[one] if one else [], second[two] if two else []) for one, two in pairs]
+
+
+def _correlation(first: RowScores, group: str | None, second: RowScores, other_group: str | None) -> float | None:
+    """Return the correlation of two groups' scores over the rows that are possible under both models, if any."""
+    if group not in first.names or other_group not in second.names:
+        return None
+    both = np.array([first.scores[:, first.names.index(group)], second.scores[:, second.names.index(other_group)]])
+    both = both[:, np.isfinite(both).all(axis=0)]
+    if both.shape[1] < 2 or (np.ptp(both, axis=1) == 0).any():
+        return None
+    return float(np.corrcoef(both)[0, 1])
 
 
 def _overlap(one: Sequence[str], two: Sequence[str]) -> float:
