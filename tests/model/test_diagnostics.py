@@ -6,7 +6,7 @@ import pytest
 from helpers.models import model_on, star, table_of
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
 from latree.model.diagnostics import unused_states, warnings_about
-from latree.table import Column
+from latree.table import Column, as_table
 from latree.tree import Tree
 
 NAMES = ("a", "b", "c")
@@ -19,15 +19,39 @@ def one_hidden(yes, shares):
     return LatentTreeModel(Tree(NAMES, star(3).edges), COLUMNS, (leaf, leaf, leaf, np.array(shares)[:, None]))
 
 
+FEWER = "For fewer states, use --states 2 (n_states=2 in Python)."
+
+
 def test_states_that_are_empty_or_mean_the_same_are_named():
     alike = [0.1, 0.9, 0.9]
     assert unused_states(one_hidden(alike, [0.5, 0.495, 0.005]), 100) == [
-        "1 of the 3 states of 'H1' are empty. Use --states 2 for fewer states"
+        f"No row is in 1 of the 3 states of 'H1'. {FEWER}"
     ]
     assert unused_states(one_hidden(alike, [0.4, 0.3, 0.3]), 100) == [
-        "1 of the 3 states of 'H1' mean the same as another state. Use --states 2 for fewer states"
+        f"Another state means the same as 1 of the 3 states of 'H1': read them as one. {FEWER}"
     ]
     assert unused_states(one_hidden([0.1, 0.9, 0.7], [0.4, 0.3, 0.3]), 100) == []
+
+
+def test_hidden_variables_have_their_names_for_people():
+    model = one_hidden([0.1, 0.9, 0.9], [0.5, 0.495, 0.005]).rename({"H1": "mood"})
+    assert unused_states(model, 100) == [f"No row is in 1 of the 3 states of 'mood'. {FEWER}"]
+
+
+@pytest.mark.parametrize(
+    ("n_stars", "said"),
+    [
+        (2, "No row is in 1 of the 3 states of 'H1' and 1 of the 3 states of 'H2'. "),
+        (4, "No row is in some states of 4 hidden variables, such as 'H1', 'H2' and 'H3'. "),
+    ],
+)
+def test_many_variables_with_empty_states_are_counted(n_stars, said):
+    part = one_hidden([0.1, 0.9, 0.9], [0.5, 0.495, 0.005])
+    n_columns = 3 * n_stars
+    tree = Tree([f"x{i}" for i in range(n_columns)], [(i, n_columns + i // 3) for i in range(n_columns)])
+    columns = tuple(Column(name, "text", ("x", "y")) for name in tree.names)
+    tables = (*[part.tables[0]] * n_columns, *[part.tables[3]] * n_stars)
+    assert unused_states(LatentTreeModel(tree, columns, tables), 100) == [said + FEWER]
 
 
 @pytest.mark.parametrize(("difference", "warned"), [(0.005, True), (0.02, False)])
@@ -39,7 +63,7 @@ def test_states_mean_the_same_if_no_probability_differs_by_a_hundredth(differenc
 @pytest.mark.parametrize(("rows", "warned"), [(0.5, True), (1.5, False)])
 def test_a_state_of_less_than_one_row_is_empty(rows, warned):
     model = one_hidden([0.1, 0.5, 0.9], [0.5, 0.5 - rows / 1000, rows / 1000])
-    assert any("are empty" in warning for warning in unused_states(model, 1000)) is warned
+    assert any(warning.startswith("No row is in") for warning in unused_states(model, 1000)) is warned
 
 
 def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_them():
@@ -51,14 +75,14 @@ def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_t
     tables = list(model.tables)
     tables[child] = np.array([[0.8, 0.1, 0.4], [0.2, 0.9, 0.6], [0.0, 0.0, 0.0]])
     model = LatentTreeModel(tree, model.columns, tuple(tables))
-    empty = f"1 of the 3 states of '{tree.node_names[child]}' are empty"
-    assert unused_states(model, 1000) == [empty]
+    empty = f"No row is in 1 of the 3 states of '{tree.node_names[child]}'."
+    assert unused_states(model, 1000) == [f"{empty} You can ignore such states."]
 
 
 def test_a_model_that_predicts_may_have_states_to_spare():
     model = one_hidden([0.1, 0.9, 0.9], [0.4, 0.3, 0.3])
     table = table_of(model, model.sample(200, 0).codes())
-    assert any("mean the same" in warning for warning in warnings_about(table, fit_of(model), "explain"))
+    assert any("means the same" in warning for warning in warnings_about(table, fit_of(model), "explain"))
     assert warnings_about(table, fit_of(model), "predict") == []
 
 
@@ -66,9 +90,9 @@ def fit_of(model, converged=True):
     return Fit(model, 0.0, ConvergenceMonitor(1e-5, 200, [0.0], converged))
 
 
-def warnings_of(n_rows, hide=None, converged=True, weights=None):
-    """Warnings about three columns of four states without any dependence."""
-    model = model_on(Tree(NAMES, []), [4, 4, 4], 0)
+def warnings_of(n_rows, hide=None, converged=True, weights=None, n_columns=3):
+    """Warnings about columns of four states without any dependence."""
+    model = model_on(Tree("abcdef"[:n_columns], []), [4] * n_columns, 0)
     codes = model.sample(n_rows, 0).codes()
     if hide is not None:
         hide(codes)
@@ -81,15 +105,28 @@ def test_a_fit_without_trouble_has_no_warnings():
 
 def test_em_that_did_not_converge():
     assert warnings_of(100, converged=False) == [
-        "EM stopped after 200 iterations, while it still gained more than 1e-05 nats per cell. Use --max-iterations 400"
+        "EM was stopped after 200 iterations before it converged, so that a longer fit may change the probabilities. "
+        "For that, use --max-iterations 400 (max_iterations=400 in Python)."
     ]
 
 
-@pytest.mark.parametrize(("n_rows", "warned"), [(30, True), (50, False)])
+@pytest.mark.parametrize(("n_rows", "warned"), [(35, True), (45, False)])
 def test_few_rows_are_less_than_ten_per_state(n_rows, warned):
-    assert [
-        warning.startswith(f"{n_rows} rows are few for columns of up to 4 states") for warning in warnings_of(n_rows)
-    ] == [True] * warned
+    assert (
+        warnings_of(n_rows)
+        == [
+            "35 rows are few for columns of up to 4 categories, such as 'a': probabilities of single categories are "
+            "uncertain. Use more rows, or merge rare categories."
+        ]
+        * warned
+    )
+
+
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(45, 4), (15, 2)])
+def test_few_rows_of_binned_columns_need_fewer_bins(n_rows, n_bins):
+    table = as_table(np.random.default_rng(0).normal(size=(n_rows, 3)))
+    (warning,) = warnings_about(table, fit_of(model_on(Tree(table.names, []), table.n_states, 0)), "explain")
+    assert warning.endswith(f"Use more rows, or fewer bins, such as --bins {n_bins} (bins={n_bins} in Python).")
 
 
 def test_the_weight_of_rows_counts():
@@ -97,27 +134,57 @@ def test_the_weight_of_rows_counts():
     assert warning.startswith("25 rows (the sum of their weights) are few")
 
 
+DROP = "To leave a column out, use --drop 'b' (drop=['b'] of latree.as_table in Python)."
+
+
 @pytest.mark.parametrize(("n_missing", "warned"), [(45, False), (55, True)])
 def test_columns_that_are_missing_in_most_rows(n_missing, warned):
     def hide(codes):
         codes[:n_missing, 1] = -1
 
-    assert warnings_of(100, hide) == ["column 'b' is missing in 55 of 100 rows"] * warned
+    said = f"'b' is missing in 55 of 100 rows: few rows say where in the tree it belongs. {DROP}"
+    assert warnings_of(100, hide) == [said] * warned
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "said"),
+    [(4, "'b', 'c' and 'd'"), (5, "4 columns, such as 'b', 'c' and 'd',")],
+)
+def test_several_columns_that_are_missing_in_most_rows_are_counted(n_columns, said):
+    def hide(codes):
+        codes[:60, 1:] = -1
+
+    assert warnings_of(100, hide, n_columns=n_columns) == [
+        f"{said} are missing in more than half of the rows: few rows say where in the tree they belong. {DROP}"
+    ]
 
 
 def test_columns_that_are_never_present_together():
     def hide(codes):
         codes[:50, 0] = -1
-        codes[50:, 2] = -1
+        codes[50:, 1] = -1
 
-    assert warnings_of(100, hide) == ["columns 'a' and 'c' are never present in the same row"]
+    said = "'a' and 'b' are never present in the same row: only other columns say how they depend on each other. "
+    assert warnings_of(100, hide) == [said + DROP]
 
 
-@pytest.mark.parametrize(("n_columns", "end"), [(4, ""), (6, ", and 2 more of this kind")])
-def test_many_warnings_of_a_kind_are_shortened(n_columns, end):
-    model = model_on(Tree([f"x{i}" for i in range(n_columns)], []), [2] * n_columns, 0)
-    codes = model.sample(100, 0).codes()
-    codes[:60] = -1
-    found = warnings_about(table_of(model, codes), fit_of(model), "explain")
+def test_many_pairs_that_are_never_present_together_are_counted():
+    def hide(codes):
+        codes[:50, 0] = -1
+        codes[50:, 1:] = -1
+
+    (warning,) = warnings_of(100, hide)
+    assert warning.startswith("2 pairs of columns, such as 'a' and 'b', are never present in the same row")
+
+
+def test_every_warning_fits_into_the_report_with_long_names():
+    """The report cuts a warning after 500 characters."""
+    names = [f"{letter} question with a very long text that nobody wants to read twice" for letter in "abcdef"]
+    model = model_on(Tree(names, []), [4] * 6, 0)
+    codes = model.sample(30, 0).codes()
+    codes[:15, :4] = -1
+    codes[15:, 4:] = -1
+    codes[15, :] = -1
+    found = warnings_about(table_of(model, codes), fit_of(model, False), "explain")
     assert len(found) == 4
-    assert found[-1] == f"column 'x3' is missing in 60 of 100 rows{end}"
+    assert max(map(len, found)) <= 500

@@ -24,12 +24,12 @@ def test_the_gain_has_its_error_and_direction():
 @pytest.mark.parametrize(
     ("ahead", "said"),
     [
-        (0.5, "A Chow-Liu tree predicts them worse, by 0.50 ± 0.20 nats per row."),
-        (0.3, "A Chow-Liu tree predicts them as well: the difference is 0.30 ± 0.20 nats per row."),
-        (-0.3, "A Chow-Liu tree predicts them as well: the difference is 0.30 ± 0.20 nats per row."),
+        (0.5, "A Chow-Liu tree predicts new rows worse, by 0.50 ± 0.20 nats per row."),
+        (0.3, "A Chow-Liu tree predicts new rows as well: the difference is 0.30 ± 0.20 nats per row."),
+        (-0.3, "A Chow-Liu tree predicts new rows as well: the difference is 0.30 ± 0.20 nats per row."),
         (
             -0.5,
-            "A Chow-Liu tree predicts them better, by 0.50 ± 0.20 nats per row. "
+            "A Chow-Liu tree predicts new rows better, by 0.50 ± 0.20 nats per row. "
             "To predict, use --goal predict (goal='predict' in Python).",
         ),
     ],
@@ -39,12 +39,12 @@ def test_the_verdict_needs_two_standard_errors(ahead, said):
 
 
 def test_a_model_that_predicts_is_not_told_to_predict():
-    assert worth(-0.5).verdict("predict") == "A Chow-Liu tree predicts them better, by 0.50 ± 0.20 nats per row."
+    assert worth(-0.5).verdict("predict") == "A Chow-Liu tree predicts new rows better, by 0.50 ± 0.20 nats per row."
 
 
 def test_a_model_is_not_compared_with_its_own_kind():
     assert worth(-0.5, kind="chow-liu").verdict("explain") == (
-        "One hidden variable with 4 states predicts them worse, by 2.00 ± 0.10 nats per row."
+        "One hidden variable with 4 states predicts new rows worse, by 2.00 ± 0.10 nats per row."
     )
     alone = Worth("latent tree", 500, 3.0, 0.1, ())
     assert alone.best_simpler is None

@@ -1,9 +1,13 @@
 """Texts for people: plurals, and names that are safe to show."""
 
 import unicodedata
+from collections.abc import Sequence
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+
+# Names in the middle of a sentence are cut to this many characters.
+_MAX_QUOTED = 40
 
 
 def plural(number: int, noun: str) -> str:
@@ -41,6 +45,17 @@ def _printable_letter(letter: str) -> str:
     return _REPLACEMENT if category in ("Cc", "Cs", "Zl", "Zp") or letter in "\ufffe\uffff" else letter
 
 
-def option(name: str, value: object) -> str:
-    """Return how to choose a setting, on the command line and in Python."""
-    return f"--{name.replace('_', '-')} {value} ({name}={value!r} in Python)"
+def option(name: str, value: object, python: str | None = None) -> str:
+    """Return how to choose a setting, on the command line and in Python, where its name may differ."""
+    return f"--{name.replace('_', '-')} {value} ({python or name}={value!r} in Python)"
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes, on one line and not too long, for the middle of a sentence."""
+    return f"'{shortened(name, _MAX_QUOTED)}'"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in quotes, such as "'a'", "'a' and 'b'" or "'a', 'b' and 'c'"."""
+    *others, last = map(quoted, names)
+    return f"{', '.join(others)} and {last}" if others else last

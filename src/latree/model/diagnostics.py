@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from latree._util.text import listed, option, quoted
 from latree.counts.contingency import present_together
 from latree.model.fitting import Fit
 from latree.model.model import LatentTreeModel
@@ -20,38 +21,28 @@ _MIN_ROWS_PER_STATE = 10
 # A column is mostly missing if more than this share of its cells is.
 _MAX_MISSING_SHARE = 0.5
 
-# This many warnings of one kind are written out.
-_MAX_OF_A_KIND = 3
+# This many columns or hidden variables are named in one warning.
+_MAX_NAMED = 3
+
+# With fewer bins a column of numbers can show no dependence.
+_MIN_BINS = 2
 
 
 def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
-    """Return what makes a fit to a table less trustworthy, one sentence or two per reason."""
+    """Return what makes a fit to a table less trustworthy: what it means, and what helps. One text per kind."""
     found = []
     monitor = fit.monitor
     if not monitor.converged:
         found.append(
-            f"EM stopped after {monitor.max_iterations} iterations, while it still gained more than "
-            f"{monitor.tolerance:g} nats per cell. Use --max-iterations {2 * monitor.max_iterations}"
+            f"EM was stopped after {monitor.max_iterations} iterations before it converged, so that a longer fit may "
+            f"change the probabilities. For that, use {option('max_iterations', 2 * monitor.max_iterations)}."
         )
     if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(fit.model, table.total_weight)
-    if table.total_weight < _MIN_ROWS_PER_STATE * int(table.n_states.max()):
-        what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
-        found.append(
-            f"{table.total_weight:g} {what} are few for columns of up to {table.n_states.max()} states. "
-            "Use more rows, or merge rare categories"
-        )
+    found += _few_rows(table)
     if table.n_missing.any():
-        mostly_missing = [
-            f"column {name!r} is missing in {n_missing} of {table.n_rows} rows"
-            for name, n_missing in zip(table.names, table.n_missing.tolist(), strict=True)
-            if n_missing > table.n_rows * _MAX_MISSING_SHARE
-        ]
-        never_together = [
-            f"columns {table.names[i]!r} and {table.names[j]!r} are never present in the same row"
-            for i, j in np.argwhere(np.triu(present_together(table) == 0, 1)).tolist()
-        ]
-        found += [*_first_few(mostly_missing), *_first_few(never_together)]
+        found += _mostly_missing(table)
+        found += _never_together(table)
     return found
 
 
@@ -64,13 +55,15 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
     n_rows : float
         Number of rows, or their total weight, that the model was fitted to.
     """
-    empty, duplicate = [], []
+    empty, duplicate = dict[str, str](), dict[str, str]()  # from the name of a variable to how many of its states
     n_needed = 1  # this number of states is enough for every hidden variable
     tree = model.tree
-    for node, (name, shares) in list(enumerate(model.marginals().items()))[tree.n_observed :]:
+    marginals = model.network.marginals()
+    for node in range(tree.n_observed, tree.n_nodes):
+        name, shares = model.node_names[node], marginals[node]
         is_empty = shares * n_rows < _MIN_ROWS_IN_STATE
         if is_empty.any():
-            empty.append(f"{int(is_empty.sum())} of the {len(shares)} states of {name!r}")
+            empty[name] = f"{int(is_empty.sum())} of the {len(shares)} states"
         # What a state means: P(neighbour | state) for all neighbours, one row per state that is not empty.
         joints = [model.joint([node, other]) for other, _ in tree.neighbors[node]]
         meanings = np.concatenate(joints, axis=1)[~is_empty] / shares[~is_empty, None]
@@ -80,17 +73,73 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
             if i
         )
         if n_duplicates:
-            duplicate.append(f"{n_duplicates} of the {len(shares)} states of {name!r}")
+            duplicate[name] = f"{n_duplicates} of the {len(shares)} states"
         n_needed = max(n_needed, len(meanings) - n_duplicates)
-    kinds = {"are empty": empty, "mean the same as another state": duplicate}
-    fewer = n_needed < max(model.n_states[tree.n_observed :], default=1)
-    advice = f". Use --states {n_needed} for fewer states" if fewer else ""
-    return [f"{', '.join(_first_few(states))} {what}{advice}" for what, states in kinds.items() if states]
+    advice = "You can ignore such states."
+    if n_needed < max(model.n_states[tree.n_observed :], default=1):
+        advice = f"For fewer states, use {option('states', n_needed, 'n_states')}."
+    found = []
+    if empty:
+        found.append(f"No row is in {_states_of(empty)}. {advice}")
+    if duplicate:
+        found.append(f"Another state means the same as {_states_of(duplicate)}: read them as one. {advice}")
+    return found
 
 
-def _first_few(messages: list[str]) -> list[str]:
-    """Shorten a list of messages that are all of one kind."""
-    more = len(messages) - _MAX_OF_A_KIND
-    if more <= 1:
-        return messages
-    return [*messages[:_MAX_OF_A_KIND], f"{messages[_MAX_OF_A_KIND]}, and {more - 1} more of this kind"]
+def _states_of(found: dict[str, str]) -> str:
+    """Return which states are meant: how many of each variable, or of how many variables if these are many."""
+    if len(found) <= _MAX_NAMED:
+        return " and ".join(f"{states} of {quoted(name)}" for name, states in found.items())
+    return f"some states of {len(found)} hidden variables, such as {listed([*found][:_MAX_NAMED])}"
+
+
+def _few_rows(table: Table) -> list[str]:
+    """Return a warning if columns have many states for the number of rows."""
+    widest = int(table.n_states.argmax())
+    column, n_states = table.columns[widest], int(table.n_states[widest])
+    if table.total_weight >= _MIN_ROWS_PER_STATE * n_states:
+        return []
+    what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
+    n_bins = max(_MIN_BINS, int(table.total_weight / _MIN_ROWS_PER_STATE))
+    advice = f"fewer bins, such as {option('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
+    return [
+        f"{table.total_weight:g} {what} are few for columns of up to {n_states} categories, such as "
+        f"{quoted(column.name)}: probabilities of single categories are uncertain. Use more rows, or {advice}."
+    ]
+
+
+def _mostly_missing(table: Table) -> list[str]:
+    """Return a warning if columns are missing in most rows."""
+    missing = dict(zip(table.names, table.n_missing.tolist(), strict=True))
+    mostly = [name for name, n_missing in missing.items() if n_missing > table.n_rows * _MAX_MISSING_SHARE]
+    if not mostly:
+        return []
+    meaning = "few rows say where in the tree"
+    if len(mostly) == 1:
+        which = f"{quoted(mostly[0])} is missing in {missing[mostly[0]]} of {table.n_rows} rows: {meaning} it belongs"
+    else:
+        which = f"{_columns(mostly)} are missing in more than half of the rows: {meaning} they belong"
+    return [f"{which}. {_drop(mostly[0])}"]
+
+
+def _never_together(table: Table) -> list[str]:
+    """Return a warning if there are pairs of columns that no row has both of."""
+    pairs = np.argwhere(np.triu(present_together(table) == 0, 1)).tolist()
+    if not pairs:
+        return []
+    first = [table.names[column] for column in pairs[0]]
+    which = listed(first) if len(pairs) == 1 else f"{len(pairs)} pairs of columns, such as {listed(first)},"
+    meaning = "only other columns say how they depend on each other"
+    return [f"{which} are never present in the same row: {meaning}. {_drop(first[1])}"]
+
+
+def _columns(names: list[str]) -> str:
+    """Return all of a few names, or how many there are, and the first few."""
+    if len(names) <= _MAX_NAMED:
+        return listed(names)
+    return f"{len(names)} columns, such as {listed(names[:_MAX_NAMED])},"
+
+
+def _drop(name: str) -> str:
+    """Return how to leave out a column."""
+    return f"To leave a column out, use --drop {quoted(name)} (drop=[{quoted(name)}] of latree.as_table in Python)."

@@ -135,11 +135,11 @@ class Worth(NamedTuple):
         difference = _figure(abs(best.ahead), best.ahead_error)
         name = best.name[0].upper() + best.name[1:]
         if best.ahead > _CLEAR * best.ahead_error:
-            return f"{name} predicts them worse, by {difference} nats per row."
+            return f"{name} predicts new rows worse, by {difference} nats per row."
         if best.ahead >= -_CLEAR * best.ahead_error:
-            return f"{name} predicts them as well: the difference is {difference} nats per row."
+            return f"{name} predicts new rows as well: the difference is {difference} nats per row."
         advice = f" To predict, use {option('goal', 'predict')}." if goal == "explain" else ""
-        return f"{name} predicts them better, by {difference} nats per row.{advice}"
+        return f"{name} predicts new rows better, by {difference} nats per row.{advice}"
 
 
 def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:

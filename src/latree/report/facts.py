@@ -200,8 +200,8 @@ def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, 
             compared["test_gain"] = gains.get(compared["method"])
     if table is not None and record and not _is_fitted(table, log_likelihood, record):
         facts["warnings"].append(
-            "These are not the rows that the model was fitted to, so that their distributions are not what the model "
-            "learned from. Pass the fitted rows as DATA, and others with --test"
+            "These are not the rows that the model was fitted to: distributions of columns are those of other rows. "
+            "To score other rows, give the fitted ones as DATA and the others with --test (test=... in Python)."
         )
     return facts
 
