@@ -640,3 +640,23 @@ def test_groups_and_labels_of_columns():
     assert fitted.summary_["n_groups"] == 2
     lonely = LatentTree("independent", random_state=0).fit(np.arange(40).reshape(10, 4) % 3)
     assert (lonely.groups_, lonely.labels_.tolist(), lonely.summary_["n_groups"]) == ([], [-1] * 4, 0)
+
+
+def test_labels_name_groups_and_names_can_be_changed(tmp_path):
+    tree = Tree.from_newick("((a,b,c,d),(e,f,g,h));")
+    true = copying_model(tree, lambda node, parent: 0.3 if min(node, parent) >= 8 else 0.8)
+    table = true.sample(2000, random_state=0)
+    labels = dict.fromkeys("abcd", "mood") | {"unknown": "other"}
+    fitted = clone(LatentTree("nj", n_states=2, labels=labels, random_state=0)).fit(table)
+    assert fitted.groups_[0].name == fitted.summary_["groups"][0]["name"] == "mood"
+    hidden = fitted.groups_[0].hidden
+    assert fitted.rename({"mood": "temper"}) is fitted
+    assert fitted.groups_[0].name == fitted.summary_["groups"][0]["name"] == "temper"
+    assert next(iter(fitted.summary_["reliability"])) == "temper"
+    assert fitted.model_.node("temper") == fitted.model_.node(hidden)
+    fitted.report(tmp_path / "report.html")
+    assert "Most common label" in (tmp_path / "report.html").read_text()
+    with pytest.raises(InputError, match="such as 'z', is one of the columns"):
+        LatentTree("nj", labels={"z": "mood"}).fit(table)
+    with pytest.raises(NotFittedError):
+        LatentTree().rename({"H1": "mood"})

@@ -15,6 +15,7 @@ from latree.cli.common import Interrupted
 from latree.cli.compare import compare
 from latree.cli.export import export
 from latree.cli.fit import demo, fit
+from latree.cli.groups import groups, rename
 from latree.cli.impute import impute
 from latree.cli.methods import methods
 from latree.cli.plot import plot
@@ -44,6 +45,8 @@ _COMMANDS = (
     compare,
     methods,
     demo,
+    groups,
+    rename,
     transform,
     score,
     sample,

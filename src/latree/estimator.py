@@ -19,6 +19,7 @@ from latree._util.frames import backend_of, frame_like, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import InputError
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
+from latree.explain.overview import group_facts
 from latree.explain.scores import Of, Scorer
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
@@ -29,6 +30,7 @@ from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
+from latree.table.labels import check_labels
 from latree.table.readers import is_dask_dataframe
 from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
@@ -72,6 +74,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Most iterations of EM.
     tolerance : float
         EM stops when an iteration gains less than this, in nats per cell.
+    labels : mapping of str to str, optional
+        Your own label of each column, by the name of the column: groups whose columns share a label are named by it.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     verbose : int
@@ -122,6 +126,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         bootstrap: int = 0,
         max_iterations: int = Settings.max_iterations,
         tolerance: float = Settings.tolerance,
+        labels: Mapping[str, str] | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -137,6 +142,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.bootstrap = bootstrap
         self.max_iterations = max_iterations
         self.tolerance = tolerance
+        self.labels = labels
         self.random_state = random_state
         self.verbose = verbose
 
@@ -167,7 +173,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if _is_elsewhere(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
             check_learnable(table, most_states=find_method(settings.method).most_states)
-            learned = learn_model(table, settings, stages)
+            if self.labels is not None:
+                check_labels(self.labels, table.names)
+            learned = learn_model(table, settings, stages, labels=self.labels)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
         self.groups_ = list(learned.model.groups)
@@ -175,6 +183,32 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.summary_ = learned.summary
         self.n_iter_ = learned.fit.iterations
         self._backend = backend_of(X)
+        return self
+
+    def rename(self, names: Mapping[str, str]) -> "LatentTree":
+        """Rename hidden variables and groups of the fitted model, and return the estimator.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            From names of now, or technical names such as H3, to new ones; see :meth:`latree.LatentTreeModel.rename`.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from sklearn.datasets import load_iris
+        >>> model = latree.LatentTree("lcm", n_states=3, random_state=0).fit(load_iris(as_frame=True).data)
+        >>> [group.name for group in model.groups_]
+        ['petal length (cm), petal width (cm) +2']
+        >>> [group.name for group in model.rename({"H1": "size"}).groups_]
+        ['size']
+        """
+        check_is_fitted(self)
+        before, self.model_ = self.groups_, self.model_.rename(names)
+        self.groups_ = list(self.model_.groups)
+        new = {old.name: group.name for old, group in zip(before, self.groups_, strict=True)}
+        reliable = {new[name]: figures for name, figures in self.summary_["reliability"].items()}
+        self.summary_ = {**self.summary_, "groups": group_facts(self.model_), "reliability": reliable}
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -399,7 +433,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         test : data frame, array or Table, optional
             Other rows to score.
         labels : mapping of str to str, optional
-            From names of columns to labels, for colours.
+            From names of columns to labels, for colours; by default those of the estimator.
         rows : int
             How many rows of X to look at closely.
         overwrite : bool
@@ -412,7 +446,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             refuse_existing(Path(path))
         table = None if X is None else self._encoded(X, sample_weight)
         others = None if test is None else self._encoded(test)
-        write_report(Path(path), report_html(self.model_, table, test=others, labels=labels, rows=rows))
+        shown = self.labels if labels is None else labels
+        write_report(Path(path), report_html(self.model_, table, test=others, labels=shown, rows=rows))
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""

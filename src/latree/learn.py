@@ -15,6 +15,7 @@ from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
 from latree.explain import Worth, measure_worth, order_states, reliability, with_groups
+from latree.explain.overview import group_facts, group_lines
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -92,6 +93,7 @@ class Learned:
             "n_columns": table.n_columns,
             "n_hidden": model.tree.n_hidden,
             "n_groups": sum(group.level == "main" for group in model.groups),
+            "groups": group_facts(model),
             "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
             "smoothing": self.smoothing,
             "n_parameters": model.n_parameters,
@@ -114,8 +116,9 @@ class Learned:
         }
 
     def report(self) -> str:
-        """Return the facts and the tree as text."""
-        return "\n".join(summary_lines(self.summary)) + "\n\n" + self.model.tree.draw()
+        """Return the finding as text: the groups, the tree, and the facts."""
+        parts = [group_lines(self.model), self.model.draw().splitlines(), summary_lines(self.summary)]
+        return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
 def summary_lines(facts: Mapping[str, Any]) -> list[str]:

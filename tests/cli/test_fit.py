@@ -13,11 +13,14 @@ from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
 from latree.explain import loadings, profiles
+from latree.explain.overview import HEADER as GROUP_HEADER
+from latree.explain.overview import group_facts, group_lines, group_rows
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
+from latree.table.textfile import write_cells
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -26,6 +29,7 @@ def test_fit_writes_its_files_and_prints_a_report_json_or_nothing(fitted):
     printed = succeed("fit", "data.csv", "--out", "run", "--states", 2)
     files = {path.name: path.read_text() for path in Path("run").iterdir()}
     assert sorted(files) == [
+        "groups.csv",
         "loadings.csv",
         "model.json",
         "profiles.csv",
@@ -42,6 +46,11 @@ def test_fit_writes_its_files_and_prints_a_report_json_or_nothing(fitted):
     assert all(name in files["report.txt"] for name in HEADER)
     model = LatentTreeModel.load("run/model.json")
     assert summary["n_hidden"] == model.tree.n_hidden
+    assert summary["groups"] == group_facts(model)
+    assert files["groups.csv"] == write_cells(list(GROUP_HEADER), group_rows(model))
+    # The finding comes first, then the tree, then the facts.
+    assert files["report.txt"].split("\n\n")[0] == group_lines(model)[0]
+    assert files["report.txt"].index(model.draw()) < files["report.txt"].index("5 columns, 60 rows")
     assert summary["log_likelihood"] == pytest.approx(model.log_likelihood(model.encode("data.csv")), rel=1e-12)
     assert latree.Tree.from_newick(files["tree.nwk"]).robinson_foulds(model.tree) == 0
     assert json.loads(succeed("fit", "data.csv", "--out", "x", "--json")) == json.loads(
@@ -108,7 +117,7 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
 
 def test_a_bootstrap_writes_a_consensus_and_tells_support():
     printed = succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2, "--bootstrap", 5)
-    assert "tree.nwk, model.json, summary.json, consensus.nwk, loadings.csv, profiles.csv\n" in printed
+    assert "groups.csv, tree.nwk, model.json, summary.json, consensus.nwk, loadings.csv, profiles.csv\n" in printed
     agreed, tree = (latree.Tree.from_newick(Path(f"run/{name}.nwk").read_text()) for name in ("consensus", "tree"))
     assert sorted(agreed.names) == sorted(tree.names) == HEADER
     summary = json.loads(Path("run/summary.json").read_bytes())
@@ -147,6 +156,27 @@ def test_fit_with_every_method(method):
     assert f", found by {method}" in printed
     assert json.loads(Path("run/summary.json").read_bytes())["method"] == method
     assert json.loads(succeed("compare", "run/tree.nwk", "run/model.json", "--json"))["robinson_foulds"] == 0
+
+
+def test_labels_name_groups_and_colour_the_report(tmp_path):
+    lines = "".join(f"{name},mood\n" for name in HEADER)
+    labels = Path("private") / "labels.csv"
+    labels.parent.mkdir()
+    labels.write_text(f"column,label\n{lines}")
+    printed = succeed("fit", "data.csv", "--out", "run", "--states", 2, "--labels", labels)
+    model = LatentTreeModel.load("run/model.json")
+    names = [group.name for group in model.groups if group.level == "main"]
+    assert names
+    assert all(name.startswith("mood") for name in names)
+    assert names[0] in printed
+    assert "private" not in model.record.command
+    assert "--labels labels.csv" in model.record.command
+    assert "Most common label" in Path("run/report.html").read_text()
+    labels.write_text("column,label\nunknown,mood\n")
+    code, out, err = run("fit", "data.csv", "--out", "other", "--labels", labels)
+    assert (code, out) == (2, "")
+    assert "'unknown'" in err
+    assert not Path("other").exists()
 
 
 def test_the_demo_needs_no_network(monkeypatch):

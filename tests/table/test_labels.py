@@ -5,6 +5,7 @@ import pytest
 from helpers.tables import write_file
 from latree.errors import InputError
 from latree.table import read_labels
+from latree.table.labels import check_labels
 
 LABELS = "column,group,more\nx0,<b>one</b>,1\n\n x1 , two,2\nx2,,3\n"
 
@@ -31,3 +32,13 @@ def test_bad_labels_are_refused_in_one_line(tmp_path, text, message):
     with pytest.raises(InputError, match=f"labels.csv: {message}") as caught:
         read_labels(path, ["x0", "x1"])
     assert "\n" not in str(caught.value)
+
+
+def test_labels_from_python_are_checked():
+    check_labels({}, ["x"])
+    check_labels({"x": "one", "other": "two"}, ["x"])
+    for labels in (["x"], {"x": 1}, "x"):
+        with pytest.raises(InputError, match="labels must be a mapping"):
+            check_labels(labels, ["x"])
+    with pytest.raises(InputError, match="such as 'y', is one of the columns"):
+        check_labels({"y": "one"}, ["x"])

@@ -171,7 +171,7 @@ def command_line(*arguments: str) -> str:
         if value == option.get_default(context) or value in ((), None):
             continue
         for one in value if isinstance(value, tuple) else (value,):
-            words += [option.opts[-1], str(one)]
+            words += [option.opts[-1], one.name if isinstance(one, Path) else str(one)]
     return shlex.join([*words, "--out", "run"])
 
 

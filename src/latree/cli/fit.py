@@ -31,7 +31,8 @@ _MAX_PROFILE_LINES = 100_000
     type=common.file,
     callback=common.refuse_existing_out,
     required=True,
-    help="New folder for report.html, report.txt, loadings.csv, profiles.csv, tree.nwk, model.json, summary.json.",
+    help="New folder for report.html, report.txt, groups.csv, loadings.csv, profiles.csv, tree.nwk, model.json, "
+    "summary.json.",
 )
 @common.force
 @click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
@@ -83,6 +84,12 @@ _MAX_PROFILE_LINES = 100_000
     "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as an identifier. Repeatable."
 )
 @click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows.")
+@click.option(
+    "--labels",
+    type=common.file,
+    help="CSV file with a header whose first two columns are the name of a column and its label. Groups whose columns "
+    "share a label are named by it, and the report has colours.",
+)
 @click.option(
     "--smoothing",
     type=common.OrAuto(click.FloatRange(min=0), "number"),
@@ -139,12 +146,13 @@ def fit(
     from latree._util.terminal import progress_bars
     from latree.learners.methods import find_method
     from latree.model.record import Origin
-    from latree.table import as_table
+    from latree.table import as_table, read_labels
     from latree.table.readers import dask_module
 
     reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
+    labels_file = options.pop("labels")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
@@ -152,7 +160,8 @@ def fit(
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
-        learned = _learn(table, str(data), settings, origin, out, stages, keep_for)
+        labels = read_labels(labels_file, table.names) if labels_file is not None else None
+        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -205,6 +214,7 @@ def _learn(
     out: Path,
     stages: "Stages",
     keep_for: common.KeepFor,
+    labels: dict[str, str] | None = None,
 ) -> "Learned":
     """Learn a model and write it."""
     from latree.learn import learn_model
@@ -218,22 +228,24 @@ def _learn(
         )
     check_learnable(table, source, find_method(settings.method).most_states)
     keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": table.fingerprint()})
-    learned = learn_model(table, settings, stages, origin, keep)
-    _write_run(learned, out, stages("Writing the report", at_most=True))
+    learned = learn_model(table, settings, stages, origin, keep, labels)
+    _write_run(learned, out, labels, stages("Writing the report", at_most=True))
     return learned
 
 
-def _write_run(learned: "Learned", out: Path, progress: "Progress") -> None:
+def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None, progress: "Progress") -> None:
     from latree._util.files import new_folder, to_json, write_text
     from latree.explain.loadings import loading_columns, profile_columns
+    from latree.explain.overview import HEADER, group_rows
     from latree.report import report_html
-    from latree.table.textfile import write_columns
+    from latree.table.textfile import write_cells, write_columns
 
     with new_folder(out, common.may_replace()) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
-        write_text(folder / "report.html", report_html(learned.model, learned.table, progress=progress))
+        write_text(folder / "report.html", report_html(learned.model, learned.table, labels=labels, progress=progress))
+        write_text(folder / "groups.csv", write_cells(list(HEADER), group_rows(learned.model)))
         learned.model.save(folder / "model.json")
         write_text(folder / "loadings.csv", write_columns(loading_columns(learned.model)))
         profiles = profile_columns(learned.model)
@@ -252,5 +264,5 @@ def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> Non
         more = ", consensus.nwk" if learned.consensus is not None else ""
         more += ", loadings.csv, profiles.csv" if (out / "profiles.csv").exists() else ", loadings.csv"
         click.echo(learned.report(), nl=False)
-        click.echo(f"\nWritten to {out}: report.txt (this text), tree.nwk, model.json, summary.json{more}")
+        click.echo(f"\nWritten to {out}: report.txt (this text), groups.csv, tree.nwk, model.json, summary.json{more}")
         click.echo(f"The report is {out / 'report.html'}: open it in a browser.")

@@ -1,6 +1,6 @@
 """Loadings and profiles: how columns depend on hidden variables, in one number each and in full."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -176,22 +176,38 @@ def _own_columns(model: LatentTreeModel) -> dict[int, list[int]]:
 def loading_matrix(model: LatentTreeModel) -> FloatArray:
     """Return the loadings as an array with one row per column, and one column per hidden variable in their order."""
     tree = model.tree
+    hidden, columns = range(tree.n_observed, tree.n_nodes), range(tree.n_observed)
+    found = column_loadings(model, dict.fromkeys(hidden, columns))
+    return np.array([found[node] for node in hidden]).reshape(tree.n_hidden, tree.n_observed).T
+
+
+def column_loadings(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]]) -> dict[int, list[float]]:
+    """Return the loadings of some columns on some hidden variables, by the nodes of the hidden variables.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    wanted : mapping of int to sequence of int
+        From hidden variables to columns.
+    """
     dependence, scores = Dependence(model), state_scores(model)
     codes = [
         _standardised(share) if c.ordered else None
         for c, share in zip(model.columns, dependence.marginals, strict=False)
     ]
-    result = np.zeros((tree.n_observed, tree.n_hidden))
-    for hidden, conditionals in dependence.columns_given(range(tree.n_observed, tree.n_nodes)):
+    found: dict[int, list[float]] = {}
+    for hidden, conditionals in dependence.columns_given(wanted):
         shares = dependence.marginals[hidden]
-        for column, (conditional, code) in enumerate(zip(conditionals, codes, strict=True)):
+        found[hidden] = []
+        for column in wanted[hidden]:
+            code, conditional = codes[column], conditionals[column]
             if code is not None and hidden in scores:
                 # r = Σ_h P(h) score(h) E[code | h], where score and code have mean 0 and variance 1.
                 loading = float((shares * scores[hidden]) @ (code @ conditional))
             else:
                 loading = float(correlation(np.array(dependence.information(hidden, column, conditional))))
-            result[column, hidden - tree.n_observed] = np.clip(loading, -1, 1)
-    return result
+            found[hidden].append(float(np.clip(loading, -1, 1)))
+    return found
 
 
 def _standardised(shares: FloatArray) -> FloatArray:

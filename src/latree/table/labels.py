@@ -1,6 +1,6 @@
 """Labels that a user has for columns, such as sectors of stocks or scales of a questionnaire."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from latree.errors import InputError
@@ -58,3 +58,12 @@ def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
             "the names of columns"
         )
     return {name: label for name, label in labels.items() if label and name in known}
+
+
+def check_labels(labels: Mapping[str, str], columns: Collection[str]) -> None:
+    """Raise if labels from Python are not a mapping from names of columns to texts, or name none of the columns."""
+    if not isinstance(labels, Mapping) or not all(isinstance(label, str) for label in labels.values()):
+        raise InputError('labels must be a mapping from names of columns to texts, such as {"N1": "neuroticism"}')
+    if labels and not labels.keys() & set(columns):
+        example = next(iter(labels))
+        raise InputError(f"labels: none of their names, such as {example!r:.60}, is one of the columns")

@@ -1,0 +1,131 @@
+"""The groups of a model as text, as a table, and as plain data."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.models import chain_model, copying_model, model_on, star
+from latree.explain import order_states, with_groups
+from latree.explain.loadings import loading_matrix
+from latree.explain.overview import group_facts, group_lines, group_rows
+from latree.model import LatentTreeModel
+from latree.table import Column
+from latree.tree import Tree
+
+STRENGTHS = (0.9, 0.8, 0.7, 0.6, 0.5)
+
+
+def scales(*names, reversed_columns=(), between=(0.2,)):
+    """A model of a chain of scales with ordered columns, each weaker than the one before; some are reversed."""
+    columns = [f"{name}{number}" for name in names for number in range(3)]
+    d = len(columns)
+    edges = [(column, d + column // 3) for column in range(d)]
+    edges += [(d + number, d + number + 1) for number in range(len(names) - 1)]
+    tree = Tree(columns, edges)
+    drawn = copying_model(tree, lambda u, v: STRENGTHS[min(u, v) % 3] if min(u, v) < d else between[min(u, v) - d])
+    ordered = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in columns)
+    tables = tuple(
+        table[::-1] if node < d and columns[node] in reversed_columns else table
+        for node, table in enumerate(drawn.tables)
+    )
+    return with_groups(order_states(LatentTreeModel(tree, ordered, tables)).model)
+
+
+def test_lines_have_the_finding_first_and_mark_reversed_columns():
+    assert group_lines(scales("a", "bcd")) == ["2 groups in 6 columns", "", "a    a0, a1, a2", "bcd  bcd0, bcd1, bcd2"]
+    assert group_lines(scales("a", "b", reversed_columns=("b1",))) == [
+        "2 groups in 6 columns",
+        "",
+        "a  a0, a1, a2",
+        "b  b0, b1 (−), b2",
+        "",
+        "(−) falls when its group rises",
+    ]
+
+
+def test_columns_without_a_group():
+    tree = Tree("abcdefgh", [(0, 8), (1, 8), (2, 8), (3, 4)])
+    model = with_groups(copying_model(tree, lambda *_: 0.5))
+    assert group_lines(model) == ["2 groups in 8 columns", "", "a, b +1      a, b, c", "d, e", "in no group  f, g, h"]
+    assert [row[:2] for row in group_rows(model)[-3:]] == [("f", ""), ("g", ""), ("h", "")]
+    assert {row[2] for row in group_rows(model)[3:]} == {""}  # columns that are connected directly have no loading
+    assert group_lines(with_groups(model_on(Tree("ab", []), [2, 2], 0))) == [
+        "no groups in 2 columns: no column depends on another one"
+    ]
+    assert group_lines(model_on(Tree("ab", [(0, 1)]), [2, 2], 0)) == ["no groups in 2 columns"]
+
+
+@pytest.mark.parametrize(("name", "beside"), [("x" * 28, True), ("x" * 29, False)])
+def test_long_names_stand_above_their_columns(name, beside):
+    model = scales("a", "b").rename({"a": name})
+    lines = group_lines(model)[2:]
+    expected = (
+        [f"{name}  a0, a1, a2", f"{'b'.ljust(30)}b0, b1, b2"]
+        if beside
+        else [name, "    a0, a1, a2", "b", "    b0, b1, b2"]
+    )
+    assert lines == expected
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("d", [5, 30, 400])
+def test_lines_are_wrapped_and_long_groups_are_cut(width, d):
+    model = with_groups(copying_model(star(d), lambda *_: 0.6), labels={f"x{i}": "all of them" for i in range(d)})
+    lines = group_lines(model, width)[2:]
+    assert len(lines) <= 3
+    assert all(len(line) <= width for line in lines)
+    assert all(line.startswith(" " * 13 + "x") for line in lines[1:])
+    shown = " ".join(lines).removeprefix("all of them").split(", ")
+    n_hidden = int(shown.pop().split()[1]) if shown[-1].strip().startswith("and ") else 0
+    assert len(shown) + n_hidden == d
+    assert (n_hidden > 0) == (d == 400 or (d == 30 and width == 60 and n_hidden > 0))
+    # The room is used: another name would not have fitted.
+    if n_hidden:
+        assert len(lines) == 3
+        assert len(lines[0]) > width - len(", x399")
+
+
+def test_at_most_forty_groups_are_shown():
+    def lines_of(n_groups):
+        tree = Tree([f"x{i}" for i in range(2 * n_groups)], [(2 * i, 2 * i + 1) for i in range(n_groups)])
+        return group_lines(with_groups(copying_model(tree, lambda *_: 0.6)))
+
+    assert len(lines_of(40)) == 42
+    assert len(lines_of(41)) == 43
+    assert lines_of(41)[-1] == "and 1 more groups"
+
+
+def test_rows_have_loadings_with_sign_stability_and_the_group_above():
+    model = scales("a", "b", "c", "d", reversed_columns=("b1",), between=(0.4, 0.1, 0.4))
+    groups = [
+        replace(group, column_stability=(0.5, 1.0, 0.25), stability=7 / 12) if group.name == "a" else group
+        for group in model.groups
+    ]
+    model = replace(model, groups=tuple(groups))
+    rows = {row[0]: row[1:] for row in group_rows(model)}
+    assert list(rows) == [f"{name}{number}" for name in "abcd" for number in range(3)]
+    matrix = loading_matrix(model)
+    for node, name in enumerate(model.tree.names):
+        group = "abcd".index(name[0])
+        assert rows[name][0] == name[0]
+        assert float(rows[name][1]) == pytest.approx(matrix[node, group], abs=6e-5)
+        assert rows[name][4] == f"H{group + 1}"
+    assert float(rows["b1"][1]) < -0.7 < 0.7 < float(rows["a1"][1])
+    assert [rows[f"a{number}"][2] for number in range(3)] == ["0.5000", "1.0000", "0.2500"]
+    assert rows["b0"][2] == ""
+    assert sum(group.level == "broad" for group in model.groups) == 2
+    above = {group.name: model.groups[group.parent].name for group in model.groups if group.parent is not None}
+    assert {name: rows[name][3] for name in rows} == {name: above.get(name[0], "") for name in rows}
+    facts = group_facts(model)
+    assert [(fact["name"], fact["hidden"], fact["stability"]) for fact in facts if fact["level"] == "main"][:2] == [
+        ("a", "H1", 7 / 12),
+        ("b", "H2", None),
+    ]
+    assert all(fact["parent"] == above.get(fact["name"]) for fact in facts)
+    assert facts[0]["columns"] == ["a0", "a1", "a2"]
+
+
+def test_a_chain_of_columns_is_a_group_without_loadings():
+    given_before = [[0.9, 0.1], [0.1, 0.9]]
+    model = with_groups(chain_model(given_before, [[0.5], [0.5]], given_before, given_before))
+    assert [row[2] for row in group_rows(model)] == [""] * 4
