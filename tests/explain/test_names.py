@@ -94,6 +94,11 @@ def test_labels_come_before_stems():
     assert names_of(model, dict.fromkeys(("N1", "N2", "N3"), "neuroticism")) == ["neuroticism", "A"]
 
 
+@pytest.mark.parametrize(("strengths", "name"), [((0.5, 0.49, 0.4), "c, b +1"), ((0.4, 0.4, 0.4), "a, b +1")])
+def test_small_differences_decide_and_names_break_ties(strengths, name):
+    assert names_of(copying_model(Tree("cba", [(0, 3), (1, 3), (2, 3)]), lambda u, v: strengths[min(u, v)])) == [name]
+
+
 def test_long_names_are_cut_between_words():
     model = grouped(("I am the life of the party and more", "x" * 40, "c"), "def")
     assert names_of(model)[0] == f"I am the life of the party…, {'x' * 29}… +1"

@@ -67,6 +67,12 @@ def test_long_names_stand_above_their_columns(name, beside):
     assert lines == expected
 
 
+@pytest.mark.parametrize(("length", "shown"), [(40, "x" * 40), (41, "x" * 39 + "…")])
+def test_long_names_of_columns_are_cut(length, shown):
+    model = with_groups(copying_model(Tree(["x" * length, "b", "c"], [(0, 3), (1, 3), (2, 3)]), lambda *_: 0.6))
+    assert group_lines(model)[2:] == [f"b, c +1  b, c, {shown}"]
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("d", [5, 30, 400])
 def test_lines_are_wrapped_and_long_groups_are_cut(width, d):
