@@ -21,6 +21,7 @@ from latree.errors import InputError
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
 from latree.explain.overview import group_facts
 from latree.explain.scores import Of, Scorer
+from latree.export.mixin import ExportMixin
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_lines
@@ -36,7 +37,7 @@ from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
 
 
-class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Find the hidden variables behind a table and fit a probability model on them.
 
     Columns may be categories, whole numbers, booleans or numbers with fractions, which are cut into bins; cells may be

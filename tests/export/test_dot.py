@@ -16,6 +16,7 @@ from latree.explain import find_groups
 from latree.export import to_dot
 from latree.figure.markers import colour_of
 from latree.paper.simulate import random_tree
+from latree.tree import Tree
 
 
 def read(text):
@@ -43,6 +44,13 @@ def test_pydot_reads_every_name(model):
     ]
     ends = [[int(edge.get_source()[1:]), int(edge.get_destination()[1:])] for edge in edges]
     assert ends == model.tree.edges.tolist()
+
+
+def test_what_graphviz_would_replace_is_escaped():
+    names = ["\\N", 'a"b', "&lt;"]
+    text = to_dot(model_on(Tree(names, [(0, 1), (1, 2)]), [2] * 3, 0))
+    for shown in (r"\\N", r"a\"b", "&amp;lt;"):
+        assert f'label="{shown}"' in text
 
 
 def test_edges_show_support_and_strength():

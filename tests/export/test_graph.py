@@ -1,6 +1,7 @@
 """What is known about nodes and edges, and networkx."""
 
 import sys
+from dataclasses import replace
 
 import networkx
 import numpy as np
@@ -8,9 +9,9 @@ import pytest
 from hypothesis import given
 
 from helpers.exports import hostile_models
-from helpers.models import grouped_model, model_on, small_models
+from helpers.models import chain_model, grouped_model, model_on, small_models
 from helpers.strategies import graph_of, numbered
-from latree.explain import find_groups
+from latree.explain import Group, find_groups
 from latree.export import to_networkx
 from latree.export.graph import graph_facts, state_labels
 from latree.paper.simulate import random_tree
@@ -48,6 +49,28 @@ def test_nodes_have_their_states_and_groups():
         inside = {group.name for group in groups if group.level == "main" and node in group.nodes}
         assert {known.get("group")} - {None} == inside
     assert "group" not in facts[-1]  # the hidden variable in the middle of all groups is in none
+
+
+def test_all_levels_of_groups_and_the_stability_of_columns_are_there():
+    model = small_models()[1]  # a star of a, b, c, d
+    groups = [
+        Group("H1", "main", tuple("dcba"), "H1", None, 0.5, (0, 1, 2, 3, 4), 4, (0.1, 0.2, 0.3, 0.4)),
+        Group("part", "fine", tuple("ab"), "H1", 0, None, (0, 1, 4), 4),
+    ]
+    facts = graph_facts(replace(model, groups=tuple(groups))).nodes
+    assert [node["group"] for node in facts] == ["H1"] * 5
+    assert [node.get("fine_group") for node in facts] == ["part", "part", None, None, "part"]
+    assert [node.get("stability") for node in facts] == [0.4, 0.3, 0.2, 0.1, None]
+    assert not any("broad_group" in node for node in facts)
+    chain = chain_model([[0.9, 0.2], [0.1, 0.8]], [[0.5], [0.5]], [[0.9, 0.2], [0.1, 0.8]])
+    broad = Group("all", "broad", tuple("abc"), None, None, None, (0, 1, 2), 1)
+    main = Group("two", "main", tuple("ab"), None, 1, None, (0, 1), 0)
+    facts = graph_facts(replace(chain, groups=(main, broad))).nodes
+    assert [(node.get("group"), node["broad_group"]) for node in facts] == [
+        ("two", "all"),
+        ("two", "all"),
+        (None, "all"),
+    ]
 
 
 def test_a_model_without_lengths_has_those_of_figures():

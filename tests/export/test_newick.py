@@ -18,6 +18,12 @@ def test_the_tree_is_read_again(model):
         assert same_graph(Tree.from_newick(to_newick(model, hidden=hidden)), expected)
 
 
+def test_hidden_variables_have_no_names_unless_asked():
+    model = small_models()[0]
+    assert "H1" not in to_newick(model)
+    assert [f"{name}[&hidden=true]" in to_newick(model, hidden=True) for name in ("H1", "H2", "H3")] == [True] * 3
+
+
 def test_a_tree_with_lengths_keeps_them():
     tree = numbered(random_tree(9, 0.4, 0), 0)
     model = model_on(tree, [2] * tree.n_nodes, 0)

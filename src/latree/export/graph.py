@@ -9,7 +9,7 @@ from latree.explain.groups import known_groups
 from latree.model import LatentTreeModel
 
 # The attribute of a node that has the name of its group, for each level of groups.
-_LEVELS = {"group": "main", "broad_group": "broad", "fine_group": "fine"}
+_GROUP_KEYS = {"main": "group", "broad": "broad_group", "fine": "fine_group"}
 
 
 class GraphFacts(NamedTuple):
@@ -22,9 +22,10 @@ class GraphFacts(NamedTuple):
 def to_networkx(model: LatentTreeModel) -> Any:
     """Return a model as a :class:`networkx.Graph` whose nodes are the names of the variables.
 
-    Nodes have the attributes ``hidden``, ``states``, ``group``, ``broad_group``, ``fine_group`` and ``alias`` (``H1``,
-    ... of a hidden variable). Edges have ``strength`` from 0 to 1 (:meth:`latree.LatentTreeModel.edge_strengths`), the
-    same as ``weight``, ``length`` and ``support``. What is not known is not there. It needs networkx.
+    Nodes have the attributes ``hidden``, ``states``, ``group``, ``broad_group``, ``fine_group``, ``stability`` (how
+    sure it is that a column is in its group) and ``alias`` (``H1``, ... of a hidden variable). Edges have ``strength``
+    from 0 to 1 (:meth:`latree.LatentTreeModel.edge_strengths`), the same as ``weight``, ``length`` and ``support``.
+    What is not known is not there. It needs networkx.
 
     Examples
     --------
@@ -56,21 +57,21 @@ def graph_facts(model: LatentTreeModel) -> GraphFacts:
     """Return the nodes and edges of a model with what is known about them.
 
     Nodes have ``name``, ``hidden``, ``states`` (their number), ``group``, ``broad_group`` and ``fine_group`` (names of
-    the groups that they are in), and hidden ones their technical name as ``alias``. Edges have ``strength``, the same
-    again as ``weight``, which programs for graphs look for, ``length`` and ``support``. What is not known is not there.
+    the groups that they are in); hidden ones have their technical name as ``alias``, columns the ``stability`` of their
+    membership in the main group. Edges have ``strength``, the same again as ``weight``, which programs for graphs look
+    for, ``length`` and ``support``. What is not known is not there.
     """
     tree, names = model.tree, model.node_names
-    n_states, groups = model.n_states.tolist(), known_groups(model)
     nodes: list[dict[str, Any]] = []
-    for node, name in enumerate(names):
-        facts: dict[str, Any] = {"name": name, "hidden": node >= tree.n_observed, "states": n_states[node]}
-        if node >= tree.n_observed:
-            facts["alias"] = tree.node_names[node]
-        for key, level in _LEVELS.items():
-            inside = [group.name for group in groups if group.level == level and node in group.nodes]
-            if inside:
-                facts[key] = inside[0]
-        nodes.append(facts)
+    for node, (name, n_states) in enumerate(zip(names, model.n_states.tolist(), strict=True)):
+        alias = {"alias": tree.node_names[node]} if node >= tree.n_observed else {}
+        nodes.append({"name": name, "hidden": node >= tree.n_observed, "states": n_states, **alias})
+    for group in known_groups(model):
+        for node in group.nodes:
+            nodes[node][_GROUP_KEYS[group.level]] = group.name
+        if group.level == "main" and group.column_stability is not None:
+            for name, stability in zip(group.columns, group.column_stability, strict=True):
+                nodes[model.node(name)]["stability"] = stability
     edges: list[dict[str, Any]] = []
     numbers = zip(model.edge_strengths().tolist(), edge_lengths(model).tolist(), tree.support.tolist(), strict=True)
     for (u, v), (strength, length, support) in zip(tree.edges.tolist(), numbers, strict=True):
