@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latree
-from latree.explain.simpler_models import fit_simpler_models
+from latree.explain.simpler_models import chow_liu_tree, fit_simpler_models
 
 
 def model_of_six():
@@ -25,7 +25,7 @@ def test_simpler_models_are_ordered_and_no_worse_than_independence():
 
 def test_the_number_of_classes_minimises_bic_unless_it_is_given():
     table = model_of_six().sample(500, random_state=0)
-    by_number = {number: [*fit_simpler_models(table, number)][-1] for number in (2, 4, 8)}
+    by_number = {number: [*fit_simpler_models(table, n_classes=number)][-1] for number in (2, 4, 8)}
     chosen = [*fit_simpler_models(table)][-1]
     assert chosen.n_classes == min(by_number, key=lambda number: by_number[number].model.bic(table))
     assert {number: simpler.n_classes for number, simpler in by_number.items()} == {2: 2, 4: 4, 8: 8}
@@ -34,9 +34,9 @@ def test_the_number_of_classes_minimises_bic_unless_it_is_given():
 
 def test_simpler_models_are_fitted_to_a_sample_of_many_rows(monkeypatch):
     table = model_of_six().sample(3000, 0)
-    whole = [simpler.model.log_likelihood(table) for simpler in fit_simpler_models(table, 4)]
+    whole = [simpler.model.log_likelihood(table) for simpler in fit_simpler_models(table, n_classes=4)]
     monkeypatch.setattr("latree.explain.simpler_models.MAX_ROWS", 500)
-    some = [simpler.model.log_likelihood(table) for simpler in fit_simpler_models(table, 4)]
+    some = [simpler.model.log_likelihood(table) for simpler in fit_simpler_models(table, n_classes=4)]
     for one, all_ in zip(some, whole, strict=True):
         assert all_ - 1000 < one < all_ - 0.01
 
@@ -44,3 +44,13 @@ def test_simpler_models_are_fitted_to_a_sample_of_many_rows(monkeypatch):
 def test_a_single_column_has_one_model():
     table = latree.as_table([["a"], ["b"], ["a"]])
     assert [simpler.method for simpler in fit_simpler_models(table)] == ["independent"]
+
+
+def test_the_tree_may_be_that_of_another_table():
+    model = model_of_six()
+    tree = chow_liu_tree(model.sample(2000, random_state=1))
+    table = model.sample(40, random_state=0)
+    _, own, _ = fit_simpler_models(table)
+    _, other, _ = fit_simpler_models(table, tree)
+    assert own.model.tree.edges.tolist() != tree.edges.tolist()
+    assert other.model.tree.edges.tolist() == tree.edges.tolist()

@@ -34,13 +34,15 @@ class SimplerModel(NamedTuple):
         return int(self.model.n_states[-1]) if self.model.tree.n_hidden else 0
 
 
-def fit_simpler_models(table: Table, n_classes: int | None = None) -> Iterator[SimplerModel]:
+def fit_simpler_models(table: Table, tree: Tree | None = None, n_classes: int | None = None) -> Iterator[SimplerModel]:
     """Fit independent columns, the Chow-Liu tree and a latent class model, as their methods would by default.
 
     Parameters
     ----------
     table : Table
         If it has more than ``MAX_ROWS`` rows, the models are fitted to a random sample of them.
+    tree : Tree, optional
+        The Chow-Liu tree; by default that of the table.
     n_classes : int, optional
         Number of latent classes; by default the number that minimises BIC. Tables of one column have only one model.
     """
@@ -49,18 +51,22 @@ def fit_simpler_models(table: Table, n_classes: int | None = None) -> Iterator[S
     yield SimplerModel("independent", _fit(table, independent(table.names).tree, 1))
     if table.n_columns == 1:
         return  # there is no dependence to model
-    tree = chow_liu(table.names, pairwise(table, information)).tree
-    yield SimplerModel("chow-liu", _fit(table, tree, 1))
-    tree = latent_class(table.names).tree
+    yield SimplerModel("chow-liu", _fit(table, tree or chow_liu_tree(table), 1))
+    star = latent_class(table.names).tree
     best, lowest_bic = None, float("inf")
     for number in _N_CLASSES if n_classes is None else (n_classes,):
-        model = _fit(table, tree, number)
+        model = _fit(table, star, number)
         bic = model.bic(table) if n_classes is None else 0.0
         if bic >= lowest_bic:
             break
         best, lowest_bic = model, bic
     if best is not None:
         yield SimplerModel("lcm", best)
+
+
+def chow_liu_tree(table: Table) -> Tree:
+    """Return the Chow-Liu tree of a table."""
+    return chow_liu(table.names, pairwise(table, information)).tree
 
 
 def _fit(table: Table, tree: Tree, n_states: int) -> LatentTreeModel:
