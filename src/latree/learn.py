@@ -14,7 +14,15 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
-from latree.explain import Worth, measure_worth, order_states, reliability, with_groups
+from latree.explain import (
+    RedundantPair,
+    Worth,
+    measure_worth,
+    order_states,
+    redundant_columns,
+    reliability,
+    with_groups,
+)
 from latree.explain.overview import group_facts, group_lines
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
@@ -34,6 +42,9 @@ from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
+
+# Most pairs of columns that the summary in words lists.
+_LISTED_PAIRS = 5
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,11 @@ class Learned:
     def log_likelihood(self) -> float:
         """Log-likelihood of the rows."""
         return self.fit.model.log_likelihood(self.table)
+
+    @cached_property
+    def redundant(self) -> list[RedundantPair]:
+        """Pairs of columns that say the same thing beyond their group."""
+        return redundant_columns(self.fit.model, self.table)
 
     @property
     def _record(self) -> Record:
@@ -105,6 +121,7 @@ class Learned:
             "reliability": {
                 one.name: {"reliability": one.reliability, "alpha": one.alpha} for one in reliability(self.model, table)
             },
+            "redundant_columns": [pair._asdict() for pair in self.redundant],
             "iterations": self.fit.iterations,
             "converged": self.fit.monitor.converged,
             **self.structure.facts,
@@ -133,8 +150,17 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM, "
         f"{facts['seconds']:.1f} seconds",
         *worth_lines(facts["worth"]),
+        *_redundancy_lines(facts["redundant_columns"]),
         *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
+
+
+def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line about pairs of columns that say the same thing, if there are any."""
+    shown = [f"{' and '.join(pair['columns'])} ({pair['strength']:.2f})" for pair in pairs[:_LISTED_PAIRS]]
+    if len(pairs) > _LISTED_PAIRS:
+        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
+    return [f"nearly the same beyond their group: {', '.join(shown)}"] if shown else []
 
 
 def _support(tree: Tree) -> dict[str, float]:

@@ -83,7 +83,7 @@ def test_a_sample_of_many_rows_is_counted(monkeypatch):
     model = copying_model(star(4), lambda *_: 0.8)
     table, dependence = model.sample(500, random_state=0), Dependence(model)
     all_rows = dependence.counted_information(table)
-    monkeypatch.setattr("latree.explain.dependence._MAX_ROWS", 400)
+    monkeypatch.setattr("latree.explain.dependence.MAX_ROWS", 400)
     some = dependence.counted_information(table)
     np.testing.assert_array_equal(some, dependence.counted_information(table.subsample(400, 0)))
     assert not np.array_equal(some, all_rows)

@@ -4,6 +4,7 @@ from latree.explain.compare import compare_models
 from latree.explain.groups import find_groups, group_labels, with_groups
 from latree.explain.loadings import loadings, profiles
 from latree.explain.order import OrderedModel, order_states
+from latree.explain.redundancy import RedundantPair, redundant_columns
 from latree.explain.reliability import Reliability, reliability
 from latree.explain.scores import RowScores, row_scores, state_names
 from latree.explain.worth import measure_worth
@@ -13,6 +14,7 @@ from latree.model.worth import SimplerGain, Worth
 __all__ = [
     "Group",
     "OrderedModel",
+    "RedundantPair",
     "Reliability",
     "RowScores",
     "SimplerGain",
@@ -24,6 +26,7 @@ __all__ = [
     "measure_worth",
     "order_states",
     "profiles",
+    "redundant_columns",
     "reliability",
     "row_scores",
     "state_names",

@@ -17,8 +17,8 @@ from latree.table.table import FEW_STATES
 # The source columns of one batch have about this many states together. This limits the memory that is needed.
 _BATCH_STATES = 512
 # More rows than this say little more about two columns: a random sample of so many is counted.
-_MAX_ROWS = 5000
-_SEED = 0
+MAX_ROWS = 5000
+SEED = 0
 
 
 class RelatedColumn(NamedTuple):
@@ -142,8 +142,8 @@ class Dependence:
         table = self.model.encode(table)
         if table.n_states.max() > FEW_STATES:
             return self.column_information
-        if table.n_rows > _MAX_ROWS:
-            table = table.subsample(_MAX_ROWS, _SEED)
+        if table.n_rows > MAX_ROWS:
+            table = table.subsample(MAX_ROWS, SEED)
         counted = pairwise(table, information_above_chance)
         np.fill_diagonal(counted, 0)
         unknown = np.isnan(counted)

@@ -1,0 +1,199 @@
+"""Pairs of columns that say the same thing beyond what their group has in common.
+
+Factor analysis calls this local dependence, and test developers call such items redundant. If a group's hidden variable
+G were all that two of its columns c and d share, their joint distribution would be
+
+    ``E(x, y) = Σ_g P(g) P(c = x | g) P(d = y | g)``.
+
+What the rows show, ``O(x, y)``, is compared with it, after E was given the rows' own shares of x and of y (iterative
+proportional fitting), so that only dependence is compared. The residual information
+
+    ``K = Σ O(x, y) log(O(x, y) / E(x, y)) - (r - 1) (c - 1) / 2m``
+
+is without what chance adds in m rows, and ``sqrt(1 - exp(-2 K))`` turns it into a correlation (Linfoot 1957). A pair is
+reported if this is large, clearly larger than that of most pairs in the group, and cannot be chance, and if the columns
+share more than E says, not less.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+from scipy.stats import chi2
+
+from latree._util.arrays import FloatArray, IntArray
+from latree.counts import information
+from latree.counts.contingency import column_tiles, pair_tables_between
+from latree.counts.distances import PairDistributions
+from latree.explain.dependence import MAX_ROWS, SEED, Dependence, correlation
+from latree.explain.groups import find_groups
+from latree.model import Group, LatentTreeModel
+from latree.table import Table
+from latree.table.memory import MemoryRows
+from latree.table.table import FEW_STATES
+
+# The least residual correlation of a redundant pair: what is commonly called a correlation of medium size.
+_MIN_STRENGTH = 0.3
+# A redundant pair has so much more than the median of all pairs of its group. If the hidden variable of a group has too
+# few states, all of its pairs are more dependent than it explains.
+_MIN_ABOVE_TYPICAL = 0.2
+# The largest probability that chance alone makes any pair of the table as dependent, divided by the number of pairs.
+_SIGNIFICANCE = 0.01
+# Two columns that have a hidden variable to themselves share nothing beyond it.
+_MIN_COLUMNS = 3
+# Rounds of iterative proportional fitting. The shares under a fitted model are nearly those of the rows already.
+_ROUNDS = 20
+
+
+class RedundantPair(NamedTuple):
+    """Two columns that say the same thing beyond what their group has in common.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the two.
+    group : str
+        The name of their group.
+    strength : float
+        The correlation that they have beyond the group's hidden variable, from 0 to 1.
+
+    Examples
+    --------
+    >>> from latree.explain import RedundantPair
+    >>> RedundantPair(("N1", "N2"), "N", 0.45).columns
+    ('N1', 'N2')
+    """
+
+    columns: tuple[str, str]
+    group: str
+    strength: float
+
+
+def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPair]:
+    """Find pairs of columns that say the same thing beyond what their group has in common, the strongest first.
+
+    Use it to shorten a questionnaire: of two items that ask nearly the same question, one will do. Such pairs also make
+    a scale look more reliable than it is, and may get a hidden variable of their own in the tree.
+
+    A pair is reported if its columns have a residual correlation of 0.3 or more given the hidden variable of their main
+    group, which is 0.2 more than the median of all pairs in the group, and if chance alone would make any such pair in
+    less than one of a hundred tables. The residual correlation
+    compares the rows with what the hidden variable explains, for columns of any kind. Groups of two columns are left
+    out, and so are tables with columns of more than 64 states. Of more than 5000 rows, a random sample is used.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    table : Table
+        Rows, encoded with the model's columns (see :meth:`latree.LatentTreeModel.encode`).
+
+    Returns
+    -------
+    list of RedundantPair
+
+    References
+    ----------
+    W. M. Yen: *Effects of local item dependence on the fit and equating performance of the three-parameter logistic
+    model*, 1984. E. H. Linfoot: *An informational measure of correlation*, 1957.
+
+    Examples
+    --------
+    The columns d and e copy each other, beside what all five have in common:
+
+    >>> import numpy as np, latree
+    >>> from latree.explain import redundant_columns
+    >>> rng = np.random.default_rng(0)
+    >>> common = rng.integers(0, 3, (2000, 1))
+    >>> rows = np.where(rng.random((2000, 5)) < 0.7, common, rng.integers(0, 3, (2000, 5)))
+    >>> rows[:, 4] = np.where(rng.random(2000) < 0.6, rows[:, 3], rows[:, 4])
+    >>> table = latree.as_table(rows, names=list("abcde"))
+    >>> model = latree.LatentTree(random_state=0).fit(table).model_
+    >>> [pair.columns for pair in redundant_columns(model, table)]
+    [('d', 'e')]
+    """
+    table = model.encode(table)
+    groups = [group for group in model.groups or find_groups(model, table) if _is_comparable(group)]
+    if not groups or table.n_states.max() > FEW_STATES:
+        return []
+    rows = table.subsample(MAX_ROWS, SEED)
+    dependence = Dependence(model)
+    given = dict(dependence.columns_given({group.centre for group in groups}))
+    n_pairs = sum(len(group.columns) * (len(group.columns) - 1) // 2 for group in groups)
+    found: list[RedundantPair] = []
+    for group in groups:
+        columns = np.sort([model.node(name) for name in group.columns])
+        distributions = [given[group.centre][column] for column in columns]
+        strength = _residual_correlations(
+            _some_columns(rows, columns), distributions, dependence.marginals[group.centre], n_pairs
+        )
+        for first, second in np.argwhere(strength > 0).tolist():
+            names = (table.names[columns[first]], table.names[columns[second]])
+            found.append(RedundantPair(names, group.name, float(strength[first, second])))
+    return sorted(found, key=lambda pair: (-pair.strength, pair.columns))
+
+
+def _is_comparable(group: Group) -> bool:
+    return group.level == "main" and group.hidden is not None and len(group.columns) >= _MIN_COLUMNS
+
+
+def _some_columns(table: Table, columns: IntArray) -> Table:
+    """Return some columns of a table that is in memory."""
+    block = table.rows.fetch(np.arange(table.n_rows))
+    return Table(
+        tuple(table.columns[column] for column in columns),
+        MemoryRows(np.asfortranarray(block.codes[:, columns]), block.weights),
+    )
+
+
+def _residual_correlations(rows: Table, given: list[FloatArray], shares: FloatArray, n_tests: int) -> FloatArray:
+    """Return the residual correlation of every two columns that are redundant, above the diagonal, and 0 for others.
+
+    ``given`` has P(column = x | g) of each column, and ``shares`` P(g).
+    """
+    d, n = rows.n_columns, int(rows.n_states.max())
+    padded = np.zeros((d, n, len(shares)))
+    for column, conditional in enumerate(given):
+        padded[column, : len(conditional)] = conditional
+    bounds, strength = np.zeros((d, d)), np.zeros((d, d))
+    for first, second in column_tiles(rows):
+        counts = np.asarray(pair_tables_between(rows, first, second), dtype=np.float64)
+        # E(x, y) = Σ_g P(g) P(c = x | g) P(d = y | g)
+        expected = np.einsum("cxg,dyg->cdxy", padded[first] * shares, padded[second], optimize=True)
+        total = counts.sum(axis=(2, 3))
+        observed = counts / np.maximum(total, 1)[:, :, None, None]
+        # Fitting E to the rows' shares only makes it more like O. So pairs that agree already need no fitting.
+        bounds[first, second] = correlation(_divergence(observed, expected))
+        is_pair = np.arange(d)[first, None] < np.arange(d)[None, second]
+        kept = is_pair & (total > 0) & (bounds[first, second] >= _MIN_STRENGTH)
+        strength[first, second][kept] = _compared(observed[kept], expected[kept], total[kept], n_tests)
+    typical = np.median(bounds[np.triu_indices(d, 1)])
+    return np.where(strength >= max(_MIN_STRENGTH, typical + _MIN_ABOVE_TYPICAL), strength, 0)
+
+
+def _compared(observed: FloatArray, expected: FloatArray, total: FloatArray, n_tests: int) -> FloatArray:
+    """Return the residual correlation of pairs of columns; 0 where it may be chance, or where columns share less."""
+    fitted = _fitted_to_margins(expected, observed)
+    divergence = _divergence(observed, fitted)
+    n_first, n_second = ((observed.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1))
+    freedom = (n_first - 1) * (n_second - 1)
+    # K, without what chance adds on average, and how probable a larger divergence is by chance (likelihood ratio test).
+    strength = correlation(np.maximum(divergence - freedom / (2 * total), 0))
+    by_chance = chi2.sf(2 * total * divergence, np.maximum(freedom, 1))
+    more = information(PairDistributions(observed, total)) > information(PairDistributions(fitted, total))
+    return np.where((by_chance < _SIGNIFICANCE / n_tests) & more & (freedom > 0), strength, 0)
+
+
+def _divergence(observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """Return ``Σ O log(O / E)`` of each table; cells that are expected to be empty count as nearly empty."""
+    terms = xlogy(observed, observed / np.maximum(expected, np.finfo(float).tiny))
+    return np.asarray(np.maximum(terms.sum(axis=(-2, -1)), 0))
+
+
+def _fitted_to_margins(tables: FloatArray, target: FloatArray) -> FloatArray:
+    """Scale rows and columns of each table until their sums are those of the target."""
+    for _ in range(_ROUNDS):
+        for axis in (2, 1):
+            sums = tables.sum(axis=axis, keepdims=True)
+            scale = np.divide(target.sum(axis=axis, keepdims=True), sums, out=np.zeros_like(sums), where=sums > 0)
+            tables = tables * scale
+    return tables
