@@ -108,6 +108,18 @@ def test_groups_that_correspond_have_the_largest_sum_of_overlaps(seed):
     assert sorted(pair["second"] for pair in facts["groups"] if pair["second"]) == sorted(named[1])
 
 
+def test_groups_without_a_common_column_do_not_correspond():
+    one, two = grouped("abcd", (2, 2)), grouped("abcd", (4,))
+    forest = model_on(Tree("abcd", [(2, 3)]), [2] * 4, 1)  # a and b are alone
+    assert [group.columns for group in find_groups(forest)] == [("c", "d")]
+    first = {group.name: group.columns for group in find_groups(one)}
+    for pair in compare_models(one, forest)["groups"]:
+        assert (pair["second"] is None) == (first[pair["first"]] == ("a", "b"))
+    assert [pair["second"] is None for pair in compare_models(one, two)["groups"]].count(True) == 1
+    parts = [model_on(Tree("abcd", [edge]), [2] * 4, 1) for edge in ((0, 1), (2, 3))]
+    assert [pair["overlap"] for pair in compare_models(*parts)["groups"]] == [0, 0]
+
+
 def test_a_column_in_no_group_is_a_group_of_its_own():
     names = [f"x{i}" for i in range(8)]
     whole = grouped(names, (4, 4))

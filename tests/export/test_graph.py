@@ -55,7 +55,7 @@ def test_all_levels_of_groups_and_the_stability_of_columns_are_there():
     model = small_models()[1]  # a star of a, b, c, d
     groups = [
         Group("H1", "main", tuple("dcba"), "H1", None, 0.5, (0, 1, 2, 3, 4), 4, (0.1, 0.2, 0.3, 0.4)),
-        Group("part", "fine", tuple("ab"), "H1", 0, None, (0, 1, 4), 4),
+        Group("part", "fine", tuple("ab"), "H1", 0, None, (0, 1, 4), 4, (0.8, 0.9)),
     ]
     facts = graph_facts(replace(model, groups=tuple(groups))).nodes
     assert [node["group"] for node in facts] == ["H1"] * 5
