@@ -94,3 +94,14 @@ def test_what_is_not_defined_is_none():
     assert found.reliability == 1.0
     (found,) = reliability(model, np.array([[0, 1, 0]]))
     assert found.reliability is None
+
+
+def test_impossible_rows_do_not_count():
+    model = model_of()
+    never = np.vstack([model.tables[0][:3] / model.tables[0][:3].sum(axis=0), np.zeros((1, 3))])
+    model = LatentTreeModel(model.tree, model.columns, (never, *model.tables[1:]))
+    codes = model.sample(100, random_state=0).codes()
+    impossible = np.concatenate([codes, np.full((50, 6), 3)])
+    assert np.isneginf(row_scores(model, Table.from_codes(model.columns, impossible)).log_likelihood[100:]).all()
+    one, other = (reliability(model, Table.from_codes(model.columns, rows)) for rows in (codes, impossible))
+    assert [r.reliability for r in one] == pytest.approx([r.reliability for r in other], rel=EXACT)

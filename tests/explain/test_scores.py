@@ -1,5 +1,7 @@
 """Scores of rows: beside brute force, in order, for every kind of model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.models import all_rows, naive_joint, small_models
 from latree import InputError, LatentTree, LatentTreeModel, Tree, random_model
-from latree.explain import find_groups, order_states, row_scores, state_names
+from latree.explain import Group, find_groups, order_states, row_scores, state_names
 from latree.explain.order import state_scores
 from latree.explain.scores import scored_groups
 from latree.table import Column, Table
@@ -90,6 +92,18 @@ def test_scores_are_those_of_brute_force(newick, reversed_columns):
             assert found.states[i, j] == state
             assert found.probabilities[i, j] == pytest.approx(probability, abs=EXACT)
             assert found.log_likelihood[i] == pytest.approx(log_likelihood, abs=EXACT)
+
+
+def test_hidden_variables_that_point_the_other_way_are_turned():
+    model = likert_model(reversed_columns=("H1",), n_states=2)
+    one, other = state_scores(model).values()
+    assert one @ model.joint([6, 7]) @ other < -0.3  # each keeps the direction of its own three columns
+    group = Group("H1", "main", model.tree.names, "H1", None, None, tuple(range(8)), 6)
+    model = replace(model, groups=(group,))
+    rows = np.random.default_rng(0).permutation(all_rows(model))[:25]
+    found = row_scores(model, Table.from_codes(model.columns, rows))
+    expected = [naive_score(model, group, row)[0] for row in rows]
+    np.testing.assert_allclose(found.scores[:, 0], expected, atol=EXACT)
 
 
 def test_a_chain_is_one_group_and_every_column_of_it_counts():
