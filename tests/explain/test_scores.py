@@ -17,14 +17,14 @@ from latree.table import Column, Table
 EXACT = 1e-10
 
 
-def likert_model(newick="((a,b,c),d,e,f);", reversed_columns=(), n_states=3, seed=0, ordered=True):
+def likert_model(newick="((a,b,c),d,e,f);", reversed_columns=(), n_states=3, seed=0, ordered=True, between=0.8):
     """A model whose variables copy each other more or less often; some columns are upside down."""
     tree, rng = Tree.from_newick(newick), np.random.default_rng(seed)
     tables = []
     for name, parent in zip(tree.node_names, tree.rooted().parent.tolist(), strict=True):
         n = n_states if name in tree.names else 3
         above = n_states if 0 <= parent < tree.n_observed else 3
-        share = rng.uniform(0.6, 0.7) if name in tree.names else 0.8
+        share = rng.uniform(0.6, 0.7) if name in tree.names else between
         copied = share * np.eye(n)[:, np.minimum(np.arange(above), n - 1)] + (1 - share) / n
         table = copied if parent >= 0 else rng.dirichlet(np.full(n, 20))[:, None]
         tables.append(table[::-1] if name in reversed_columns else table)
@@ -95,7 +95,7 @@ def test_scores_are_those_of_brute_force(newick, reversed_columns):
 
 
 def test_hidden_variables_that_point_the_other_way_are_turned():
-    model = likert_model(reversed_columns=("H1",), n_states=2)
+    model = likert_model(reversed_columns=("H2",), n_states=2, between=0.5)
     one, other = state_scores(model).values()
     assert one @ model.joint([6, 7]) @ other < -0.3  # each keeps the direction of its own three columns
     group = Group("H1", "main", model.tree.names, "H1", None, None, tuple(range(8)), 6)
