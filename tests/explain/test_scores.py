@@ -95,12 +95,12 @@ def test_scores_are_those_of_brute_force(newick, reversed_columns):
 
 
 def test_hidden_variables_that_point_the_other_way_are_turned():
-    model = likert_model(reversed_columns=("H2",), n_states=2, between=0.5)
+    model = likert_model(reversed_columns=("H2",), between=0.5)
     one, other = state_scores(model).values()
-    assert one @ model.joint([6, 7]) @ other < -0.3  # each keeps the direction of its own three columns
+    assert one @ model.joint([6, 7]) @ other < -0.2  # each keeps the direction of its own three columns
     group = Group("H1", "main", model.tree.names, "H1", None, None, tuple(range(8)), 6)
     model = replace(model, groups=(group,))
-    rows = np.random.default_rng(0).permutation(all_rows(model))[:25]
+    rows = np.random.default_rng(0).permutation(all_rows(model))[:6]
     found = row_scores(model, Table.from_codes(model.columns, rows))
     expected = [naive_score(model, group, row)[0] for row in rows]
     np.testing.assert_allclose(found.scores[:, 0], expected, atol=EXACT)
