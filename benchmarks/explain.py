@@ -6,13 +6,15 @@ python benchmarks/explain.py independent             # independent columns; thre
 python benchmarks/explain.py paper                   # the paper's binary trees of 16 columns
 python benchmarks/explain.py wide                    # the same with 64 and 200 columns
 python benchmarks/explain.py support                 # how many edges are right, by their support
+python benchmarks/explain.py stability               # how many columns are in the right group, by their stability
 python benchmarks/explain.py tables FOLDER [--methods hw hclt]  # BIC on real tables, beside other methods
 python benchmarks/explain.py groups FOLDER           # groups of columns on real tables whose groups are known
 
 Every line has the means over the tables of one setting. Precision is the share of drawn edges that are right, recall
 the share of true edges that are drawn, both over all tables of the line. `matched` is the share of true hidden
 variables that the learned tree has with exactly the same edges, `states` the share of these with the right number of
-states. For `groups`, each level has the number of groups and the adjusted Rand index with the true groups.
+states. For `stability`, the right groups are the main groups of the true model. For `groups`, each level has the number
+of groups and the adjusted Rand index with the true groups; `stability` has the least stable main group.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import latree
 from default import RECOVERY
+from latree.explain import find_groups
 from latree.learners import METHODS
 from lines import Settings, Shown, each, mean, ratio, run
 from real_tables import labelled_tables, real_tables, true_groups
@@ -38,10 +41,11 @@ from simulated_tables import (
     separate_groups_model,
     with_missing,
 )
-from truth import LEVELS, SUPPORT_BINS, Row, compared, hidden_parts, label_columns, matched_hidden
+from truth import LEVELS, SUPPORT_BINS, Row, compared, hidden_parts, label_columns, matched_hidden, right_by_stability
 
 # Sizes of the random models, by their numbers of hidden variables: lines of their own in the table.
 SIZES = ((6, 10), (11, 20), (21, 30))
+STABILITY_SIZE = (6, 16)  # hidden variables of the random models for stability
 MISSING_SHARE = 0.3  # of the cells, in every third random table
 # Columns, states of columns and hidden variables, start, β, μ, rows.
 PAPER = tuple((16, *setting) for setting in RECOVERY if setting[2] == "identity")
@@ -82,14 +86,18 @@ INDEPENDENT = (
     Shown("parts", mean("parts"), ".1f"),
     SECONDS,
 )
-SUPPORT = tuple(
-    shown
-    for name in SUPPORT_BINS
-    for shown in (
-        Shown(name, lambda rows, name=name: sum(row[f"edges {name}"] for row in rows), "d"),  # type: ignore[misc]
-        Shown("right", ratio(f"right {name}", f"edges {name}"), ".3f"),
+
+
+def by_bin(kind: str) -> tuple[Shown, ...]:
+    """Return the number of edges or columns in each bin, and the share of right ones."""
+    return tuple(
+        shown
+        for name in SUPPORT_BINS
+        for shown in (
+            Shown(name, lambda rows, name=name: sum(row[f"{kind} {name}"] for row in rows), "d"),  # type: ignore[misc]
+            Shown("right", ratio(f"right {name}", f"{kind} {name}"), ".3f"),
+        )
     )
-)
 
 
 def fitted(table: latree.Table, seed: int, options: Mapping[str, Any]) -> tuple[latree.LatentTree, float]:
@@ -161,6 +169,14 @@ def paper_name(setting: tuple[Any, ...], rows: int) -> str:
     return f"d={columns} n={n} k={shown} β={beta} μ={mu} {rows} rows"
 
 
+def stability_row(truth: latree.LatentTreeModel, rows: int, seed: int, options: Mapping[str, Any]) -> Row:
+    table = truth.sample(rows, seed)
+    missing = MISSING_SHARE if seed % 3 == 2 else 0.0
+    learned, seconds = fitted(with_missing(table, missing, seed) if missing else table, seed, options)
+    facts = {"rows": rows, "seed": seed, "columns": table.n_columns, "missing": missing}
+    return {**facts, **right_by_stability(find_groups(truth), learned.groups_, table.names), "seconds": seconds}
+
+
 def table_row(name: str, read: Callable[[], latree.Table], arguments: argparse.Namespace) -> Row:
     """Measure the default and other methods on one real table, or say why not."""
     row: Row = {"table": name, "note": ""}
@@ -202,6 +218,9 @@ def group_row(name: str, read: Callable[[], latree.Table], arguments: argparse.N
     scores = {level: adjusted_rand_score(labels, numbers) for level, numbers in found.items()}
     row |= {level: f"{len(set(found[level]))} / {scores[level]:.2f}" for level in LEVELS}
     row |= {"true": len(set(labels)), "hidden": learned.tree_.n_hidden}
+    row["stability"] = min(
+        (group.stability for group in learned.groups_ if group.stability is not None), default=np.nan
+    )
     return row | {"best": max(scores.values()), "seconds": seconds}
 
 
@@ -258,6 +277,25 @@ def support_settings(arguments: argparse.Namespace) -> Settings:
     }
 
 
+def stability_settings(arguments: argparse.Namespace) -> Settings:
+    """Return tables of the recipe with few rows, and of random models."""
+    recipe = {
+        f"recipe, {rows} rows": [
+            partial(stability_row, recipe_model(), rows, seed, arguments.options) for seed in arguments.seed_range
+        ]
+        for rows in arguments.rows or (200, 300, 1000)
+    }
+    drawn = {
+        f"{draw}, {rows} rows": [
+            partial(stability_row, non_binary_model(seed, draw, STABILITY_SIZE), rows, seed, arguments.options)
+            for seed in arguments.seed_range
+        ]
+        for draw in arguments.draw
+        for rows in arguments.rows or (500, 2000)
+    }
+    return recipe | drawn
+
+
 def real_settings(arguments: argparse.Namespace) -> tuple[Settings, list[Shown]]:
     if arguments.folder is None:
         raise SystemExit(f"python benchmarks/explain.py {arguments.part} needs a FOLDER")
@@ -266,7 +304,7 @@ def real_settings(arguments: argparse.Namespace) -> tuple[Settings, list[Shown]]
     if arguments.part == "groups":
         shown = [Shown(name, each(name)) for name in ("hidden", "true")]
         shown += [Shown(level, each(level), width=12) for level in LEVELS]
-        shown += [Shown("best", mean("best"), ".3f"), SECONDS]
+        shown += [Shown("best", mean("best"), ".3f"), Shown("stability", mean("stability")), SECONDS]
         return {name: [partial(group_row, name, read, arguments)] for name, read in tables.items()}, shown
     names = ("columns", "rows", "hidden", "states", "warnings")
     shown = [*(Shown(name, each(name)) for name in names), Shown("BIC", mean("bic"), ".0f", 10), SECONDS]
@@ -287,7 +325,7 @@ def size(text: str) -> tuple[int, int]:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ["recipe", "random", "independent", "paper", "wide", "support", "tables", "groups"]
+    parts = ["recipe", "random", "independent", "paper", "wide", "support", "stability", "tables", "groups"]
     parser.add_argument("part", choices=parts)
     parser.add_argument("folder", type=Path, nargs="?", help="of real tables")
     parser.add_argument("--seeds", type=int, default=20, help="number of tables for each line")
@@ -323,7 +361,9 @@ def main() -> None:
         case "wide":
             settings, shown = paper_settings(arguments, WIDE, arguments.resolve or RESOLVE[1:]), PAPER_SHOWN
         case "support":
-            settings, shown = support_settings(arguments), SUPPORT
+            settings, shown = support_settings(arguments), by_bin("edges")
+        case "stability":
+            settings, shown = stability_settings(arguments), by_bin("columns")
         case _:
             settings, shown = real_settings(arguments)
     run(settings, shown, arguments.jobs, arguments.csv)

@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from latree import LatentTreeModel, Tree
-from latree.explain import Group
+from latree.explain import Group, group_labels
+from latree.explain.stability import same_group
 from latree.model.group import Level
 from latree.tree import Split
 
 Row: TypeAlias = dict[str, Any]
 
-# Edges are sorted by support into these bins; the last one includes 1.
+# Edges are sorted by support into these bins, and columns by stability; the last one includes 1.
 SUPPORT_LIMITS = (0.0, 0.5, 0.8, 0.9, 1.0)
 SUPPORT_BINS = tuple(f"{low:g}-{high:g}" for low, high in pairwise(SUPPORT_LIMITS))
 # The levels of groups of columns, the broadest first.
@@ -90,9 +91,29 @@ def right_by_support(true: Tree, found: Tree) -> Row:
     row: Row = {f"{kind} {name}": 0 for name in SUPPORT_BINS for kind in ("edges", "right")}
     for split, support in zip(found.edge_splits, found.support, strict=True):
         if split.smaller_side > 1 and not np.isnan(support):
-            name = SUPPORT_BINS[int(np.searchsorted(SUPPORT_LIMITS[1:-1], support, side="right"))]
+            name = _bin(support)
             row[f"edges {name}"] += 1
             row[f"right {name}"] += true.implies(split)
+    return row
+
+
+def _bin(share: float) -> str:
+    return SUPPORT_BINS[int(np.searchsorted(SUPPORT_LIMITS[1:-1], share, side="right"))]
+
+
+def right_by_stability(true: Sequence[Group], found: Sequence[Group], names: Sequence[str]) -> Row:
+    """Return for each bin of stability the number of columns in main groups, and of those in the right group.
+
+    True and found main groups are matched one to one, so that as many columns as possible are in the right group.
+    Columns without a stability are left out.
+    """
+    row: Row = {f"{kind} {name}": 0 for name in SUPPORT_BINS for kind in ("columns", "right")}
+    is_right = dict(zip(names, same_group(group_labels(found, names), group_labels(true, names)), strict=True))
+    for group in found:
+        for column, share in zip(group.columns, group.column_stability or (), strict=False):
+            name = _bin(share)
+            row[f"columns {name}"] += 1
+            row[f"right {name}"] += int(is_right[column])
     return row
 
 

@@ -19,6 +19,7 @@ from helpers.models import copying_model
 from helpers.pictures import written
 from latree import InputError, LatentTree, LatentTreeModel, Tree, learn_tree, plot
 from latree.explain import find_groups, reliability, row_scores
+from latree.explain.stability import RESAMPLES
 from latree.inference.starts import start_from
 from latree.learn import learn_model
 from latree.model.states import SMOOTHINGS
@@ -634,7 +635,8 @@ def test_groups_and_labels_of_columns():
     true = copying_model(tree, lambda node, parent: 0.3 if min(node, parent) >= 8 else 0.8)
     table = true.sample(2000, random_state=0)
     fitted = LatentTree("nj", n_states=2, random_state=0).fit(table)
-    assert fitted.groups_ == find_groups(fitted.model_, table)
+    assert fitted.groups_ == find_groups(fitted.model_, table, resamples=RESAMPLES)
+    assert [group.stability for group in fitted.groups_ if group.level == "main"] == [1.0, 1.0]
     assert [set(group.columns) for group in fitted.groups_ if group.level == "main"] == [set("abcd"), set("efgh")]
     assert fitted.labels_.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert fitted.summary_["n_groups"] == 2

@@ -24,6 +24,7 @@ from latree.explain import (
     with_groups,
 )
 from latree.explain.overview import group_facts, group_lines
+from latree.explain.stability import RESAMPLES
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -290,7 +291,8 @@ def learn_model(
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
-    fit = replace(fit, model=with_groups(order_states(fit.model).model, table, labels))
+    model = with_groups(order_states(fit.model).model, table, labels, resamples=RESAMPLES)
+    fit = replace(fit, model=model)
     worth = measure_worth(fit.model, table, smoothing=smoothing, progress=stages("Predicting held-out rows"))
     seconds = time.perf_counter() - started
     warnings = tuple(warnings_about(table, fit, settings.goal))

@@ -8,7 +8,16 @@ from helpers.models import copying_model, model_on
 from latree import Tree
 from latree.explain import find_groups, group_labels
 from latree.model.group import Level
-from truth import LEVELS, SUPPORT_BINS, compared, hidden_parts, label_columns, matched_hidden, right_by_support
+from truth import (
+    LEVELS,
+    SUPPORT_BINS,
+    compared,
+    hidden_parts,
+    label_columns,
+    matched_hidden,
+    right_by_stability,
+    right_by_support,
+)
 
 
 def model_of(newick, hidden_states=2):
@@ -96,6 +105,32 @@ def groups_at(**columns_of):
         for level, groups in columns_of.items()
         for columns in groups.split()
     ]
+
+
+def test_columns_are_counted_by_the_stability_of_their_group():
+    """The group cd is the true cde without e, and e is with f; g is stable, but in no true group."""
+    found = groups_at(main="ab cd ef g")
+    shares = [(1.0, 0.9), (0.89, 0.5), (0.3, 0.8), (0.95,)]
+    for group, own in zip(found, shares, strict=True):
+        group.column_stability = own
+    row = right_by_stability(groups_at(main="ab cde f"), found, "abcdefg")
+    assert row == {
+        "columns 0-0.5": 1,
+        "right 0-0.5": 0,
+        "columns 0.5-0.8": 1,
+        "right 0.5-0.8": 1,
+        "columns 0.8-0.9": 2,
+        "right 0.8-0.9": 2,
+        "columns 0.9-1": 3,
+        "right 0.9-1": 2,
+    }
+
+
+def test_columns_without_a_stability_are_not_counted():
+    found = groups_at(main="ab", broad="abc")
+    for group in found:
+        group.column_stability = None
+    assert set(right_by_stability(found, found, "abc").values()) == {0}
 
 
 # As in the list of a model: main groups first, then broad ones, then parts of main ones. No group has the columns g, h.

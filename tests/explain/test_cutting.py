@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import latree
+from latree.explain import cutting
 from latree.explain.cutting import TreeCutter
 from latree.explain.dependence import Dependence, correlation
 from latree.explain.groups import _loadings
@@ -160,6 +161,27 @@ def test_nearby_cuts_make_and_undo_cuts():
     assert len(np.unique(cutter.nearby(best[:1], np.array([0.5]), 4))) == 2
     kept = cutter.nearby(best[:1], np.array([0.09]), 2, start=best[1])
     assert kept.tolist() == best[1:2].tolist()
+
+
+def test_nearby_cuts_do_not_depend_on_how_many_are_changed_at_once(monkeypatch):
+    thresholds = np.linspace(0.05, 0.9, 9)
+    starts = np.repeat(nested().whole[None], 9, axis=0)
+    together = nested().nearby(starts, thresholds, 2)
+    monkeypatch.setattr(cutting, "_CELLS_AT_ONCE", 100)
+    assert nested().nearby(starts, thresholds, 2).tolist() == together.tolist()
+    assert {len(np.unique(cut)) for cut in together} == {1, 2, 4}
+
+
+@pytest.mark.parametrize(("n_groups", "n_found"), [(9, 9), (14, 11)])
+def test_there_are_not_more_than_ten_rounds_of_changes(n_groups, n_found):
+    """Groups around one hub: each round cuts off one, because all of them change the piece of the hub."""
+    d = 2 * n_groups
+    group = np.arange(d) // 2
+    edges = [(column, d + group[column]) for column in range(d)] + [(d + g, d + n_groups) for g in range(n_groups)]
+    similarity = (group[:, None] == group) * (1.0 - np.eye(d))
+    cutter = TreeCutter(Tree([f"x{i}" for i in range(d)], edges), similarity, np.ones(d))
+    (cut,) = cutter.nearby(cutter.whole[None], np.array([0.5]), 2)
+    assert len(partition(cutter, cut)) == n_found
 
 
 def test_a_cutter_for_another_similarity():

@@ -76,3 +76,19 @@ def test_parts_of_a_single_group_are_its_main_groups_again():
     levels = find_levels(cutter)
     assert len(np.unique(levels.main)) == 3
     assert len(np.unique(main_level_nearby(cutter.with_similarity(similarity * 0.99), levels))) == 3
+
+
+def test_a_pair_beside_a_single_group_stays_apart():
+    """A pair that was a part of the group leaves it; the parts of the group are main groups beside it."""
+    group = np.repeat(np.arange(3), [4, 4, 2])
+    tree = Tree([f"x{i}" for i in range(10)], [*((c, 10 + group[c]) for c in range(10)), (10, 11), (11, 12)])
+
+    def similarity(of_pair):
+        between = np.array([[1, 0.8, of_pair], [0.8, 1, of_pair], [of_pair, of_pair, 1]])
+        return between[np.ix_(group, group)] * (1 - np.eye(10))
+
+    cutter = TreeCutter(tree, similarity(0.95), np.ones(10))
+    levels = find_levels(cutter)
+    cut = main_level_nearby(cutter.with_similarity(similarity(0.1)), levels)
+    assert cut[cutter.home].tolist() == find_levels(cutter.with_similarity(similarity(0.1))).main[cutter.home].tolist()
+    assert sorted(np.unique(cut[cutter.home], return_counts=True)[1]) == [2, 4, 4]

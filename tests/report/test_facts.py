@@ -54,11 +54,13 @@ def test_names_and_groups_are_those_of_the_model(learned):
         assert facts["aliases"] == list(model.tree.node_names[7:])
         assert facts["groups"][0]["name"] == facts["names"][facts["groups"][0]["centre"]] == "mood"
         assert "[mood]" in facts["drawing"]
+        assert facts["groups"][0]["stability"] == round(model.groups[0].stability, 3)
     # Groups of the model are shown even if the rows say otherwise, and groups that it lacks are computed.
     fewer = replace(model, groups=model.groups[:1])
     assert [group["name"] for group in report_facts(fewer, learned.table)["groups"]] == ["mood"]
     bare = replace(model, groups=(), hidden_names=())
     assert report_facts(bare, learned.table)["groups"] == report_facts(learned.model)["groups"]
+    assert report_facts(bare)["groups"][0]["stability"] is None  # there are no rows to resample
     # A name that was given before there were groups is kept.
     assert "mood" in report_facts(bare.rename({"H1": "mood"}))["names"]
 

@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 from latree._util.arrays import FloatArray, IntArray
 from latree.tree import Tree
 
+# Cuts for several thresholds are changed together while their pairs of inner nodes are not more than this.
+_CELLS_AT_ONCE = 2**17
+# The most rounds of changes from one cut to a better one nearby. Two or three are enough, as a rule. More would only be
+# needed at a threshold that many groups are near, and that threshold then agrees with no other.
+_MAX_ROUNDS = 10
 # A change of a cut must raise Q by more than this share of all similarity, so that rounding errors never decide.
 _MIN_GAIN = 1e-9
 
@@ -147,20 +152,27 @@ class TreeCutter:
         -------
         array of int, shape (t, inner nodes)
         """
-        nodes = np.arange(cuts.shape[1])
-        kept = np.zeros(len(nodes), dtype=bool) if start is None else start == nodes
+        n_nodes = cuts.shape[1]
+        nodes = np.arange(n_nodes)
+        kept = np.zeros(n_nodes, dtype=bool) if start is None else start == nodes
         # Whether the edge above each node is cut; a root has no such edge.
         is_cut = ((cuts == nodes) | kept) & (self.parent >= 0)
+        step = max(1, _CELLS_AT_ONCE // n_nodes**2)
+        for some in (slice(first, first + step) for first in range(0, len(cuts), step)):
+            self._improve(is_cut[some], thresholds[some], min_columns, kept)
+        return self._tops(is_cut)
+
+    def _improve(
+        self, is_cut: NDArray[np.bool_], thresholds: FloatArray, min_columns: int, kept: NDArray[np.bool_]
+    ) -> None:
+        """Cut edges and undo cuts, in place, while that raises Q."""
         excess = self.similarity - thresholds[:, None, None] * np.outer(self.loadings, self.loadings)
-        # Every round raises Q, so that none comes back. Two or three rounds are enough, as a rule.
-        for _ in nodes:
+        for _ in range(_MAX_ROUNDS):
             cut = self._tops(is_cut)
             cutting = self._gains_of_cutting(is_cut, cut, excess, min_columns)
             joining = self._gains_of_joining(cut, excess, kept)
-            gains = np.where(is_cut, joining, cutting)
-            if not self._change(is_cut, cut, gains):
+            if not self._change(is_cut, cut, np.where(is_cut, joining, cutting)):
                 break
-        return self._tops(is_cut)
 
     def _tops(self, is_cut: NDArray[np.bool_]) -> IntArray:
         """Return cuts as tops of the pieces of nodes, from whether the edge above each node is cut."""
@@ -190,10 +202,14 @@ class TreeCutter:
 
     def _gains_of_joining(self, cut: IntArray, excess: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
         """Return how much it raises Q to undo the cut above each node, for several cuts at once."""
-        nodes = np.arange(cut.shape[1])
-        member = (cut[:, :, None] == nodes).astype(float)
-        between = member.transpose(0, 2, 1) @ excess @ member  # of every two pieces, by their tops
-        gains = np.take_along_axis(between, cut[:, self.parent][:, :, None], axis=2)[:, :, 0]
+        gains = np.empty(cut.shape)
+        for number, tops in enumerate(cut):
+            order = np.argsort(tops, kind="stable")
+            pieces, firsts = np.unique(tops[order], return_index=True)
+            # Sums over every two pieces.
+            sums = np.add.reduceat(np.add.reduceat(excess[number][np.ix_(order, order)], firsts), firsts, axis=1)
+            piece = np.searchsorted(pieces, tops)
+            gains[number] = sums[piece, piece[self.parent]]
         return np.where(kept | (self.parent < 0), -np.inf, np.round(gains, 12))
 
     def _change(self, is_cut: NDArray[np.bool_], cut: IntArray, gains: FloatArray) -> bool:

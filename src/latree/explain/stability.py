@@ -27,7 +27,7 @@ RESAMPLES = 50
 _MAX_ROWS = 5000
 # All resampled tables together take about this many multiplications at most: one for each row and every two states of
 # columns. Wide tables are resampled less often, but at least _MIN_RESAMPLES times, with at least _MIN_ROWS rows.
-_MAX_WORK = 2e11
+_MAX_WORK = 1e11
 _MIN_RESAMPLES = 10
 _MIN_ROWS = 1000
 # A column leaves its group for another one only if its correlation there is higher by more than rounding errors.

@@ -16,6 +16,7 @@ from latree._util.progress import Progress, no_progress, part_of
 from latree.explain.dependence import Dependence
 from latree.explain.groups import with_groups
 from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
+from latree.explain.stability import RESAMPLES
 from latree.explain.worth import measure_worth
 from latree.model import Group, LatentTreeModel
 from latree.model.model import aic, bic
@@ -54,7 +55,7 @@ def report_facts(
     """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
     fit = _fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
     if not model.groups:
-        model = with_groups(model, table)
+        model = with_groups(model, table, resamples=RESAMPLES)
     dependence = Dependence(model)
     groups = [group for group in model.groups if group.level == "main"]
     progress(_GROUPS_DONE, 1000)
@@ -137,6 +138,7 @@ def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
         "centre": group.centre,
         "sizes": sorted(per_mille(dependence.marginals[group.centre]), reverse=True) if is_hidden else None,
         "support": round(min(support), 3) if support else None,
+        "stability": None if group.stability is None else round(group.stability, 3),
     }
 
 
