@@ -279,13 +279,13 @@ def support_settings(arguments: argparse.Namespace) -> Settings:
 
 def stability_settings(arguments: argparse.Namespace) -> Settings:
     """Return tables of the recipe with few rows, and of random models."""
-    recipe = {
+    recipe: Settings = {
         f"recipe, {rows} rows": [
             partial(stability_row, recipe_model(), rows, seed, arguments.options) for seed in arguments.seed_range
         ]
         for rows in arguments.rows or (200, 300, 1000)
     }
-    drawn = {
+    drawn: Settings = {
         f"{draw}, {rows} rows": [
             partial(stability_row, non_binary_model(seed, draw, STABILITY_SIZE), rows, seed, arguments.options)
             for seed in arguments.seed_range

@@ -101,6 +101,9 @@ def test_parts_of_a_single_group_are_its_main_groups():
     assert found(stars((4, 4, 2), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["a", "b", "c"]
     # Not if there is another main group of more columns.
     assert found(stars((4, 4, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["ab", "c"]
+    # Unless the first one has nearly all columns.
+    assert found(stars((14, 14, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["a", "b", "c"]
+    assert found(stars((13, 13, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["ab", "c"]
     model = stars((4, 4, 4), [(0, 1), (1, 2)], [0.75, 0.2])
     assert (found(model, "main"), found(model, "fine")) == (["ab", "c"], ["a", "b"])
 

@@ -165,6 +165,7 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
     assert found.consensus.to_newick() == expected.consensus.to_newick()
     for one, other in zip(found.model.tables, expected.model.tables, strict=True):
         np.testing.assert_array_equal(one, other)
+    assert found.model.groups == expected.model.groups
     assert {**found.summary, "seconds": 0} == {**expected.summary, "seconds": 0}
 
 

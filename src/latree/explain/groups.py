@@ -36,8 +36,8 @@ def find_groups(
 
     Main groups come first, those with the most columns before others; then broad groups, if main groups form larger
     ones; then fine groups, if main groups fall into parts. Each group knows its parent. If all columns measure much the
-    same thing but fall into parts, these parts are the main groups, even if there are pairs of columns beside them. A
-    column without any neighbour is in no group.
+    same thing but fall into parts, these parts are the main groups, even if there are pairs of columns beside them, or
+    another group that is small against the first one. A column without any neighbour is in no group.
 
     Parameters
     ----------

@@ -29,6 +29,8 @@ _STEP = 0.025
 # factor: two columns that share a little more with each other than with the rest are a pair, not a group.
 MIN_COLUMNS = 2
 _MIN_COLUMNS_FINE = 3
+# A main group that has this share of all columns in groups says as little as a single group.
+_NEARLY_ALL = 0.9
 
 
 class Levels(NamedTuple):
@@ -82,11 +84,13 @@ def most_persistent(cuts: Iterable[IntArray]) -> IntArray:
 
 
 def _is_one_group(cutter: TreeCutter, cut: IntArray) -> bool:
-    """Return whether there is at most one group, with or without pairs beside it.
+    """Return whether there is at most one group beside pairs, or one that has nearly all columns.
 
     One group says little. If it falls into parts, these are of more use.
     """
-    return int((np.bincount(cut, cutter.n_columns) >= _MIN_COLUMNS_FINE).sum()) <= 1
+    sizes = np.bincount(cut, cutter.n_columns)
+    in_groups = sizes[sizes >= MIN_COLUMNS].sum()
+    return bool((sizes >= _MIN_COLUMNS_FINE).sum() <= 1 or sizes.max() >= _NEARLY_ALL * in_groups)
 
 
 def _best_cuts(
