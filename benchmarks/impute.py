@@ -8,7 +8,7 @@ the ROC curve of each word, by the probability that it occurs, as the mean over 
 scikit-learn's imputers return numbers. These are rounded to the nearest answer for the share of right cells. For the
 absolute error they are rounded or not, whatever is better.
 
---tables, --repeats (other cells are taken out each time), --share and --rows (the first rows of a table) choose what is
+--tables, --repeats (other cells are taken out each time), --share and --rows (random rows of a table) choose what is
 run. The two columns of latree differ in the goal of the fit.
 """
 
@@ -103,7 +103,9 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.tables:
         table = real_tables(arguments.folder)[name]()
-        values = pd.DataFrame(table.decode()).to_numpy(dtype=float)[: arguments.rows]
+        if arguments.rows:
+            table = table.subsample(arguments.rows, 0)
+        values = pd.DataFrame(table.decode()).to_numpy(dtype=float)
         binary = table.n_states.max() == 2
         print(f"\n{name}: {values.shape[0]} rows, {values.shape[1]} columns, {arguments.share:.0%} of cells taken out")
         results: dict[str, list[dict[str, float]]] = {imputer: [] for imputer in arguments.imputers}
