@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from latree._util.files import new_folder, read_text, refuse_existing, write_text
+from latree._util.files import made_parents, new_file, new_folder, read_text, refuse_existing, write_text
 from latree.errors import InputError
 
 
@@ -78,6 +78,45 @@ def test_a_failed_write_leaves_everything_as_it_was(tmp_path, trouble, text, err
     assert all((tmp_path / name).read_text() == "old" for name in before)
 
 
+@pytest.mark.parametrize("trouble", [full_disk, partial(refusing, "replace")], ids=["full disk", "replace"])
+def test_a_failed_write_leaves_no_folders(tmp_path, trouble):
+    (tmp_path / "there").mkdir()
+    with trouble(), pytest.raises(InputError):
+        write_text(tmp_path / "there" / "new" / "deep" / "file", "much more than ten bytes")
+    assert listing(tmp_path) == ["there"]
+    assert listing(tmp_path / "there") == []
+
+
+def test_folders_are_made_once_the_result_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (Path("new", "deep", "file"), tmp_path / "new" / "deeper" / "file"):
+        with new_file(path) as stream:
+            stream.write(b"text")
+            assert not path.parent.exists()
+        assert read_text(path) == "text"
+        assert listing(path.parent) == ["file"]
+    with new_folder(tmp_path / "other" / "deep" / "run") as folder:
+        write_text(folder / "file", "text")
+        assert not (tmp_path / "other").exists()
+    assert listing(tmp_path / "other" / "deep" / "run") == ["file"]
+    assert listing(tmp_path) == ["new", "other"]
+
+
+def test_folders_of_others_stay(tmp_path):
+    def fail(path):
+        with made_parents(path):
+            (path.parents[1] / "beside").write_text("someone else's")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail(tmp_path / "new" / "deep" / "file")
+    assert listing(tmp_path / "new") == ["beside"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        fail(tmp_path / "empty" / "file")
+    assert listing(tmp_path) == ["beside", "empty", "new"]
+
+
 def test_text_is_written_as_it_stands(tmp_path):
     write_text(tmp_path / "file", "é\r\n\n")
     assert (tmp_path / "file").read_bytes() == "é\r\n\n".encode()
@@ -85,9 +124,10 @@ def test_text_is_written_as_it_stands(tmp_path):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, InputError])
-def test_a_folder_vanishes_with_its_block(tmp_path, error):
+@pytest.mark.parametrize("name", ["run", "new/deep/run"])
+def test_a_folder_vanishes_with_its_block(tmp_path, name, error):
     def interrupted():
-        with new_folder(tmp_path / "run") as folder:
+        with new_folder(tmp_path / name) as folder:
             write_text(folder / "file", "text")
             (folder / "deeper").mkdir()
             raise error
@@ -98,8 +138,9 @@ def test_a_folder_vanishes_with_its_block(tmp_path, error):
 
 
 @pytest.mark.parametrize("trouble", ["chmod", "rename"])
-def test_a_folder_that_cannot_be_finished_vanishes(tmp_path, trouble):
-    with refusing(trouble), pytest.raises(OSError, match="the disk is gone"), new_folder(tmp_path / "run") as folder:
+@pytest.mark.parametrize("name", ["run", "new/deep/run"])
+def test_a_folder_that_cannot_be_finished_vanishes(tmp_path, name, trouble):
+    with refusing(trouble), pytest.raises(OSError, match="the disk is gone"), new_folder(tmp_path / name) as folder:
         (folder / "file").write_text("text")
     assert listing(tmp_path) == []
 
@@ -120,17 +161,19 @@ def test_permissions_follow_the_umask(tmp_path, mask):
     assert stat.S_IMODE((tmp_path / "run" / "file").stat().st_mode) == 0o666 & ~mask
 
 
-@pytest.mark.parametrize("name", ["file", "folder", "dangling", "absent/run", "file/run"])
+@pytest.mark.parametrize("name", ["file", "folder", "dangling", "file/run", "file/deep/run", "dangling/run"])
 def test_outputs_have_to_be_new(tmp_path, name):
     (tmp_path / "file").write_text("old")
     (tmp_path / "folder").mkdir()
     (tmp_path / "dangling").symlink_to("nowhere")
     before = listing(tmp_path)
     for call in (refuse_existing, lambda path: new_folder(path).__enter__()):
-        with pytest.raises(InputError, match=r"already exists|does not exist") as caught:
+        with pytest.raises(InputError, match=r"already exists|is not a folder") as caught:
             call(tmp_path / name)
         assert str(caught.value).startswith(f"{tmp_path / name}: ")
     assert listing(tmp_path) == before
+    with pytest.raises(InputError, match="already exists"):
+        refuse_existing(Path())
 
 
 def a_run(path, text):

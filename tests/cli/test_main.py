@@ -142,7 +142,7 @@ BAD = [
     bad("no number", with_cell("size", "tall"), "'size'", "'tall'", args=SCORE),
     bad("nothing to score", table([]), "no rows", args=SCORE),
     bad("folder exists", None, "exists", args="fit data.csv --out bad"),
-    bad("parent absent", ..., "absent", args="fit data.csv --out absent/bad"),
+    bad("a file, not a folder", ..., "data.csv is not a folder", args="fit data.csv --out data.csv/deep/run"),
     bad("file exists", "old", "exists", args="sample model.json --out bad.csv"),
     bad("file to fill exists", "old", "exists", args="impute model.json data.csv --out bad.csv"),
     bad("too many rows", ..., "rows", args="sample model.json --rows 1000000000000000"),
@@ -182,6 +182,34 @@ def test_bad_input_is_refused_in_one_line(fitted, name, content, args, mentions)
     assert re.fullmatch(r"latree: [^\n]{1,400}\n", err)
     assert [mention for mention in mentions if mention not in err] == []
     assert contents() == before
+
+
+# Each command with --out, but for those that do the same with more work: demo, power and reproduce.
+OUTPUTS = {
+    "export model.json": "tree.dot",
+    "fit data.csv --method lcm --states 2": "run",
+    "groups model.json": "groups.csv",
+    "impute model.json data.csv": "filled.csv",
+    "plot model.json": "tree.svg",
+    "rename model.json H1=mood": "renamed.json",
+    "report model.json": "report.html",
+    "sample model.json": "new.csv",
+    "transform model.json data.csv": "scores.csv",
+}
+
+
+def test_commands_with_an_output_are_all_tried():
+    names = [name for name, command in commands.commands.items() if any(p.name == "out" for p in command.params)]
+    assert {*names} == {arguments.split()[0] for arguments in OUTPUTS} | {"demo", "power", "reproduce"}
+
+
+@pytest.mark.parametrize("arguments", OUTPUTS)
+def test_the_folder_of_an_output_need_not_exist(arguments, tmp_path):
+    before = {*tmp_path.iterdir()}
+    out = tmp_path / "new" / "deep" / OUTPUTS[arguments]
+    succeed(*arguments.split(), "--out", out)
+    assert [*out.parent.iterdir()] == [out]
+    assert {*tmp_path.iterdir()} - before == {tmp_path / "new"}
 
 
 def test_a_real_process_reports_and_shows_no_bar():

@@ -52,7 +52,7 @@ def test_the_command_draws_trees(tmp_path):
     [
         ("tree.nwk", "a.pdf", "a.pdf: a figure is written as .svg or .png"),
         ("tree.nwk", "tree.nwk", "tree.nwk: already exists"),
-        ("tree.nwk", "folder/a.svg", "does not exist"),
+        ("tree.nwk", "tree.nwk/deep/a.svg", "tree.nwk is not a folder; choose another name"),
         ("none.nwk", "a.svg", "none.nwk: no such file"),
         ("bad.nwk", "a.svg", "bad.nwk: not a Newick tree"),
         ("bad.json", "a.svg", "bad.json: "),

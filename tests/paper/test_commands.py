@@ -19,7 +19,8 @@ from latree.tree import Tree
 def test_the_power_command_writes_its_curve(tmp_path):
     easy_model().save(tmp_path / "model.json")
     arguments = ["power", tmp_path / "model.json", "--repeats", 5, "--target", 0.8]
-    result = invoke(*arguments, "--out", tmp_path / "curve")
+    curve = tmp_path / "new" / "curve"
+    result = invoke(*arguments, "--out", curve)
     assert result.exit_code == 0, result.exception
     summary = json.loads(invoke(*arguments, "--json").output)
     answer = next(point for point in summary["curve"] if point["rows"] == summary["rows_needed"])
@@ -27,8 +28,8 @@ def test_the_power_command_writes_its_curve(tmp_path):
     assert f"80% is reached with {answer['rows']} rows: {interval}\n" in result.output
     assert summary["unsure"]  # five repeats are few
     assert "Caution: " in result.output
-    assert sorted(file.name for file in (tmp_path / "curve").iterdir()) == ["power.csv", "power.png", "power.svg"]
-    with (tmp_path / "curve" / "power.csv").open() as stream:
+    assert sorted(file.name for file in curve.iterdir()) == ["power.csv", "power.png", "power.svg"]
+    with (curve / "power.csv").open() as stream:
         assert [int(row["rows"]) for row in csv.DictReader(stream)] == [point["rows"] for point in summary["curve"]]
     assert summary["rows_needed"] in [point["rows"] for point in summary["curve"]]
 

@@ -6,7 +6,8 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,17 +18,16 @@ _FILES_OF_A_RUN = ("model.json", "summary.json")
 
 
 def refuse_existing(path: Path, replace: bool = False, advice: str = "choose another name or remove it first") -> None:
-    """Raise if the path of an output already exists, or if its folder does not.
+    """Raise if the path of an output already exists, or if its folder cannot be made.
 
     With ``replace`` the path may be a file, or a folder that holds the result of a fit.
     """
+    _nearest_folder(path)
     if path.is_dir() and not path.is_symlink() and replace:
         if not all((path / name).is_file() for name in _FILES_OF_A_RUN):
             raise InputError(f"{path}: is a folder that latree fit did not write; it is not replaced, remove it first")
     elif (path.exists() or path.is_symlink()) and not (replace and path.is_file()):
         raise InputError(f"{path}: already exists; nothing was written ({advice})")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: the folder {path.parent} does not exist")
 
 
 def read_text(path: Path) -> str:
@@ -61,9 +61,12 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that becomes ``path`` if the block succeeds, so that no reader ever sees half of it."""
+    """Open a temporary file that becomes ``path`` if the block succeeds, so that no reader ever sees half of it.
+
+    Folders that lead to it are made then, too, if there are none.
+    """
     with _writable(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=_nearest_folder(path), prefix=f".{path.name}.")
     temporary = Path(name)
     try:
         with _writable(path):
@@ -72,7 +75,8 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
                 stream.flush()
                 os.fsync(stream.fileno())  # otherwise a power cut could leave an empty file
             temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
+            with made_parents(path):
+                temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -87,6 +91,30 @@ def _writable(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {error.strerror or error}") from None
 
 
+def _nearest_folder(path: Path) -> Path:
+    """Return the nearest folder above a path that exists; raise if something else stands in its place."""
+    nearest = next((parent for parent in path.parents if parent.exists() or parent.is_symlink()), path)
+    if not nearest.is_dir():
+        raise InputError(f"{path}: {nearest} is not a folder; choose another name")
+    return nearest
+
+
+@contextmanager
+def made_parents(path: Path) -> Iterator[None]:
+    """Make the folders that lead to a path, and remove them again if the block fails."""
+    nearest = _nearest_folder(path)
+    missing = list(takewhile(lambda parent: parent != nearest, path.parents))
+    try:
+        with _writable(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for parent in missing:
+            with suppress(OSError):  # someone else may have put something there
+                parent.rmdir()
+        raise
+
+
 def is_temporary(path: Path) -> bool:
     """Return whether a file name is that of a temporary file, which a killed process may have left behind."""
     return re.fullmatch(r"\..+\.[a-z0-9_]{8}", path.name) is not None
@@ -96,16 +124,16 @@ def is_temporary(path: Path) -> bool:
 def new_folder(path: Path, replace: bool = False) -> Iterator[Path]:
     """Make a temporary folder that becomes ``path`` if the block succeeds and is removed if it fails.
 
-    With ``replace`` it takes the place of the result of an earlier fit.
+    Folders that lead to it are made then, too. With ``replace`` it takes the place of the result of an earlier fit.
     """
     refuse_existing(path, replace)
     with _writable(path):
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        temporary = Path(tempfile.mkdtemp(dir=_nearest_folder(path), prefix=f".{path.name}."))
     try:
         yield temporary
         temporary.chmod(0o777 & ~_umask())
         refuse_existing(path, replace)  # something may have appeared there during the work
-        with _set_aside(path):
+        with made_parents(path), _set_aside(path):
             temporary.rename(path)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)

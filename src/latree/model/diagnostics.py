@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latree._util.text import listed, option, quoted
+from latree._util.text import listed, option, plural, quoted
 from latree.counts.contingency import present_together
 from latree.model.fitting import Fit
 from latree.model.model import LatentTreeModel
@@ -34,8 +34,8 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
     monitor = fit.monitor
     if not monitor.converged:
         found.append(
-            f"EM was stopped after {monitor.max_iterations} iterations before it converged, so that a longer fit may "
-            f"change the probabilities. For that, use {option('max_iterations', 2 * monitor.max_iterations)}."
+            f"EM was stopped after {plural(monitor.max_iterations, 'iteration')} before it converged, so that a longer "
+            f"fit may change the probabilities. For that, use {option('max_iterations', 2 * monitor.max_iterations)}."
         )
     if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(fit.model, table.total_weight)

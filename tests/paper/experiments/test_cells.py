@@ -78,9 +78,17 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     (tmp_path / "full" / "thesis.tex").write_text("mine")
     with pytest.raises(InputError, match="something else"):
         Run(tmp_path / "full").prepare()
-    with pytest.raises(InputError, match="does not exist"):
-        Run(tmp_path / "no" / "run").prepare()
+    with pytest.raises(InputError, match="is not a folder"):
+        Run(tmp_path / "full" / "thesis.tex" / "run").prepare()
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.tex"]
+
+
+def test_folders_that_lead_to_the_results_are_made(tmp_path):
+    Run(tmp_path / "new" / "deep" / "run").prepare()
+    assert (tmp_path / "new" / "deep" / "run" / "settings.json").is_file()
+    with pytest.raises(InputError, match=r"kept: the folder .*absent does not exist"):
+        Run(tmp_path / "run", checkpoint=tmp_path / "absent" / "kept").prepare()
+    assert not (tmp_path / "absent").exists()
 
 
 def test_csv_and_means():

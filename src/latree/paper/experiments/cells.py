@@ -20,7 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from latree._util.checkpoint import clear, prepare
-from latree._util.files import read_text, to_json, write_text
+from latree._util.files import made_parents, read_text, to_json, write_text
 from latree._util.parallel import n_threads, one_thread
 from latree._util.progress import Progress, no_progress
 from latree._util.text import plural
@@ -60,7 +60,7 @@ class Run:
     Attributes
     ----------
     out : Path
-        Folder of the results; it is made if it does not exist.
+        Folder of the results; it is made if it does not exist, and so are the folders that lead to it.
     seed : int
         Seed of the random numbers.
     quick : bool
@@ -88,7 +88,8 @@ class Run:
     def prepare(self, **inputs: str) -> None:
         """Make the folders, or continue in those of a run with equal settings; inputs are checksums of input files."""
         settings = {"command": "reproduce", "seed": self.seed, "quick": self.quick}
-        prepare(self.out, settings, inputs)
+        with made_parents(self.out):
+            prepare(self.out, settings, inputs)
         if self.checkpoint is not None:
             prepare(self.checkpoint, settings, inputs)
 
