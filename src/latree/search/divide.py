@@ -1,8 +1,12 @@
 """New hidden variables: some neighbours of one get a hidden variable of their own between them and it.
 
 If a hidden variable explains all dependence between its neighbours, what it leaves over (residuals) is independent. So
-neighbours whose residuals depend on each other may have another hidden variable in common.
+neighbours whose residuals depend on each other may have another hidden variable in common. A hidden variable with many
+states can stand for two with few states each: it explains everything, but with far more parameters. So numbers of
+states are reduced before one and two are compared.
 """
+
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
@@ -10,15 +14,27 @@ from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.inference.messages import TINY
-from latree.search.edges import SMOOTHING, Surroundings, examine_pair
+from latree.search.edges import SMOOTHING, Surroundings, held_out_gain
 from latree.search.local import Pair, Star, fit
 from latree.search.moves import Move
+from latree.search.states import reduced
 
-_CANDIDATES = 8  # groups of neighbours of either kind that are tried for each hidden variable
+# Groups of neighbours of either kind that are tried for each hidden variable.
+_CANDIDATES = 8
+
+# Iterations of EM for each group, after which the best few go on.
+_FIRST_ITERATIONS = 5
+
+# How many groups go on.
+_FINALISTS = 3
+
+# Iterations of EM for each of these.
 _ITERATIONS = 15
 
 
-def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | None:
+def best_division(
+    around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, node: int
+) -> Move | None:
     """Return the best way to put a new hidden variable above some neighbours of one.
 
     Parameters
@@ -26,31 +42,69 @@ def best_division(around: Surroundings, fold: IntArray, node: int) -> Move | Non
     around : Surroundings
     fold : array of int
         The fold of each row, see :func:`latree.search.edges.folds`.
+    splits : collection of int
+        Sides of splits of other trees, as bit sets of columns: groups of neighbours that they divide are tried, too.
+    log_rows : float
+        The logarithm of the number of rows: what BIC charges for two parameters.
     node : int
         A hidden variable; with fewer than four neighbours it cannot be divided.
 
     Returns
     -------
     Move or None
-        Its gain is the cross-validated one of two hidden variables over one. The new hidden variable has a number that
-        no other node has, and no other division gives.
+        The one with the lowest BIC. Its gain is the cross-validated one of two hidden variables over one. The new
+        hidden variable has a number that no other node has, and no other division gives.
     """
     near = [u for u, _ in around.tree.neighbors[node]]
     if len(near) < 4:
         return None
-    star = around.star(node)
-    best: tuple[float, Pair, tuple[int, ...]] | None = None
-    for group in candidate_groups(star, around.weights):
-        found = fit(star.divided(group), around.weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
-        score = float(around.weights @ found.rows)
-        if best is None or score > best[0]:
-            best = score, found.model, group
-    if best is None:
-        return None
-    _, pair, group = best
-    gain = examine_pair(pair, around.weights, fold).gain
+    star, weights = around.star(node), around.weights
+    groups = dict.fromkeys([*candidate_groups(star, weights), *groups_of_splits(around.branches(node), splits)])
+    first = [
+        (fit(star.divided(group), weights, smoothing=SMOOTHING, max_iterations=_FIRST_ITERATIONS), group)
+        for group in groups
+    ]
+    first.sort(key=lambda one: -float(weights @ one[0].rows))
+
+    def finished(start: Pair) -> Pair:
+        pair = fit(start, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS).model
+        return reduced(pair, weights, smoothing=SMOOTHING, log_rows=log_rows)
+
+    def half_bic(pair: Pair) -> float:
+        return pair.n_parameters * log_rows / 2 - float(weights @ pair.rows())
+
+    finalists = [(finished(found.model), group) for found, group in first[:_FINALISTS]]
+    pair, group = min(finalists, key=lambda one: half_bic(one[0]))
     rest = [u for place, u in enumerate(near) if place not in group]
-    return Move((node, node + around.tree.n_hidden), tuple(rest), tuple(near[place] for place in group), pair, gain)
+    return Move(
+        (node, node + around.tree.n_hidden),
+        tuple(rest),
+        tuple(near[place] for place in group),
+        pair,
+        held_out_gain(pair, star, weights, fold),
+    )
+
+
+def groups_of_splits(branches: Sequence[int], splits: Collection[int]) -> list[tuple[int, ...]]:
+    """Return groups of neighbours, by their places, that splits of other trees divide from the rest.
+
+    A neighbour is on the side of a split that has most of the columns behind it.
+
+    Parameters
+    ----------
+    branches : sequence of int
+        The columns behind each neighbour, as bit sets.
+    splits : collection of int
+        Sides of splits, as bit sets.
+    """
+    found: dict[tuple[int, ...], None] = {}
+    for side in splits:
+        inside = [2 * (branch & side).bit_count() > branch.bit_count() for branch in branches]
+        groups = [tuple(place for place, is_in in enumerate(inside) if is_in == wanted) for wanted in (True, False)]
+        group = min(groups, key=lambda group: (len(group), group))
+        if len(group) >= 2:
+            found[group] = None
+    return list(found)
 
 
 def candidate_groups(star: Star, weights: FloatArray) -> list[tuple[int, ...]]:

@@ -98,6 +98,21 @@ class Surroundings:
         one, two = self.star(h, without=g), self.star(g, without=h)
         return Pair(one.messages, two.messages, one.prior, self.conditional(g, h), one.tables, two.tables)
 
+    def branches(self, node: int) -> list[int]:
+        """Return the columns behind each neighbour of a node, as bit sets."""
+        found = []
+        for other, edge in self.tree.neighbors[node]:
+            split = self.tree.edge_splits[edge]
+            below = self._below[other] if self.tree.rooted().parent[other] == node else ~self._below[node]
+            found.append(split.component & below)
+        return found
+
+    @cached_property
+    def _below(self) -> list[int]:
+        """The columns of each subtree of the rooted tree, as bit sets."""
+        columns = (1 << node if node < self.tree.n_observed else 0 for node in range(self.tree.n_nodes))
+        return self.tree.rooted().combined(columns, int.__or__)
+
     @property
     def inner_edges(self) -> list[int]:
         """The edges between two hidden variables."""
@@ -178,6 +193,26 @@ def examine_pair(pair: Pair, weights: FloatArray, fold: IntArray) -> EdgeTest:
         gain += both - scored(one)
         dependence += both - scored(h) - scored(g)
     return EdgeTest(gain, dependence)
+
+
+def held_out_gain(pair: Pair, star: Star, weights: FloatArray, fold: IntArray) -> float:
+    """Return by how many nats two hidden variables predict rows better than one, each row by fits to other rows.
+
+    Parameters
+    ----------
+    pair : Pair
+    star : Star
+        With the neighbours of both.
+    weights : array
+        Of the rows.
+    fold : array of int
+        See :func:`folds`.
+    """
+    gain = 0.0
+    for number in range(_FOLDS):
+        scored = partial(_held_out_score, weights * (fold != number), weights * (fold == number))
+        gain += scored(pair) - scored(star)
+    return gain
 
 
 def _held_out_score(fitted: FloatArray, judged: FloatArray, model: AnyLocal) -> float:

@@ -6,14 +6,12 @@ move is a small fit to the messages around one or two hidden variables, and star
 nothing is fitted from a random start but the trees at the beginning.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from math import log
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered, one_blas_thread
@@ -23,9 +21,11 @@ from latree.model.states import cap_states, rough_tolerance
 from latree.search.divide import best_division
 from latree.search.draft import Draft, Replacement
 from latree.search.edges import SMOOTHING, EdgeTest, GainDistribution, Surroundings, examine_edges, folds
-from latree.search.independence import SideTest
+from latree.search.independence import Independence
 from latree.search.moves import Move, best_moves
+from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.rearrange import Views
+from latree.search.relocate import best_relocations
 from latree.search.states import best_size
 from latree.search.support import edge_support
 from latree.table import Table
@@ -50,12 +50,6 @@ _STATE_SMOOTHING = 0.1
 # Another pairing of four subtrees must be better by this many standard errors.
 _LEAD = 1.5
 
-# Two sides of an edge are dependent if their dependence predicts rows better by this, in nats.
-_MIN_DEPENDENCE = 8.0
-
-# Two sides of an edge are dependent if chance makes as much covariance with this probability or a smaller one.
-_CHANCE = 0.01
-
 # Edges whose gain is this near the threshold, in nats, are tested once more with other folds.
 _DOUBTFUL = 6.0
 
@@ -65,11 +59,21 @@ _SURE = 15.0
 # A move must lower half of the BIC by more than this, in nats.
 _MIN_MOVE = 1.0
 
+# What a parameter costs, in nats, where a column or subtree moves to any hidden variable nearby. With the penalty of
+# BIC, columns would move to hidden variables with few states.
+_PENALTY = 1.0
+
+# Such a move must raise the log-likelihood, less the penalty, by more than this, in nats.
+_MIN_RELOCATION = 3.0
+
 # A new hidden variable must predict rows better by more than this, in nats.
 _MIN_DIVISION = 5.0
 
 # So few hidden variables are compared with a single one.
 _VERY_FEW = 3
+
+# Numbers of states that a single hidden variable starts from; BIC then chooses.
+_STAR_STATES = (2, 4)
 
 # Most repeats of each kind of step.
 _SWEEPS = 10
@@ -78,9 +82,6 @@ _MOVES = 8
 _DIVISIONS = 4
 _SIZINGS = 6
 _CYCLES = 4
-
-
-AnyMove = TypeVar("AnyMove")
 
 
 @dataclass(frozen=True)
@@ -131,12 +132,15 @@ class Search:
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
         # Tests of the last model. Then places that need not be looked at again: edges that are sure, edges without a
-        # move, nodes without a division.
+        # move, nodes without a division, nodes with the best number of states.
         self._tested: tuple[LatentTreeModel | None, dict[tuple[int, int], EdgeTest]] = (None, {})
         self._sure: set[object] = set()
         self._settled: set[object] = set()
         self._undivided: set[object] = set()
+        self._right_size: set[object] = set()
         self._distribution: GainDistribution | None = None
+        self._independence = Independence(self.block, self.table.n_states)
+        self._splits: list[int] = []  # of the trees that the search starts from
         self._progress, self._done = progress, 0.0
 
     def resolved(self, trees: Sequence[Tree]) -> Found:
@@ -152,15 +156,16 @@ class Search:
     def explained(self, trees: Sequence[Tree]) -> Found:
         """Return the hidden variables that are there, found from the best of some binary trees."""
         with one_blas_thread():
-            model = self._cut(self._first(trees))
+            self._splits = sorted({split.side for tree in trees for split in tree.splits})
+            model = self._cut(self._first(trees), SMOOTHING)
             if self._mostly_there(model):
                 model = self._rearranged(model)
             model = self._contracted(model)
             for _ in range(_CYCLES):
-                before = _outline(model)
-                model = self._divided(self._moved(model))
-                model = self._sized(self._contracted(model))
-                if _outline(model) == before:
+                before = outline(model)
+                model = self._divided(self._moved(self._relocated(model)))
+                model = self._cut(self._sized(self._contracted(model)), _STATE_SMOOTHING)
+                if outline(model) == before:
                     break
             return self._found(self._simplest(model))
 
@@ -169,10 +174,11 @@ class Search:
         tree = model.tree
         attached = [column for column in range(tree.n_observed) if tree.neighbors[column]]
         connected = any(component == sum(1 << column for column in attached) for component in tree.components)
-        if not connected or not 1 < tree.n_hidden <= _VERY_FEW:
+        if not connected or not 1 <= tree.n_hidden <= _VERY_FEW:
             return model
         star = Tree(tree.names, [(column, tree.n_observed) for column in attached])
-        return min(model, self._sized(self._first([star])), key=lambda one: one.bic(self.table))
+        stars = [self._sized(self._first([star], n_states)) for n_states in _STAR_STATES]
+        return min(model, *stars, key=lambda one: one.bic(self.table))
 
     def _found(self, model: LatentTreeModel) -> Found:
         """Return a model with the support of its edges."""
@@ -204,7 +210,7 @@ class Search:
         self._done += (1 - self._done) / 12
         self._progress(int(self._done * WHOLE), WHOLE)
 
-    def _first(self, trees: Sequence[Tree]) -> LatentTreeModel:
+    def _first(self, trees: Sequence[Tree], n_states: int = _FIRST_STATES) -> LatentTreeModel:
         """Fit some trees quickly and return the one with the lowest BIC."""
 
         def quick(tree: Tree) -> LatentTreeModel:
@@ -212,7 +218,7 @@ class Search:
             return fit_model(
                 self.table,
                 tree,
-                self._first_states(tree),
+                self._first_states(tree, n_states),
                 smoothing=SMOOTHING,
                 monitor=ConvergenceMonitor(self._tolerance, _START_ITERATIONS),
                 random_state=self.seed,
@@ -221,17 +227,17 @@ class Search:
         distinct = {tree.splits: tree for tree in trees}.values()
         return min((quick(tree) for tree in distinct), key=lambda model: model.bic(self.table))
 
-    def _first_states(self, tree: Tree) -> Sequence[int]:
+    def _first_states(self, tree: Tree, n_states: int) -> Sequence[int]:
         if self.n_states is not None:
             return [self.n_states] * tree.n_hidden
-        return cap_states(tree, self.table.n_states.tolist(), _FIRST_STATES)
+        return cap_states(tree, self.table.n_states.tolist(), n_states)
 
     def _rearranged(self, model: LatentTreeModel) -> LatentTreeModel:
         """Exchange subtrees of a binary tree where the four-point rule on their posteriors asks for it."""
         for _ in range(_SWEEPS):
             verdicts = Views(model, self.block).verdicts().values()
             leading = sorted((one for one in verdicts if one.rival_lead > _LEAD), key=lambda one: -one.rival_lead)
-            chosen = _apart(leading, lambda one: {*one.ends, *one.tops})
+            chosen = apart(leading, lambda one: {*one.ends, *one.tops})
             if not chosen:
                 break
             draft = Draft(model)
@@ -243,22 +249,20 @@ class Search:
             model = self._fitted(draft.start(self.table), _START_ITERATIONS)
         return model
 
-    def _cut(self, model: LatentTreeModel) -> LatentTreeModel:
+    def _cut(self, model: LatentTreeModel, smoothing: float) -> LatentTreeModel:
         """Cut edges whose two sides are independent."""
         while True:
             around = Surroundings(model, self.block)
             edges = around.inner_edges
-            tests = self._tests(around, edges, 0)
-            weak = [edge for edge, test in zip(edges, tests, strict=True) if test.dependence < _MIN_DEPENDENCE]
-            apart = [edge for edge in weak if self._sides.p_value(_side(model.tree, edge)) > _CHANCE]
-            if not apart:
+            gone = self._independence.edges(model.tree, edges, self._tests(around, edges, 0))
+            if not gone:
                 return model
             draft = Draft(model)
-            for edge in apart:
+            for edge in gone:
                 draft.disconnect(*model.tree.edges[edge].tolist())
             draft.tidy()
-            self.steps["cuts"] += len(apart)
-            model = self._fitted(draft.start(self.table))
+            self.steps["cuts"] += len(gone)
+            model = self._fitted(draft.start(self.table), smoothing=smoothing)
 
     def _mostly_there(self, model: LatentTreeModel) -> bool:
         """Return whether the rows show most edges of a binary tree; rearranging would mislead where they do not."""
@@ -269,29 +273,25 @@ class Search:
         self._gains(around, edges, 0)  # estimates the distribution of gains
         return self._least_gain < 0
 
-    @cached_property
-    def _sides(self) -> SideTest:
-        return SideTest(self.block, self.table.n_states)
-
     def _contracted(self, model: LatentTreeModel) -> LatentTreeModel:
         """Contract the edges that the rows do not show, until they show all edges that are left."""
         for number in range(_CONTRACTIONS):
             around = Surroundings(model, self.block)
-            edges = [edge for edge in around.inner_edges if _edge_place(model.tree, edge) not in self._sure]
+            edges = [edge for edge in around.inner_edges if edge_place(model.tree, edge) not in self._sure]
             if not edges:
                 break
             gains = self._gains(around, edges, number)
             self._sure |= {
-                _edge_place(model.tree, edge)
+                edge_place(model.tree, edge)
                 for edge, gain in zip(edges, gains, strict=True)
                 if gain > self._least_gain + _SURE
             }
             gone = [edge for edge, gain in zip(edges, gains, strict=True) if gain <= self._least_gain]
             if not gone:
                 break
-            clusters = _clusters(model.tree.edges[gone].tolist())
             draft = Draft(model)
-            draft.replace(list(map_ordered(partial(self._merged, around), clusters)))
+            merged = map_ordered(partial(self._merged, around), clusters(model.tree.edges[gone].tolist()))
+            draft.replace(list(merged))
             draft.tidy()
             self.steps["contractions"] += len(gone)
             model = self._fitted(draft.start(self.table))
@@ -340,14 +340,14 @@ class Search:
         best = model.bic(self.table)
         for _ in range(_MOVES):
             around = Surroundings(model, self.block)
-            places = {edge: _edge_place(model.tree, edge) for edge in around.inner_edges}
+            places = {edge: edge_place(model.tree, edge) for edge in around.inner_edges}
             edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
             moves = [move for move in best_moves(around, edges, self.log_rows) if move.gain > _MIN_MOVE]
             movable = {frozenset(move.ends) for move in moves}
             self._settled |= {
                 places[edge] for edge in edges if frozenset(model.tree.edges[edge].tolist()) not in movable
             }
-            chosen = _apart(moves, lambda move: {*move.ends, *move.neighbors, *move.other_neighbors})
+            chosen = apart(moves, lambda move: {*move.ends, *move.neighbors, *move.other_neighbors})
             # Each move lowers BIC by itself. If all of them together do not, only the better half is made.
             while chosen:
                 tried = self._after(model, chosen)
@@ -360,6 +360,33 @@ class Search:
             model, best = tried, tried.bic(self.table)
         return model
 
+    def _relocated(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Attach columns and subtrees to other hidden variables nearby while that predicts the rows better."""
+        score = self._score(model)
+        for _ in range(_MOVES):
+            around = Surroundings(model, self.block)
+            moves = [move for move in best_relocations(around, _PENALTY) if move.gain > _MIN_RELOCATION]
+            chosen = apart(moves, lambda move: {move.node, move.old, move.new})
+            while chosen:
+                draft = Draft(model)
+                for move in chosen:
+                    draft.disconnect(move.node, move.old)
+                    draft.connect(move.node, move.new, move.joint)
+                draft.tidy()
+                tried = self._fitted(draft.start(self.table))
+                if self._score(tried) > score:
+                    break
+                chosen = chosen[: len(chosen) // 2]
+            if not chosen:
+                break
+            self.steps["moves"] += len(chosen)
+            model, score = tried, self._score(tried)
+        return model
+
+    def _score(self, model: LatentTreeModel) -> float:
+        """Return the log-likelihood of the rows, less the penalty of relocations."""
+        return model.log_likelihood(self.table) - _PENALTY * model.n_parameters
+
     def _divided(self, model: LatentTreeModel) -> LatentTreeModel:
         """Put new hidden variables above some neighbours of one where two predict better."""
         for number in range(_DIVISIONS):
@@ -368,13 +395,13 @@ class Search:
             tree = model.tree
             least = _MIN_DIVISION if self._distribution is None else max(_MIN_DIVISION, self._least_gain)
             places = {
-                node: (_place(tree, node), len(model.tables[node])) for node in range(tree.n_observed, tree.n_nodes)
+                node: (place(tree, node), len(model.tables[node])) for node in range(tree.n_observed, tree.n_nodes)
             }
             nodes = [node for node, place in places.items() if place not in self._undivided]
-            found = map_ordered(partial(best_division, around, fold), nodes)
+            found = map_ordered(partial(best_division, around, fold, self._splits, self.log_rows), nodes)
             moves = sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
             self._undivided |= {places[node] for node in nodes} - {places[move.ends[0]] for move in moves}
-            chosen = _apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
+            chosen = apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
             if not chosen:
                 break
             self.steps["divisions"] += len(chosen)
@@ -396,10 +423,13 @@ class Search:
         best = model.bic(self.table)
         for _ in range(_SIZINGS):
             around = Surroundings(model, self.block)
-            nodes = range(model.tree.n_observed, model.tree.n_nodes)
-            found = map_ordered(partial(self._resized, around), nodes)
+            hidden = range(model.tree.n_observed, model.tree.n_nodes)
+            settings = {node: (place(model.tree, node), self._sizes_around(model, node)) for node in hidden}
+            nodes = [node for node in hidden if settings[node] not in self._right_size]
+            found = list(map_ordered(partial(self._resized, around), nodes))
+            self._right_size |= {settings[node] for node, (gain, _) in zip(nodes, found, strict=True) if gain <= 0}
             gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
-            chosen = _apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
+            chosen = apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
             if not chosen:
                 break
             draft = Draft(model)
@@ -410,6 +440,11 @@ class Search:
             model, best = tried, tried.bic(self.table)
         return model
 
+    @staticmethod
+    def _sizes_around(model: LatentTreeModel, node: int) -> tuple[int, ...]:
+        """Return the number of states of a node, and those of its neighbours."""
+        return tuple(len(model.tables[u]) for u in (node, *sorted(u for u, _ in model.tree.neighbors[node])))
+
     def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
         """Return by how much BIC falls with the best number of states of a hidden variable; 0 if that is its own."""
         star = around.star(node)
@@ -417,45 +452,3 @@ class Search:
         now = star.n_parameters * self.log_rows - 2 * float(around.weights @ star.rows())
         gain = now - best.bic if len(best.star.prior) != len(star.prior) else 0.0
         return gain, Replacement([node], [u for u, _ in around.tree.neighbors[node]], best.star)
-
-
-def _apart(moves: Iterable[AnyMove], touched_by: Callable[[AnyMove], set[int]]) -> list[AnyMove]:
-    """Return the moves, the first ones first, no two of which touch the same node."""
-    chosen: list[AnyMove] = []
-    touched: set[int] = set()
-    for move in moves:
-        nodes = touched_by(move)
-        if not touched & nodes:
-            chosen.append(move)
-            touched |= nodes
-    return chosen
-
-
-def _clusters(edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the groups of nodes that some edges connect."""
-    groups: dict[int, set[int]] = {}
-    for u, v in edges:
-        together = groups.get(u, {u}) | groups.get(v, {v})
-        groups |= dict.fromkeys(together, together)
-    return [sorted(group) for node, group in groups.items() if node == min(group)]
-
-
-def _side(tree: Tree, edge: int) -> NDArray[np.bool_]:
-    """Return for each column whether it is on the one side of an edge."""
-    side = tree.edge_splits[edge].side
-    return np.array([bool(side >> column & 1) for column in range(tree.n_observed)])
-
-
-def _place(tree: Tree, node: int) -> object:
-    """Return what identifies a node whatever its number: the splits of its edges."""
-    return frozenset(tree.edge_splits[edge] for _, edge in tree.neighbors[node])
-
-
-def _edge_place(tree: Tree, edge: int) -> object:
-    """Return what identifies an edge and its neighbourhood whatever its number."""
-    return frozenset(_place(tree, node) for node in tree.edges[edge].tolist())
-
-
-def _outline(model: LatentTreeModel) -> object:
-    """Return what must stay the same for a search to end."""
-    return model.tree.splits, tuple(sorted(model.n_states.tolist()))

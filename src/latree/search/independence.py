@@ -1,11 +1,86 @@
-"""Whether two sets of columns are independent, from the rows alone: no fitted model can make them look dependent."""
+"""Whether the two sides of an edge are independent.
+
+Two questions are asked. By how much does the dependence between the sides predict rows better, in a fitted model? And
+does chance make as much covariance between them as there is, in the rows alone? No fitted model can make independent
+sides look dependent in the second question, but it has little power where columns have many states.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import IntArray
 from latree.counts.distances import gamma_tail
+from latree.search.edges import EdgeTest
 from latree.table import Block
+from latree.tree import Split, Tree
+
+# An edge of the first tree is clearly there if the dependence of its sides predicts rows better by this, in nats.
+# Messages are tuned to all rows, so that independent sides reach values up to here in a tree with many states.
+_CLEAR_DEPENDENCE = 18.0
+
+# Two sides are independent if their dependence predicts rows better by less than the first number, in nats, and chance
+# makes as much covariance between them with at least the second, a probability. Either pair decides.
+_INDEPENDENT = ((8.0, 0.1), (2.0, 0.01))
+
+
+class Independence:
+    """Finds edges whose two sides are independent.
+
+    Parameters
+    ----------
+    block : Block
+        The rows.
+    n_states : array of int
+        Of the columns.
+    """
+
+    def __init__(self, block: Block, n_states: IntArray) -> None:
+        self._block, self._n_states = block, n_states
+        self._weak: list[Split] | None = None
+
+    def edges(self, tree: Tree, edges: Sequence[int], tests: Sequence[EdgeTest]) -> list[int]:
+        """Return the edges whose two sides are independent.
+
+        The first call has the binary tree that a search starts from. Later ones look only at edges that were not clear
+        then: with few states, a hidden variable may have lost what it says about the other side.
+
+        Parameters
+        ----------
+        tree : Tree
+        edges : sequence of int
+            Between hidden variables.
+        tests : sequence of EdgeTest
+            One for each edge.
+        """
+        if self._weak is None:
+            self._weak = [
+                tree.edge_splits[edge]
+                for edge, test in zip(edges, tests, strict=True)
+                if test.dependence < _CLEAR_DEPENDENCE
+            ]
+        return [
+            edge
+            for edge, test in zip(edges, tests, strict=True)
+            if self._is_weak(tree.edge_splits[edge]) and self._independent(tree.edge_splits[edge], test.dependence)
+        ]
+
+    def _is_weak(self, split: Split) -> bool:
+        """Return whether a split is one of those that were not clear, which may have divided a larger component."""
+        sides = (split.side, split.other_side)
+        return any(weak.side & split.component in sides for weak in self._weak or ())
+
+    def _independent(self, split: Split, dependence: float) -> bool:
+        if dependence >= _INDEPENDENT[0][0]:
+            return False
+        p_value = self._sides.p_value(np.array([bool(split.side >> j & 1) for j in range(len(self._n_states))]))
+        return any(dependence < least and p_value > chance for least, chance in _INDEPENDENT)
+
+    @cached_property
+    def _sides(self) -> "SideTest":
+        return SideTest(self._block, self._n_states)
 
 
 class SideTest:

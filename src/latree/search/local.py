@@ -133,6 +133,22 @@ class Pair:
             Star(self.other_messages, self.between @ self.prior, self.other_tables),
         )
 
+    def flipped(self) -> "Pair":
+        """Return the same model with H and G exchanged."""
+        other_prior = self.between @ self.prior
+        back = (self.between * self.prior).T / np.maximum(other_prior, TINY)
+        return Pair(self.other_messages, self.messages, other_prior, back, self.other_tables, self.tables)
+
+    def as_star(self) -> Star:
+        """Return H alone, with G as the last of its neighbours."""
+        product, _ = _Neighbors(self.other_messages, self.other_tables).product()
+        message = product / np.maximum(product.max(axis=0), TINY)
+        return Star((*self.messages, message), self.prior, (*self.tables, self.between))
+
+    def with_star(self, star: Star) -> "Pair":
+        """Return the model with H as in a star that :meth:`as_star` returned, after a fit of it."""
+        return replace(self, prior=star.prior, between=star.tables[-1], tables=star.tables[:-1])
+
     def merged(self, k: int) -> Star:
         """Return a model with one hidden variable of k states in the place of both, for EM to start from.
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.search.local import Star, fit
+from latree.search.local import Pair, Star, fit
 
 _ITERATIONS = 15  # of EM after a state was added or taken away
 _SPLIT = 0.5  # how far the two halves of a state are moved apart
@@ -23,7 +23,14 @@ class Sized:
 
 
 def best_size(
-    star: Star, weights: FloatArray, *, smoothing: float, log_rows: float, seed: int, fewer: bool = True
+    star: Star,
+    weights: FloatArray,
+    *,
+    smoothing: float,
+    log_rows: float,
+    seed: int = 0,
+    fewer: bool = True,
+    more: bool = True,
 ) -> Sized:
     """Return the number of states with the lowest BIC, found by taking away and adding states one by one.
 
@@ -38,8 +45,8 @@ def best_size(
         The logarithm of the number of rows: what BIC charges for two parameters.
     seed : int
         Of the directions in which states are split.
-    fewer : bool
-        Whether states may be taken away, too.
+    fewer, more : bool
+        Whether states may be taken away, and whether they may be added.
     """
 
     def sized(start: Star) -> Sized:
@@ -47,14 +54,22 @@ def best_size(
         return Sized(found.model, found.model.n_parameters * log_rows - 2 * float(weights @ found.rows))
 
     best = sized(star)
-    more = partial(_with_one_more, seed=seed)
-    for candidates in (_with_one_less, more) if fewer else (more,):
+    kinds = ((fewer, _with_one_less), (more, partial(_with_one_more, seed=seed)))
+    for candidates in (kind for wanted, kind in kinds if wanted):
         while True:
             tried = min((sized(start) for start in candidates(best.star)), key=lambda found: found.bic, default=best)
             if tried.bic >= best.bic:
                 break
             best = tried
     return best
+
+
+def reduced(pair: Pair, weights: FloatArray, *, smoothing: float, log_rows: float) -> Pair:
+    """Take away states of two neighbouring hidden variables, of one and then of the other, while that lowers BIC."""
+    for _ in range(2):
+        sized = best_size(pair.as_star(), weights, smoothing=smoothing, log_rows=log_rows, more=False)
+        pair = pair.with_star(sized.star).flipped()
+    return pair
 
 
 def _with_one_less(star: Star) -> Iterator[Star]:

@@ -1,0 +1,45 @@
+"""Places in a tree whatever the numbers of its nodes, and moves that do not touch each other."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from latree.model import LatentTreeModel
+from latree.tree import Tree
+
+AnyMove = TypeVar("AnyMove")
+
+
+def apart(moves: Iterable[AnyMove], touched_by: Callable[[AnyMove], set[int]]) -> list[AnyMove]:
+    """Return the moves, the first ones first, no two of which touch the same node."""
+    chosen: list[AnyMove] = []
+    touched: set[int] = set()
+    for move in moves:
+        nodes = touched_by(move)
+        if not touched & nodes:
+            chosen.append(move)
+            touched |= nodes
+    return chosen
+
+
+def clusters(edges: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return the groups of nodes that some edges connect."""
+    groups: dict[int, set[int]] = {}
+    for u, v in edges:
+        together = groups.get(u, {u}) | groups.get(v, {v})
+        groups |= dict.fromkeys(together, together)
+    return [sorted(group) for node, group in groups.items() if node == min(group)]
+
+
+def place(tree: Tree, node: int) -> object:
+    """Return what identifies a node whatever its number: the splits of its edges."""
+    return frozenset(tree.edge_splits[edge] for _, edge in tree.neighbors[node])
+
+
+def edge_place(tree: Tree, edge: int) -> object:
+    """Return what identifies an edge and its neighbourhood whatever its number."""
+    return frozenset(place(tree, node) for node in tree.edges[edge].tolist())
+
+
+def outline(model: LatentTreeModel) -> object:
+    """Return what must stay the same for a search to end."""
+    return model.tree.splits, tuple(sorted(model.n_states.tolist()))
