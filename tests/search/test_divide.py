@@ -6,7 +6,14 @@ import pytest
 from helpers.models import copying_model, grouped_model, star
 from helpers.search import random_star, surroundings
 from latree.model import fit_model
-from latree.search.divide import best_division, candidate_groups, residual_dependence, state_agreement
+from latree.search import divide
+from latree.search.divide import (
+    best_division,
+    candidate_groups,
+    groups_of_splits,
+    residual_dependence,
+    state_agreement,
+)
 from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING, folds
 from latree.search.local import Star, fit
@@ -30,9 +37,9 @@ def around_star(table, n_states=3):
     return surroundings(fit_model(table, tree, n_states, smoothing=SMOOTHING, random_state=0).model, table)
 
 
-def divided(around, seed=0):
+def divided(around, seed=0, splits=()):
     n_rows, node = len(around.weights), around.tree.n_observed
-    return best_division(around, folds(n_rows, seed), node)
+    return best_division(around, folds(n_rows, seed), splits, np.log(n_rows), node)
 
 
 @pytest.mark.parametrize("sizes", [(4, 4), (7, 3), (2, 5), (2, 2)])
@@ -52,6 +59,39 @@ def test_two_hidden_variables_behind_a_star_are_found(sizes):
 def test_a_true_star_is_not_divided(seed):
     table = grouped_model((8,), top=False).sample(800, seed)
     assert divided(around_star(table), seed).gain < 5
+
+
+@pytest.mark.parametrize("strength", [0.6, 0.95])
+def test_four_states_that_are_two_times_two_are_divided(strength):
+    """One hidden variable of four states says all that two of two states say, with twice the parameters."""
+    tree = Tree([f"x{j}" for j in range(8)], [*((j, 8 + j // 4) for j in range(8)), (8, 9)])
+    model = copying_model(tree, lambda u, v: strength if min(u, v) < 8 else 0.5, [4] * 8 + [2, 2])
+    for seed in range(3):
+        around = around_star(model.sample(1500, seed), n_states=4)
+        move = divided(around, seed)
+        assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+        assert move.pair.between.shape == (2, 2)
+        assert move.gain > 5
+
+
+def test_groups_of_other_trees_are_tried(monkeypatch):
+    """Where neighbours themselves suggest nothing, splits do."""
+    around = around_star(two_groups((4, 4)))
+    monkeypatch.setattr(divide, "candidate_groups", lambda star, weights: [(0, 4), (1, 5)])
+    assert divided(around).gain < 0
+    move = divided(around, splits=[0b11, 0b11110000])
+    assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+    assert move.gain > CLEAR
+
+
+def test_a_neighbour_is_on_the_side_of_most_of_its_columns():
+    branches = [0b1, 0b10, 0b11100, 0b1100000]
+    assert groups_of_splits(branches, [0b11]) == [(0, 1)]
+    assert groups_of_splits(branches, [0b1111100]) == [(0, 1)]
+    assert groups_of_splits(branches, [0b1101]) == [(0, 2)]
+    assert groups_of_splits(branches, [0b0101, 0b100001]) == []  # a third and a half are not most
+    assert groups_of_splits(branches, [0b1, 0b1111110]) == []  # one neighbour is no group
+    assert groups_of_splits(branches, [0b11, 0b1111100, 0b11]) == [(0, 1)]
 
 
 def test_two_groups_of_the_same_size_are_found_in_every_sample():

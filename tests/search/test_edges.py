@@ -10,7 +10,15 @@ from helpers.search import surroundings
 from latree.model import fit_model
 from latree.paper.simulate import random_tree
 from latree.search import edges
-from latree.search.edges import SMOOTHING, EdgeTest, GainDistribution, examine_edges, examine_pair, folds
+from latree.search.edges import (
+    SMOOTHING,
+    EdgeTest,
+    GainDistribution,
+    examine_edges,
+    examine_pair,
+    folds,
+    held_out_gain,
+)
 from latree.tree import Tree
 
 BINARY = np.array([-3, 0, 0, 1, 2, 4, 5, 7, 7, 8, 10, 11], dtype=float)  # gains of a binary tree that is right
@@ -232,3 +240,28 @@ DECISIONS = [
 @pytest.mark.parametrize(("gains", "expected", "margin"), DECISIONS)
 def test_thresholds_of_known_gains(gains, expected, margin):
     assert threshold(gains) == pytest.approx(expected, abs=margin)
+
+
+def test_branches_are_the_columns_behind_each_neighbour():
+    for model in small_models():
+        around = surroundings(model, model.sample(5, 0))
+        for node in range(model.tree.n_nodes):
+            branches = around.branches(node)
+            own = 1 << node if node < model.tree.n_observed else 0
+            assert sum(branches) | own in {*model.tree.components, own}
+            for branch, (other, edge) in zip(branches, model.tree.neighbors[node], strict=True):
+                split = model.tree.edge_splits[edge]
+                assert branch in (split.side, split.other_side)
+                if other < model.tree.n_observed:
+                    assert branch >> other & 1
+
+
+def test_the_gain_on_other_rows_says_which_of_two_models_is_right():
+    for between, sign in ((0.6, 1), (1.0, -1)):
+        around = two_groups(between)
+        pair = around.pair(8, 9)
+        one = pair.merged(3)
+        gain = held_out_gain(pair, one, around.weights, folds(600, 0))
+        assert sign * gain > 0
+        again = held_out_gain(pair, one, 2 * around.weights, folds(600, 0))
+        assert abs(again - 2 * gain) < 0.3 * abs(2 * gain)  # smoothing weighs less

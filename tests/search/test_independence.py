@@ -1,4 +1,4 @@
-"""Whether two sets of columns are independent, from the rows alone."""
+"""Whether the two sides of an edge are independent: by a fitted model, and by the rows alone."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,11 @@ from scipy import stats
 
 from helpers.models import grouped_model, holes, table_of
 from helpers.search import all_of
-from latree.search.independence import SideTest
+from latree.search import independence
+from latree.search.edges import EdgeTest
+from latree.search.independence import Independence, SideTest
 from latree.table import Block
+from latree.tree import Tree
 
 SIDE = np.arange(8) < 4
 
@@ -126,3 +129,54 @@ def test_numbers_of_states_may_differ():
         tested = SideTest(Block(codes, None), np.array([6, 3, 2, 6, 2]))
         found.append(tested.p_value(np.array([True, True, True, False, False])))
     check_uniform(found)
+
+
+CHAIN = Tree("abcdef", [(0, 6), (1, 6), (6, 7), (2, 7), (3, 7), (7, 8), (4, 8), (5, 8)])
+
+
+def found_edges(monkeypatch, p_value, *dependences):
+    """What is independent in a chain of three hidden variables, where rows alone have a p-value."""
+    monkeypatch.setattr(SideTest, "p_value", lambda self, side: p_value)
+    rows = Block(np.zeros((4, 6), dtype=np.uint8), None)
+    return Independence(rows, np.full(6, 2)).edges(CHAIN, [2, 5], [EdgeTest(50, value) for value in dependences])
+
+
+def test_edges_are_independent_by_both_questions(monkeypatch):
+    """Little dependence and a large p-value, or next to none and a p-value that is not very small."""
+    assert found_edges(monkeypatch, 0.5, 7, 9) == [2]
+    assert found_edges(monkeypatch, 0.12, 9, 7) == [5]
+    assert found_edges(monkeypatch, 0.08, 7, 1) == [5]
+    assert found_edges(monkeypatch, 0.012, 3, 1.5) == [5]
+    assert found_edges(monkeypatch, 0.008, -5, 1) == []
+
+
+def test_edges_that_were_clear_in_the_first_tree_are_never_cut(monkeypatch):
+    monkeypatch.setattr(SideTest, "p_value", lambda self, side: 0.9)
+    for first, later in ((17.0, [2]), (19.0, [])):
+        sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
+        assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, first), EdgeTest(0, 100)]) == []
+        assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 1), EdgeTest(0, 1)]) == later
+
+
+def test_a_split_is_recognised_in_what_a_cut_leaves(monkeypatch):
+    """After a cut, the same edge divides a smaller component."""
+    monkeypatch.setattr(SideTest, "p_value", lambda self, side: 0.9)
+    sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
+    assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 10), EdgeTest(0, 1)]) == [5]
+    left = CHAIN.cut([5])
+    edge = left.edges.tolist().index([6, 7])
+    assert sides.edges(left, [edge], [EdgeTest(0, 1)]) == [edge]
+
+
+def test_the_side_of_an_edge_is_what_is_tested(monkeypatch):
+    asked = []
+    monkeypatch.setattr(SideTest, "p_value", lambda self, side: asked.append(side.tolist()) or 0.0)
+    sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
+    sides.edges(CHAIN, [2], [EdgeTest(0, 1)])
+    assert asked[0] in ([True] * 2 + [False] * 4, [False] * 2 + [True] * 4)
+
+
+def test_rows_are_not_asked_where_dependence_is_clear(monkeypatch):
+    monkeypatch.setattr(independence, "SideTest", None)
+    sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
+    assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 8), EdgeTest(0, 40)]) == []

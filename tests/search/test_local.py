@@ -287,3 +287,24 @@ def test_two_hidden_variables_start_as_near_copies():
     assert pair.other_messages == tuple(small.messages[place] for place in (1, 3))
     np.testing.assert_allclose(pair.between @ pair.prior, small.prior)
     assert 0.5 < np.diag(pair.between).min() < 0.99
+
+
+PAIRS = [model for model in MODELS if isinstance(model, Pair)]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_either_of_two_hidden_variables_may_be_the_first(pair):
+    np.testing.assert_allclose(pair.flipped().rows(), pair.rows(), **EXACT)
+    again = pair.flipped().flipped()
+    for one, other in zip(all_tables(again), all_tables(pair), strict=True):
+        np.testing.assert_allclose(one, other, **EXACT)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_pair_is_a_star_whose_last_neighbour_is_hidden(pair):
+    small = pair.as_star()
+    assert small.messages[-1].max(axis=0) == pytest.approx(1)
+    difference = small.rows() - pair.rows()  # the message has another scale in each row, the same for all models
+    changed = replace(small, prior=small.prior[::-1] / small.prior.sum())
+    np.testing.assert_allclose(changed.rows() - pair.with_star(changed).rows(), difference, **EXACT)
+    assert pair.with_star(small) == replace(pair, tables=small.tables[:-1], between=small.tables[-1])

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from helpers.models import copying_model, star
-from helpers.search import random_star, random_tables, surroundings
+from helpers.search import random_pair, random_star, random_tables, surroundings
+from latree.model import fit_model
 from latree.search import states
-from latree.search.local import Star, fit
-from latree.search.states import MAX_STATES, best_size
+from latree.search.local import Pair, Star, fit
+from latree.search.states import MAX_STATES, best_size, merged_states, reduced
+from latree.tree import Tree
 
 SETTINGS = {"smoothing": 0.1, "seed": 0}
 
@@ -129,3 +131,40 @@ def test_the_states_that_are_merged_differ_least_for_their_weights(monkeypatch):
     found = best_size(small, np.ones(10), log_rows=10.0, **SETTINGS).star
     np.testing.assert_allclose(found.prior, [0.6, 0.4])
     np.testing.assert_allclose(found.tables[0], [[0.7, 0.475], [0.3, 0.525]])
+
+
+def test_states_are_only_taken_away_if_more_are_not_wanted():
+    assert chosen(with_states(classes(3), 2), more=False).star.prior.shape == (2,)
+    assert chosen(with_states(classes(3), 5), more=False).star.prior.shape == (3,)
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (3, 2), (2, 2)])
+def test_two_hidden_variables_are_reduced_to_the_states_that_they_have(sizes):
+    tree = Tree([f"x{j}" for j in range(8)], [*((j, 8 + j // 4) for j in range(8)), (8, 9)])
+    model = copying_model(tree, lambda u, v: 0.7, [4] * 8 + list(sizes))
+    table = model.sample(1500, 0)
+    around = surroundings(fit_model(table, tree, 4, smoothing=1.0, random_state=0).model, table)
+    pair = around.pair(8, 9)
+    found = reduced(pair, around.weights, smoothing=1.0, log_rows=np.log(1500))
+    assert found.between.shape == sizes[::-1]
+    assert found.messages is pair.messages
+    assert (pair.rows() - found.rows()).sum() < (pair.n_parameters - found.n_parameters) * np.log(1500) / 2
+
+
+def test_states_that_are_alike_are_merged():
+    """Each state stands twice; halves of it come together again, and the model says the same."""
+    rng = np.random.default_rng(0)
+    pair = random_pair((("hard", "soft"), ("hard", "hard")), ((3, 4), (3, 2)), (2, 2), rng)
+    twice = Pair(
+        pair.messages,
+        pair.other_messages,
+        np.repeat(pair.prior, 2) / 2,
+        np.repeat(np.repeat(pair.between, 2, axis=0), 2, axis=1) / 2,
+        tuple(np.repeat(table, 2, axis=1) for table in pair.tables),
+        tuple(np.repeat(table, 2, axis=1) for table in pair.other_tables),
+    )
+    found = merged_states(twice, 2)
+    assert found.between.shape == (2, 2)
+    np.testing.assert_allclose(found.rows(), pair.rows())
+    assert merged_states(twice, 3).between.shape == (3, 3)
+    np.testing.assert_allclose(merged_states(twice, 4).rows(), pair.rows())

@@ -7,6 +7,7 @@ states are reduced before one and two are compared.
 """
 
 from collections.abc import Collection, Sequence
+from math import ceil, sqrt
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
@@ -17,7 +18,7 @@ from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings, held_out_gain
 from latree.search.local import Pair, Star, fit
 from latree.search.moves import Move
-from latree.search.states import reduced
+from latree.search.states import merged_states, reduced
 
 # Groups of neighbours of either kind that are tried for each hidden variable.
 _CANDIDATES = 8
@@ -25,8 +26,8 @@ _CANDIDATES = 8
 # Iterations of EM for each group, after which the best few go on.
 _FIRST_ITERATIONS = 5
 
-# How many groups go on.
-_FINALISTS = 3
+# How many groups go on, with all states and with few.
+_FINALISTS = 2
 
 # Iterations of EM for each of these.
 _ITERATIONS = 15
@@ -60,11 +61,18 @@ def best_division(
         return None
     star, weights = around.star(node), around.weights
     groups = dict.fromkeys([*candidate_groups(star, weights), *groups_of_splits(around.branches(node), splits)])
-    first = [
-        (fit(star.divided(group), weights, smoothing=SMOOTHING, max_iterations=_FIRST_ITERATIONS), group)
-        for group in groups
-    ]
-    first.sort(key=lambda one: -float(weights @ one[0].rows))
+    # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
+    few = ceil(sqrt(len(star.prior)))
+    starts = [(star.divided(group), group) for group in groups]
+    small = [(merged_states(pair, few), group) for pair, group in starts]
+
+    def best(candidates: list[tuple[Pair, tuple[int, ...]]], number: int) -> list[tuple[Pair, tuple[int, ...]]]:
+        found = [
+            (fit(pair, weights, smoothing=SMOOTHING, max_iterations=_FIRST_ITERATIONS), group)
+            for pair, group in candidates
+        ]
+        found.sort(key=lambda one: -float(weights @ one[0].rows))
+        return [(one.model, group) for one, group in found[:number]]
 
     def finished(start: Pair) -> Pair:
         pair = fit(start, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS).model
@@ -73,7 +81,8 @@ def best_division(
     def half_bic(pair: Pair) -> float:
         return pair.n_parameters * log_rows / 2 - float(weights @ pair.rows())
 
-    finalists = [(finished(found.model), group) for found, group in first[:_FINALISTS]]
+    chosen = best(starts, _FINALISTS) + best(small, _FINALISTS)
+    finalists = [(finished(pair), group) for pair, group in chosen]
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
     rest = [u for place, u in enumerate(near) if place not in group]
     return Move(

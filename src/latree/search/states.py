@@ -72,6 +72,16 @@ def reduced(pair: Pair, weights: FloatArray, *, smoothing: float, log_rows: floa
     return pair
 
 
+def merged_states(pair: Pair, n_states: int) -> Pair:
+    """Merge states of two neighbouring hidden variables until each has so many, the most alike first, without a fit."""
+    for _ in range(2):
+        star = pair.as_star()
+        while len(star.prior) > n_states:
+            star = next(_with_one_less(star))
+        pair = pair.with_star(star).flipped()
+    return pair
+
+
 def _with_one_less(star: Star) -> Iterator[Star]:
     """Yield the model with two states merged: the two whose neighbours' distributions differ least."""
     k = len(star.prior)
