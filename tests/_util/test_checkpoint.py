@@ -106,9 +106,10 @@ def test_finished_work_is_not_done_again(tmp_path, monkeypatch):
         as_table(write(tmp_path / "data.csv")),
         Settings("nj", goal="predict", bootstrap=4, random_state=0),
     )
-    learn_model(table, settings, keep=Checkpoint(tmp_path / "kept", {}))
+    first = learn_model(table, settings, keep=Checkpoint(tmp_path / "kept", {}))
+    monkeypatch.setattr("latree.learn.measure_worth", lambda *_, **__: first.worth)  # its small fits are not kept
     monkeypatch.setattr("latree.inference.em.Expectation.__call__", None)
-    monkeypatch.setattr("latree.table.memory.LocalRows.resampled", None)
+    monkeypatch.setattr("latree.learners.methods.Method.replicate", None)
     told = []
     keep = Checkpoint(tmp_path / "kept", {})
     learn_model(table, settings, lambda name, at_most=False: lambda *numbers: told.append((name, *numbers)), keep=keep)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from helpers.exports import JUDGED_IDS, hostile_models, judged_models, labelled
-from helpers.networks import XMLBIFReader, check_agrum, check_pgmpy
+from helpers.networks import check_agrum, check_pgmpy, readwrite
 from latree.export import to_xmlbif
 from latree.export.names import one_line
 from latree.tree import Tree
@@ -13,7 +13,7 @@ from latree.tree import Tree
 @settings(max_examples=60)
 @given(hostile_models())
 def test_pgmpy_reads_the_same_tables(model):
-    reader = XMLBIFReader(string=to_xmlbif(model))
+    reader = readwrite.XMLBIFReader(string=to_xmlbif(model))
     check_pgmpy(model, reader.get_model(), reader.variables)
     for column, name in zip(model.columns, reader.variables, strict=False):
         assert name.startswith(one_line(column.name))
@@ -30,6 +30,6 @@ def test_pyagrum_computes_the_same_posteriors(model, tmp_path):
 def test_names_stay_as_they_are():
     names = ["<b>&amp;</b>", 'quote"s', "A", "a", "日本 x"]
     model = labelled(Tree(names, [(i, 5) for i in range(5)]), [["<= 2", "> 2"]] * 5, 0)
-    reader = XMLBIFReader(string=to_xmlbif(model))
+    reader = readwrite.XMLBIFReader(string=to_xmlbif(model))
     assert reader.variables == [*names, "H1"]
     assert reader.variable_states["A"] == ["<= 2", "> 2"]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from helpers.models import model_on
@@ -94,8 +94,11 @@ def test_wrong_names_are_refused(new_names, message):
         MODEL.rename(new_names)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-@given(new=st.lists(st.text(max_size=3), min_size=3, max_size=3))
+# Most of these are accepted; most texts of any letters are not.
+MOSTLY_FINE = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=3)
+
+
+@given(new=st.lists(MOSTLY_FINE, min_size=3, max_size=3, unique=True))
 def test_whatever_is_accepted_comes_back(new, tmp_path_factory):
     try:
         model = MODEL.rename(dict(zip(("H1", "H2", "all"), new, strict=True)))
@@ -103,7 +106,7 @@ def test_whatever_is_accepted_comes_back(new, tmp_path_factory):
         assume(False)
     assert names(model) == (tuple(new[:2]), tuple(new))
     assert [model.node(name) for name in model.node_names] == list(range(8))
-    path = tmp_path_factory.mktemp("named") / "model.json"
+    path = tmp_path_factory.getbasetemp() / "named.json"
     model.save(path)
     assert names(LatentTreeModel.load(path)) == names(model)
 

@@ -67,7 +67,7 @@ function showResults(open) {
       });
       return entry;
     }),
-    ...(open && !hits.length ? [make("li", { class: "muted none" }, "No column has this name")] : []),
+    ...(open && !hits.length ? [make("li", { class: "muted none" }, "No column or hidden variable has this name")] : []),
   );
   results.hidden = !open;
   input.setAttribute("aria-expanded", String(open));
