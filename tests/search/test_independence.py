@@ -154,8 +154,10 @@ def test_edges_that_were_clear_in_the_first_tree_are_never_cut(monkeypatch):
     monkeypatch.setattr(SideTest, "p_value", lambda self, side: 0.9)
     for first, later in ((17.0, [2]), (19.0, [])):
         sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
+        assert sides.doubtful(CHAIN, [2, 5]) == [2, 5]
         assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, first), EdgeTest(0, 100)]) == []
-        assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 1), EdgeTest(0, 1)]) == later
+        assert sides.doubtful(CHAIN, [2, 5]) == later
+        assert sides.edges(CHAIN, later, [EdgeTest(0, 1)] * len(later)) == later
 
 
 def test_a_split_is_recognised_in_what_a_cut_leaves(monkeypatch):
@@ -165,6 +167,7 @@ def test_a_split_is_recognised_in_what_a_cut_leaves(monkeypatch):
     assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 10), EdgeTest(0, 1)]) == [5]
     left = CHAIN.cut([5])
     edge = left.edges.tolist().index([6, 7])
+    assert sides.doubtful(left, [edge]) == [edge]
     assert sides.edges(left, [edge], [EdgeTest(0, 1)]) == [edge]
 
 

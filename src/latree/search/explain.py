@@ -253,7 +253,7 @@ class Search:
         """Cut edges whose two sides are independent."""
         while True:
             around = Surroundings(model, self.block)
-            edges = around.inner_edges
+            edges = self._independence.doubtful(model.tree, around.inner_edges)
             gone = self._independence.edges(model.tree, edges, self._tests(around, edges, 0))
             if not gone:
                 return model

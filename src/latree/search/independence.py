@@ -41,31 +41,31 @@ class Independence:
         self._block, self._n_states = block, n_states
         self._weak: list[Split] | None = None
 
+    def doubtful(self, tree: Tree, edges: Sequence[int]) -> list[int]:
+        """Return the edges to test: all of the first tree, and later those that were not clear in it.
+
+        With few states, a hidden variable may have lost what it says about the other side. So an edge that was clear
+        in the tree that a search starts from stays.
+        """
+        if self._weak is None:
+            return list(edges)
+        return [edge for edge in edges if self._is_weak(tree.edge_splits[edge])]
+
     def edges(self, tree: Tree, edges: Sequence[int], tests: Sequence[EdgeTest]) -> list[int]:
         """Return the edges whose two sides are independent.
-
-        The first call has the binary tree that a search starts from. Later ones look only at edges that were not clear
-        then: with few states, a hidden variable may have lost what it says about the other side.
 
         Parameters
         ----------
         tree : Tree
         edges : sequence of int
-            Between hidden variables.
+            From :meth:`doubtful`.
         tests : sequence of EdgeTest
             One for each edge.
         """
+        tested = [(tree.edge_splits[edge], edge, test.dependence) for edge, test in zip(edges, tests, strict=True)]
         if self._weak is None:
-            self._weak = [
-                tree.edge_splits[edge]
-                for edge, test in zip(edges, tests, strict=True)
-                if test.dependence < _CLEAR_DEPENDENCE
-            ]
-        return [
-            edge
-            for edge, test in zip(edges, tests, strict=True)
-            if self._is_weak(tree.edge_splits[edge]) and self._independent(tree.edge_splits[edge], test.dependence)
-        ]
+            self._weak = [split for split, _, dependence in tested if dependence < _CLEAR_DEPENDENCE]
+        return [edge for split, edge, dependence in tested if self._independent(split, dependence)]
 
     def _is_weak(self, split: Split) -> bool:
         """Return whether a split is one of those that were not clear, which may have divided a larger component."""
