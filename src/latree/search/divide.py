@@ -32,6 +32,9 @@ _FINALISTS = 2
 # Iterations of EM for each of these.
 _ITERATIONS = 15
 
+# A division is given up early if two hidden variables are behind by so many nats, and ahead by less.
+_HOPELESS = 10.0
+
 
 def best_division(
     around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, node: int
@@ -53,8 +56,9 @@ def best_division(
     Returns
     -------
     Move or None
-        The one with the lowest BIC. Its gain is the cross-validated one of two hidden variables over one. The new
-        hidden variable has a number that no other node has, and no other division gives.
+        The one with the lowest BIC; None if one hidden variable is clearly enough. Its gain is the cross-validated one
+        of two hidden variables over one. The new hidden variable has a number that no other node has, and no other
+        division gives.
     """
     near = [u for u, _ in around.tree.neighbors[node]]
     if len(near) < 4:
@@ -66,23 +70,27 @@ def best_division(
     starts = [(star.divided(group), group) for group in groups]
     small = [(merged_states(pair, few), group) for pair, group in starts]
 
-    def best(candidates: list[tuple[Pair, tuple[int, ...]]], number: int) -> list[tuple[Pair, tuple[int, ...]]]:
-        found = [
-            (fit(pair, weights, smoothing=SMOOTHING, max_iterations=_FIRST_ITERATIONS), group)
-            for pair, group in candidates
-        ]
-        found.sort(key=lambda one: -float(weights @ one[0].rows))
-        return [(one.model, group) for one, group in found[:number]]
+    def fitted(pair: Pair, max_iterations: int) -> Pair:
+        return fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations).model
 
-    def finished(start: Pair) -> Pair:
-        pair = fit(start, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS).model
-        return reduced(pair, weights, smoothing=SMOOTHING, log_rows=log_rows)
+    def log_likelihood(model: Pair | Star) -> float:
+        return float(weights @ model.rows())
 
-    def half_bic(pair: Pair) -> float:
-        return pair.n_parameters * log_rows / 2 - float(weights @ pair.rows())
+    def half_bic(model: Pair | Star) -> float:
+        return model.n_parameters * log_rows / 2 - log_likelihood(model)
 
-    chosen = best(starts, _FINALISTS) + best(small, _FINALISTS)
-    finalists = [(finished(pair), group) for pair, group in chosen]
+    chosen = []
+    for candidates in (starts, small):
+        found = [(fitted(pair, _FIRST_ITERATIONS), group) for pair, group in candidates]
+        chosen += sorted(found, key=lambda one: -log_likelihood(one[0]))[:_FINALISTS]
+    # Two hidden variables that neither fit better than one, nor as well with fewer parameters, need no more work.
+    gain = log_likelihood(chosen[0][0]) - log_likelihood(star)
+    if gain < _HOPELESS and half_bic(chosen[-_FINALISTS][0]) > half_bic(star) + _HOPELESS:
+        return None
+    finalists = [
+        (reduced(fitted(pair, _ITERATIONS), weights, smoothing=SMOOTHING, log_rows=log_rows), group)
+        for pair, group in chosen
+    ]
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
     rest = [u for place, u in enumerate(near) if place not in group]
     return Move(
