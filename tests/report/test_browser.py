@@ -312,6 +312,24 @@ def test_labels_do_not_overlap(visit):
             assert np.hypot(*(points[:, None] - others).transpose(2, 0, 1)).min() > 8
 
 
+def test_names_of_hidden_variables_are_not_cut_off(visit):
+    opened = visit("nine", width=390)
+    starts = (
+        "Object.fromEntries([...document.querySelectorAll('text.label.hidden')].filter(t => t.style.display !== 'none')"
+        ".map(t => [t.dataset.id, t.getBoundingClientRect().left]))"
+    )
+    opened.settled("document.querySelectorAll('text.label').length > 3")
+    left = opened.page.evaluate("document.querySelector('#stage').getBoundingClientRect().left")
+    shown = opened.page.evaluate(starts)
+    assert shown
+    assert all(start >= left for start in shown.values())
+    missing = [node for node in map(str, range(9, 16)) if node not in shown]
+    assert missing
+    for node in missing:  # where there is no room, the selected one has its name all the same
+        opened.find(f"H{int(node) - 8}")
+        opened.settled(f"{starts}[{node}] >= {left}")
+
+
 def test_the_theme_follows_the_system_and_the_button(visit):
     opened = visit("nine", color_scheme="dark")
     colour = "getComputedStyle(document.body).backgroundColor"

@@ -153,11 +153,12 @@ def test_a_report_says_why_it_has_no_gain():
 def test_the_goal_and_the_edges_that_are_kept_are_named():
     model = learned_run().model
     goals = {
-        "explain": ("explain the columns", "chosen by BIC", "to minimise BIC"),
+        "explain": ("explain the columns", "chosen by BIC", "to minimise BIC", "This value is the default"),
         "predict": (
             "predict new rows",
             "chosen by held-out likelihood",
             "The number was chosen to maximise the held-out",
+            "This value was chosen to maximise the held-out",
         ),
     }
     edges = {"tested": "those between hidden variables that the rows show", "all": "all of the fully resolved tree"}

@@ -21,7 +21,7 @@ from latree.explain.stability import column_stability
 from latree.model import Group, LatentTreeModel
 from latree.model.group import Level
 from latree.table import Table
-from latree.tree import Tree
+from latree.tree import Rooted, Tree
 
 
 def find_groups(
@@ -185,11 +185,11 @@ def _unnamed_groups(
         if piece not in main_pieces and not all(piece.issuperset(part) for part in main_pieces)
     ]
     fine_pieces = [piece for piece in _pieces(tree, cutter, levels.fine) if piece not in main_pieces]
-    n_main = len(main_pieces)
+    n_main, rooted = len(main_pieces), tree.rooted()
     groups = [
-        *(_group(tree, piece, "main", _first_above(piece, broad_pieces, n_main)) for piece in main_pieces),
-        *(_group(tree, piece, "broad", None) for piece in broad_pieces),
-        *(_group(tree, piece, "fine", _first_above(piece, main_pieces, 0)) for piece in fine_pieces),
+        *(_group(tree, rooted, piece, "main", _first_above(piece, broad_pieces, n_main)) for piece in main_pieces),
+        *(_group(tree, rooted, piece, "broad", None) for piece in broad_pieces),
+        *(_group(tree, rooted, piece, "fine", _first_above(piece, main_pieces, 0)) for piece in fine_pieces),
     ]
     return groups if stability is None else _with_stability(groups, dict(zip(tree.names, stability, strict=True)))
 
@@ -247,10 +247,10 @@ def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int
     return sorted(groups, key=lambda nodes: (-len(columns[nodes]), columns[nodes]))
 
 
-def _group(tree: Tree, piece: frozenset[int], level: Level, parent: int | None) -> Group:
+def _group(tree: Tree, rooted: Rooted, piece: frozenset[int], level: Level, parent: int | None) -> Group:
     """Return the group of a piece of the tree, without a name yet."""
-    nodes = [node for node in tree.rooted().order.tolist() if node in piece]
-    centre = _centre(tree, nodes)
+    nodes = [node for node in rooted.order.tolist() if node in piece]
+    centre = _centre(tree, rooted, nodes)
     return Group(
         name="",
         level=level,
@@ -263,16 +263,15 @@ def _group(tree: Tree, piece: frozenset[int], level: Level, parent: int | None) 
     )
 
 
-def _centre(tree: Tree, nodes: list[int]) -> int:
+def _centre(tree: Tree, rooted: Rooted, nodes: list[int]) -> int:
     """Return the node of a connected piece whose largest branch has the fewest columns; hidden nodes come first.
 
     The top of the piece is its first node, and every other node comes after its parent.
     """
-    parent = tree.rooted().parent
     below = {node: int(node < tree.n_observed) for node in nodes}
     largest_branch = dict.fromkeys(nodes, 0)
     for node in reversed(nodes[1:]):
-        above = int(parent[node])
+        above = int(rooted.parent[node])
         below[above] += below[node]
         largest_branch[above] = max(largest_branch[above], below[node])
     total = below[nodes[0]]

@@ -116,6 +116,11 @@ function placeLabels() {
     const spot = labelSpot(label, transform);
     if (!spot) continue;
     if (spot.x < -label.width || spot.y < -8 || spot.x > size.width + label.width || spot.y > size.height + 8) continue;
+    // Names of hidden variables stand to the left of their dots: where there is no room, they would be cut off.
+    if (label.kind === "hidden" && spot.x < 0) {
+      if (label.id !== state.selected) continue;
+      spot.x = 4;
+    }
     if (visitCells(spot, label, 3, (cell) => occupied[cell])) continue;
     visitCells(spot, label, 2, (cell) => {
       occupied[cell] = 1;
