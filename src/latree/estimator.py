@@ -393,22 +393,6 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self)
         return plot(self.model_, path, layout=layout, labels=labels, hidden=hidden)
 
-    @property
-    def _repr_html_(self) -> Any:
-        shown = super()._repr_html_  # there is none if scikit-learn is told to display text
-        return self._fitted_html if hasattr(self, "model_") else shown
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle and hasattr(self, "model_"):
-            bundle["text/html"] = self._fitted_html()
-        return bundle
-
-    def _fitted_html(self) -> str:
-        """Return the main facts and the tree, for a notebook."""
-        facts = "".join(f"<div>{escape(line)}</div>" for line in summary_lines(self.summary_))
-        return f"<div><div><code>{escape(repr(self))}</code></div>{facts}{self.plot().to_svg(page=False)}</div>"
-
     def report(
         self,
         path: str | Path,
@@ -449,6 +433,22 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         others = None if test is None else self._encoded(test)
         shown = self.labels if labels is None else labels
         write_report(Path(path), report_html(self.model_, table, test=others, labels=shown, rows=rows))
+
+    @property
+    def _repr_html_(self) -> Any:
+        shown = super()._repr_html_  # there is none if scikit-learn is told to display text
+        return self._fitted_html if hasattr(self, "model_") else shown
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle and hasattr(self, "model_"):
+            bundle["text/html"] = self._fitted_html()
+        return bundle
+
+    def _fitted_html(self) -> str:
+        """Return the main facts and the tree, for a notebook."""
+        facts = "".join(f"<div>{escape(line)}</div>" for line in summary_lines(self.summary_))
+        return f"<div><div><code>{escape(repr(self))}</code></div>{facts}{self.plot().to_svg(page=False)}</div>"
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""

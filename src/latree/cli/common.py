@@ -29,7 +29,7 @@ def may_replace() -> bool:
     return bool(click.get_current_context().meta.get(_FORCE))
 
 
-def refuse_existing_out(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
+def _refuse_existing_out(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
     """Check before the work starts that its result can be written."""
     from latree._util.files import refuse_existing
 
@@ -41,25 +41,24 @@ def refuse_existing_out(context: click.Context, option: click.Parameter, out: Pa
 
 
 file = click.Path(path_type=Path)
-# Eager, so that it is known when the path is checked.
-force = click.option(
-    "--force",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_remember_force,
-    help="Replace --out if it exists.",
-)
 
 
-def out_file(command: Any) -> Any:
-    """Add the options of a command that prints rows, or writes them to a file."""
-    out = click.option(
-        "--out", type=file, callback=refuse_existing_out, help="New .csv or .tsv file; by default the rows are printed."
+def new_output(text: str, required: bool = False, may_force: bool = True) -> Callable[[Any], Any]:
+    """Return the option --out for a file or folder that does not exist yet, with --force to replace one that does."""
+    out = click.option("--out", type=file, callback=_refuse_existing_out, required=required, help=text)
+    # Eager, so that it is known when the path is checked.
+    force = click.option(
+        "--force",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_remember_force,
+        help="Replace --out if it exists.",
     )
-    return out(force(command))
+    return lambda command: out(force(command) if may_force else command)
 
 
+out_file = new_output("New .csv or .tsv file; by default the rows are printed.")
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
 )

@@ -9,14 +9,9 @@ from latree.cli import common
 
 @click.command()
 @click.argument("model", type=common.file)
-@click.option(
-    "--out",
-    type=common.file,
-    callback=common.refuse_existing_out,
-    required=True,
-    help="New file whose name ends in .nwk, .nex, .graphml, .dot, .bif, .xmlbif, .bifxml or .json.",
+@common.new_output(
+    "New file whose name ends in .nwk, .nex, .graphml, .dot, .bif, .xmlbif, .bifxml or .json.", required=True
 )
-@common.force
 @click.option(
     "--hidden", is_flag=True, help="In .nwk and .nex: name the hidden variables. All other formats always have them."
 )

@@ -26,15 +26,11 @@ _MAX_PROFILE_LINES = 100_000
 
 @click.command()
 @click.argument("data", type=common.file)
-@click.option(
-    "--out",
-    type=common.file,
-    callback=common.refuse_existing_out,
-    required=True,
-    help="New folder for report.html, report.txt, groups.csv, loadings.csv, profiles.csv, tree.nwk, model.json, "
+@common.new_output(
+    "New folder for report.html, report.txt, groups.csv, loadings.csv, profiles.csv, tree.nwk, model.json, "
     "summary.json.",
+    required=True,
 )
-@common.force
 @click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
     "--goal",
@@ -166,13 +162,7 @@ def fit(
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=common.file,
-    callback=common.refuse_existing_out,
-    help="New folder for the report, tree and model; by default one whose name begins with latree-demo.",
-)
-@common.force
+@common.new_output("New folder for the report, tree and model; by default one whose name begins with latree-demo.")
 @common.seed
 @common.quiet
 @common.as_json

@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model", type=common.file)
-@click.option(
-    "--out",
-    type=common.file,
-    callback=common.refuse_existing_out,
-    help="New .csv or .tsv file with one line per column; by default the groups are printed.",
-)
-@common.force
+@common.new_output("New .csv or .tsv file with one line per column; by default the groups are printed.")
 @common.as_json
 def groups(model: Path, out: Path | None, as_json: bool) -> None:
     """Print the groups of columns of a model.
@@ -49,10 +43,7 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
 @click.command()
 @click.argument("model", type=common.file)
 @click.argument("names", metavar="OLD=NEW...", nargs=-1, required=True)
-@click.option(
-    "--out", type=common.file, callback=common.refuse_existing_out, help="New model.json; by default MODEL is replaced."
-)
-@common.force
+@common.new_output("New model.json; by default MODEL is replaced.")
 @common.quiet
 def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -> None:
     """Rename hidden variables and groups of a model.

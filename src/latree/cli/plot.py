@@ -11,14 +11,7 @@ from latree.errors import InputError
 
 @click.command()
 @click.argument("tree", type=common.file)
-@click.option(
-    "--out",
-    type=common.file,
-    callback=common.refuse_existing_out,
-    required=True,
-    help="New file whose name ends in .svg or .png.",
-)
-@common.force
+@common.new_output("New file whose name ends in .svg or .png.", required=True)
 @click.option(
     "--layout",
     type=click.Choice(["radial", "unrooted", "horizontal"]),

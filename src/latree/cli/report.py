@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model", type=common.file)
 @click.argument("data", type=common.file, required=False)
-@click.option(
-    "--out", type=common.file, callback=common.refuse_existing_out, required=True, help="New file, such as report.html."
-)
-@common.force
+@common.new_output("New file, such as report.html.", required=True)
 @click.option(
     "--labels",
     type=common.file,

@@ -20,7 +20,7 @@ The score of a hidden variable is the mean of ``v_h``, scaled from 0 to 1, given
 group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
-from latree.explain.groups import find_groups
+from latree.explain.groups import known_groups
 from latree.explain.order import Neighbourhood, state_scores_of
 from latree.inference.messages import downward, upward
 from latree.inference.moments import posterior_moments
@@ -261,8 +261,7 @@ class Scorer:
 
 def scored_groups(model: LatentTreeModel) -> list[Group]:
     """Return the main groups that have a score: those around a hidden variable."""
-    groups: Sequence[Group] = model.groups or find_groups(model)
-    return [group for group in groups if group.level == "main" and group.hidden is not None]
+    return [group for group in known_groups(model) if group.level == "main" and group.hidden is not None]
 
 
 @dataclass(frozen=True)

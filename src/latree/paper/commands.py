@@ -276,12 +276,7 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
     show_default=True,
     help="Largest number of rows to try.",
 )
-@click.option(
-    "--out",
-    type=common.file,
-    callback=common.refuse_existing_out,
-    help="New folder for power.csv and, with matplotlib, power.svg and power.png.",
-)
+@common.new_output("New folder for power.csv and, with matplotlib, power.svg and power.png.", may_force=False)
 @common.checkpoint
 @common.seed
 @common.quiet
