@@ -161,7 +161,7 @@ def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     shown = [f"{' and '.join(pair['columns'])} ({pair['strength']:.2f})" for pair in pairs[:_LISTED_PAIRS]]
     if len(pairs) > _LISTED_PAIRS:
         shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
-    return [f"nearly the same beyond their group: {', '.join(shown)}"] if shown else []
+    return [f"Nearly the same beyond their group: {', '.join(shown)}."] if shown else []
 
 
 def _support(tree: Tree) -> dict[str, float]:

@@ -132,9 +132,9 @@ def test_the_summary_names_redundant_columns():
     learned = learn_model(table, Settings(random_state=0))
     (pair,) = learned.summary["redundant_columns"]
     assert pair["columns"] == ("x00", "x01")
-    (line,) = [line for line in summary_lines(learned.summary) if "nearly the same" in line]
-    assert line == f"nearly the same beyond their group: x00 and x01 ({pair['strength']:.2f})"
+    (line,) = [line for line in summary_lines(learned.summary) if "Nearly the same" in line]
+    assert line == f"Nearly the same beyond their group: x00 and x01 ({pair['strength']:.2f})."
     many = [{"columns": ("a", "b"), "strength": 0.5}] * 8
     lines = summary_lines({**learned.summary, "redundant_columns": many})
-    assert sum(line.endswith("and 3 more pairs") for line in lines) == 1
-    assert not any("nearly the same" in line for line in summary_lines({**learned.summary, "redundant_columns": []}))
+    assert sum(line.endswith("and 3 more pairs.") for line in lines) == 1
+    assert not any("Nearly the same" in line for line in summary_lines({**learned.summary, "redundant_columns": []}))
