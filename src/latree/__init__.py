@@ -47,6 +47,7 @@ _HOMES = {
     "random_model": "latree.paper.simulate",
     "random_tree": "latree.paper.simulate",
 }
+# So are public folders: `latree.explain.loadings(...)` works after `import latree`.
+_FOLDERS = ("table", "tree", "counts", "learners", "model", "explain", "figure", "export", "report", "paper")
 
-
-__getattr__, __dir__ = lazy_names(__name__, _HOMES)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, _FOLDERS)

@@ -17,6 +17,18 @@ def test_names_are_imported_on_first_use():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_public_folders_are_imported_on_first_use():
+    program = (
+        "import sys, types, latree; assert 'numpy' not in sys.modules; "
+        "folders = 'table tree counts learners model explain figure export report paper'.split(); "
+        "assert {*folders} <= {*dir(latree)}; "
+        "assert not any('latree.' + folder in sys.modules for folder in folders); "
+        "assert callable(latree.explain.loadings) and latree.explain is sys.modules['latree.explain']; "
+        "assert all(isinstance(getattr(latree, folder), types.ModuleType) for folder in folders)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_every_name_is_there_and_no_other():
     assert all(callable(getattr(latree.paper, name)) for name in latree.paper.__all__)
     with pytest.raises(AttributeError, match=r"module 'latree\.paper' has no attribute 'random_forest'"):
