@@ -6,12 +6,15 @@ The reference is one fit of StepMix with four latent classes, which learns no tr
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from em import simulated, stepmix
 from latree import learn_tree
 from latree.learn import learn_model
 from latree.settings import Settings
 from latree.table import Table
+from real_tables import real_tables
+from simulated_tables import recipe_model
 from timing import growth, interleaved, show_ratios
 
 BASE = {"d": 30, "rows": 4000, "n": 4, "k": 4}
@@ -48,6 +51,22 @@ def fits() -> None:
 def _grown(size: int, name: str, method: str) -> Callable[[], object]:
     setting = BASE | {name: size}
     return fitting(simulated(**setting)[0], method, None if method == "auto" else setting["k"])
+
+
+def ordinary(folder: str | None) -> None:
+    """Measure `auto` on tables of ordinary sizes, each beside StepMix; real ones are read from a folder."""
+    tables: dict[str, Callable[[], Table]] = {
+        "30 columns x 4000 rows x 4 states": lambda: recipe_model(6, 5).sample(4000, 0),
+        "36 columns x 50,000 rows x 4 states": lambda: recipe_model(6, 6).sample(50_000, 0),
+        "135 columns x 4000 rows x 4 states": lambda: recipe_model(27, 5).sample(4000, 0),
+    }
+    known = real_tables(Path(folder or ""))
+    tables |= {name: known[name] for name in (("demo", "bfi", "words") if folder else ("demo",))}
+    for name, read in tables.items():
+        table = read()
+        print(f"{name}: {table.n_columns} columns x {table.n_rows} rows")
+        tasks = {"StepMix, 4 classes": stepmix(table, 4, iterations=None), "auto": fitting(table, "auto", None)}
+        show_ratios(interleaved(tasks, 1))
 
 
 def wide(columns: int = 1000, rows: int = 5000) -> None:

@@ -1,9 +1,10 @@
-"""The speed of all parts: python benchmarks/speed.py [quartets] [pairs] [joining] [divide] [em] [small] [fits] [wide].
+"""The speed of all parts: python benchmarks/speed.py [part ...].
 
+The parts are quartets, pairs, joining, divide, em, small, fits, ordinary and wide; by default all of them.
 Every time is the minimum of interleaved repeats, as wall time and as processor time of all cores (`cpu`); ratios are to
 a reference in the same run. On a busy machine only ratios of processor time are meaningful. `growth` shows the fitted
 exponent of processor time beside the expected one. `--columns` is the size of the largest table of `divide` (4 states,
-2000 rows); `--table FILE --drop COLUMN` adds a table to those of `em`.
+2000 rows); `--table FILE --drop COLUMN` adds a table to those of `em`, `--folder` real tables to those of `ordinary`.
 """
 
 import argparse
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 from em import iterations, small
-from fits import fits, wide
+from fits import fits, ordinary, wide
 from structure import divide, joining, pairs, quartets
 
 
@@ -21,6 +22,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=10_000)
     parser.add_argument("--table", help="a file with a table to measure EM on as well")
     parser.add_argument("--drop", nargs="*", default=[], help="columns of it to leave out")
+    parser.add_argument("--folder", help="of real tables")
     options = parser.parse_args()
     parts: dict[str, Callable[[], None]] = {
         "quartets": quartets,
@@ -30,6 +32,7 @@ def main() -> None:
         "em": partial(iterations, options.table, options.drop),
         "small": small,
         "fits": fits,
+        "ordinary": partial(ordinary, options.folder),
         "wide": wide,
     }
     unknown = set(options.parts) - set(parts)

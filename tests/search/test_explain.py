@@ -179,6 +179,18 @@ def test_a_column_far_from_its_place_is_moved_at_once():
     assert search._score(search._relocated(model)) > search._score(model) + 50
 
 
+def test_nodes_in_their_places_are_not_looked_at_again(monkeypatch):
+    model = grouped_model((4, 4, 4))
+    search = Search(model.sample(800, 0), 0)
+    looked = []
+    best = explain.best_relocations
+    monkeypatch.setattr(explain, "best_relocations", lambda *arguments: looked.append(arguments[1]) or best(*arguments))
+    first = search._relocated(search._first([model.tree]))
+    assert len(looked[0]) == 12 + 2 * 3
+    search._relocated(first)
+    assert looked[1] == []
+
+
 def test_columns_do_not_move_to_hidden_variables_with_few_states(monkeypatch):
     """The penalty of BIC prefers a wrong hidden variable of two states to the right one of five; that of 1 does not."""
     d = 10
@@ -207,6 +219,21 @@ def test_the_same_seed_gives_the_same_numbers():
     one, same = (Search(table, 5).explained([random_binary(table)]).model for _ in range(2))
     for table_of_one, table_of_same in zip(one.tables, same.tables, strict=True):
         np.testing.assert_array_equal(table_of_one, table_of_same)
+
+
+def test_edges_that_were_sure_are_tested_once_more(monkeypatch):
+    model = grouped_model((4, 4, 4))
+    search = Search(model.sample(800, 0), 0)
+    first = search._first([resolved(model.tree)])
+    search._distribution = explain.GainDistribution(0.5, 20.0)
+    sure = {explain.edge_place(first.tree, edge) for edge in range(len(first.tree.edges))}
+    search._sure = set(sure)
+    assert search._contracted(first) is first
+    found = search._without_improbable(first).tree
+    assert model.tree.splits <= found.splits < first.tree.splits  # those that are doubtful stay
+    monkeypatch.setattr(explain, "_IMPROBABLE", 0.5)
+    assert search._without_improbable(first).tree.splits == model.tree.splits
+    assert search._distribution.least_gain(0.05) < search._least_gain
 
 
 def test_very_few_hidden_variables_give_way_to_one_with_a_lower_bic(monkeypatch):

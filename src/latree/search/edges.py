@@ -256,7 +256,11 @@ class GainDistribution:
     @cached_property
     def threshold(self) -> float:
         """The gain above which an edge is more probably there than not, within limits."""
-        probable = _THRESHOLDS[self.probability(_THRESHOLDS) > 0.5]
+        return self.least_gain(0.5)
+
+    def least_gain(self, probability: float) -> float:
+        """Return the gain above which an edge is there with more than this probability, within limits."""
+        probable = _THRESHOLDS[self.probability(_THRESHOLDS) > probability]
         return float(probable[0] if len(probable) else _THRESHOLDS[-1])
 
     def probability(self, gains: FloatArray) -> FloatArray:

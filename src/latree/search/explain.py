@@ -25,7 +25,7 @@ from latree.search.independence import Independence
 from latree.search.moves import Move, best_moves
 from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.rearrange import Views
-from latree.search.relocate import best_relocations
+from latree.search.relocate import best_relocations, movable
 from latree.search.states import best_size
 from latree.search.support import edge_support
 from latree.table import Table
@@ -55,6 +55,10 @@ _DOUBTFUL = 6.0
 
 # Edges whose gain is above the threshold by this, in nats, are not tested again while their neighbourhood stays.
 _SURE = 15.0
+
+# Edges that are there with a smaller probability are contracted at the end, however sure they were before. A larger
+# number would cost true edges: with few states, hidden variables predict less.
+_IMPROBABLE = 0.05
 
 # A move must lower half of the BIC by more than this, in nats.
 _MIN_MOVE = 1.0
@@ -132,12 +136,13 @@ class Search:
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
         # Tests of the last model. Then places that need not be looked at again: edges that are sure, edges without a
-        # move, nodes without a division, nodes with the best number of states.
+        # move, nodes without a division, nodes with the best number of states, nodes without a better place.
         self._tested: tuple[LatentTreeModel | None, dict[tuple[int, int], EdgeTest]] = (None, {})
         self._sure: set[object] = set()
         self._settled: set[object] = set()
         self._undivided: set[object] = set()
         self._right_size: set[object] = set()
+        self._in_place: set[object] = set()
         self._distribution: GainDistribution | None = None
         self._independence = Independence(self.block, self.table.n_states)
         self._splits: list[int] = []  # of the trees that the search starts from
@@ -167,7 +172,15 @@ class Search:
                 model = self._cut(self._sized(self._contracted(model)), _STATE_SMOOTHING)
                 if outline(model) == before:
                     break
-            return self._found(self._simplest(model))
+            return self._found(self._simplest(self._without_improbable(model)))
+
+    def _without_improbable(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Contract edges that were sure, and are very probably not there after changes elsewhere in the tree."""
+        if self._distribution is None:
+            return model
+        self._sure.clear()
+        contracted = self._contracted(model, self._distribution.least_gain(_IMPROBABLE))
+        return model if contracted is model else self._sized(contracted)
 
     def _simplest(self, model: LatentTreeModel) -> LatentTreeModel:
         """Return one hidden variable in the place of very few, fitted from a start of its own, if its BIC is lower."""
@@ -188,7 +201,7 @@ class Search:
         if edges:
             gains = self._gains(around, edges, 0)
             assert self._distribution is not None
-            support[edges] = edge_support(around, edges, gains, self._distribution)
+            support[edges] = edge_support(around, edges, gains, self._distribution, self.log_rows)
         return Found(replace(model, tree=model.tree.with_numbers(support=support)), self.steps)
 
     def _fitted(
@@ -273,8 +286,11 @@ class Search:
         self._gains(around, edges, 0)  # estimates the distribution of gains
         return self._least_gain < 0
 
-    def _contracted(self, model: LatentTreeModel) -> LatentTreeModel:
-        """Contract the edges that the rows do not show, until they show all edges that are left."""
+    def _contracted(self, model: LatentTreeModel, least_gain: float | None = None) -> LatentTreeModel:
+        """Contract the edges that the rows do not show, until they show all edges that are left.
+
+        These are edges whose gain is at most a number, by default the threshold of the distribution of gains.
+        """
         for number in range(_CONTRACTIONS):
             around = Surroundings(model, self.block)
             edges = [edge for edge in around.inner_edges if edge_place(model.tree, edge) not in self._sure]
@@ -286,7 +302,8 @@ class Search:
                 for edge, gain in zip(edges, gains, strict=True)
                 if gain > self._least_gain + _SURE
             }
-            gone = [edge for edge, gain in zip(edges, gains, strict=True) if gain <= self._least_gain]
+            least = self._least_gain if least_gain is None else least_gain
+            gone = [edge for edge, gain in zip(edges, gains, strict=True) if gain <= least]
             if not gone:
                 break
             draft = Draft(model)
@@ -364,8 +381,13 @@ class Search:
         """Attach columns and subtrees to other hidden variables nearby while that predicts the rows better."""
         score = self._score(model)
         for _ in range(_MOVES):
-            around = Surroundings(model, self.block)
-            moves = [move for move in best_relocations(around, _PENALTY) if move.gain > _MIN_RELOCATION]
+            around, tree = Surroundings(model, self.block), model.tree
+            # A node is looked at again when the neighbourhood of its hidden variable has changed.
+            nodes = {(u, v): (tree.edge_splits[edge], place(tree, v)) for u, v, edge in movable(tree)}
+            nodes = {ends: where for ends, where in nodes.items() if where not in self._in_place}
+            found = best_relocations(around, list(nodes), _PENALTY)
+            moves = [move for move in found if move.gain > _MIN_RELOCATION]
+            self._in_place |= set(nodes.values()) - {nodes[move.node, move.old] for move in moves}
             chosen = apart(moves, lambda move: {move.node, move.old, move.new})
             while chosen:
                 draft = Draft(model)
@@ -424,10 +446,10 @@ class Search:
         for _ in range(_SIZINGS):
             around = Surroundings(model, self.block)
             hidden = range(model.tree.n_observed, model.tree.n_nodes)
-            settings = {node: (place(model.tree, node), self._sizes_around(model, node)) for node in hidden}
-            nodes = [node for node in hidden if settings[node] not in self._right_size]
+            places = {node: (place(model.tree, node), len(model.tables[node])) for node in hidden}
+            nodes = [node for node in hidden if places[node] not in self._right_size]
             found = list(map_ordered(partial(self._resized, around), nodes))
-            self._right_size |= {settings[node] for node, (gain, _) in zip(nodes, found, strict=True) if gain <= 0}
+            self._right_size |= {places[node] for node, (gain, _) in zip(nodes, found, strict=True) if gain <= 0}
             gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
             chosen = apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
             if not chosen:
@@ -439,11 +461,6 @@ class Search:
                 break
             model, best = tried, tried.bic(self.table)
         return model
-
-    @staticmethod
-    def _sizes_around(model: LatentTreeModel, node: int) -> tuple[int, ...]:
-        """Return the number of states of a node, and those of its neighbours."""
-        return tuple(len(model.tables[u]) for u in (node, *sorted(u for u, _ in model.tree.neighbors[node])))
 
     def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
         """Return by how much BIC falls with the best number of states of a hidden variable; 0 if that is its own."""

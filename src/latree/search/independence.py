@@ -23,7 +23,7 @@ _CLEAR_DEPENDENCE = 18.0
 
 # Two sides are independent if their dependence predicts rows better by less than the first number, in nats, and chance
 # makes as much covariance between them with at least the second, a probability. Either pair decides.
-_INDEPENDENT = ((8.0, 0.1), (2.0, 0.01))
+_INDEPENDENT = ((7.0, 0.1), (2.0, 0.01))
 
 
 class Independence:

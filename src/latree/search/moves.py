@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import FloatArray, IntArray
 from latree._util.parallel import map_ordered
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
@@ -68,9 +68,13 @@ def best_moves(around: Surroundings, edges: Sequence[int], log_rows: float) -> l
     return sorted(moves, key=lambda move: -move.gain)
 
 
-def arranged_rows(around: Surroundings, edge: int) -> FloatArray:
-    """Return the log-likelihood of each row for each way to divide the neighbours of an edge's ends, its own first."""
-    return np.stack([found.rows for _, _, found in _arranged(around, edge)])
+def arranged_rows(around: Surroundings, edge: int) -> tuple[FloatArray, IntArray]:
+    """Return the log-likelihood of each row for each way to divide the neighbours of an edge's ends, its own first.
+
+    The second array has the number of parameters of each way.
+    """
+    found = [one for _, _, one in _arranged(around, edge)]
+    return np.stack([one.rows for one in found]), np.array([one.model.n_parameters for one in found])
 
 
 def _arranged(around: Surroundings, edge: int) -> list[tuple[tuple[int, ...], tuple[int, ...], Fitted[Pair]]]:

@@ -6,7 +6,7 @@ table ``P(u | G)``, which is fitted to the rows. The rest of the model does not 
 predictions is the difference of the log-likelihoods of the whole models.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from latree._util.parallel import map_ordered
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
 from latree.search.local import Message, normalised
+from latree.tree import Tree
 
 # How many edges away the new place may be.
 _RADIUS = 4
@@ -45,24 +46,30 @@ class Relocation:
     gain: float
 
 
-def best_relocations(around: Surroundings, penalty: float) -> list[Relocation]:
+def movable(tree: Tree) -> Iterator[tuple[int, int, int]]:
+    """Yield the nodes that may move, each with the hidden variable it hangs on and the edge between them.
+
+    A column with several neighbours stays; a hidden variable may move away from each of its hidden neighbours.
+    """
+    for v in range(tree.n_observed, tree.n_nodes):
+        for u, edge in tree.neighbors[v]:
+            if u >= tree.n_observed or len(tree.neighbors[u]) == 1:
+                yield u, v, edge
+
+
+def best_relocations(around: Surroundings, nodes: Sequence[tuple[int, int]], penalty: float) -> list[Relocation]:
     """Return the best new place of every node that has a better one, the best first.
 
     Parameters
     ----------
     around : Surroundings
+    nodes : sequence of (int, int)
+        Nodes that may move, each with the hidden variable it hangs on; see :func:`movable`.
     penalty : float
         Per parameter, in nats.
     """
-    tree = around.tree
-    places = [
-        (u, v)
-        for v in range(tree.n_observed, tree.n_nodes)
-        for u, _ in tree.neighbors[v]
-        if u >= tree.n_observed or len(tree.neighbors[u]) == 1
-    ]
     views = _Views(around)
-    found = map_ordered(lambda place: _best(views, *place, penalty), places)
+    found = map_ordered(lambda ends: _best(views, *ends, penalty), nodes)
     return sorted((move for move in found if move is not None), key=lambda move: -move.gain)
 
 

@@ -13,14 +13,14 @@ _DRAWS = 2000  # of the rows' sums, to count how often the tree's own arrangemen
 
 
 def edge_support(
-    around: Surroundings, edges: Sequence[int], gains: FloatArray, distribution: GainDistribution
+    around: Surroundings, edges: Sequence[int], gains: FloatArray, distribution: GainDistribution, log_rows: float
 ) -> list[float]:
     """Return the support of edges between hidden variables.
 
     An edge must answer two questions. Is it there at all? The gain of two hidden variables over one says so, see
     :class:`GainDistribution`. Is it the right one? The neighbours of its ends could be divided differently: each other
     way is fitted to the same messages, and the support is the share of samples of rows in which the tree's own way is
-    the most likely one. The samples are not drawn: sums over rows are about normal (the RELL method).
+    the best one by BIC. The samples are not drawn: sums over rows are about normal (the RELL method).
 
     References
     ----------
@@ -28,14 +28,15 @@ def edge_support(
     """
 
     def is_right(edge: int) -> float:
-        rows = arranged_rows(around, edge)
-        return share_of_best(rows[1:] - rows[0], around.weights)
+        rows, n_parameters = arranged_rows(around, edge)
+        penalty = (n_parameters[1:] - n_parameters[0]) * log_rows / 2
+        return share_of_best(rows[1:] - rows[0], around.weights, penalty)
 
     there = distribution.probability(gains)
     return [float(one * other) for one, other in zip(there, map_ordered(is_right, edges), strict=True)]
 
 
-def share_of_best(differences: FloatArray, weights: FloatArray) -> float:
+def share_of_best(differences: FloatArray, weights: FloatArray, penalty: FloatArray) -> float:
     """Return how often no alternative would be better if rows were drawn again.
 
     Parameters
@@ -44,6 +45,8 @@ def share_of_best(differences: FloatArray, weights: FloatArray) -> float:
         Log-likelihood of each row under an alternative minus that under the tree's own arrangement.
     weights : array
         Of the rows.
+    penalty : array
+        By how many nats each alternative must be better, because it has more parameters.
     """
     if not len(differences):
         return 1.0
@@ -52,4 +55,4 @@ def share_of_best(differences: FloatArray, weights: FloatArray) -> float:
     covariance = (centred * weights) @ centred.T
     spread = np.linalg.cholesky(covariance + np.eye(len(sums)) * (np.trace(covariance) * 1e-9 + 1e-9))
     drawn = sums + np.random.default_rng(0).standard_normal((_DRAWS, len(sums))) @ spread.T
-    return float(np.mean(drawn.max(axis=1) <= 0))
+    return float(np.mean((drawn - penalty).max(axis=1) <= 0))
