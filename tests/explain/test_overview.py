@@ -7,7 +7,7 @@ import pytest
 from helpers.models import chain_model, copying_model, model_on, star
 from latree.explain import order_states, with_groups
 from latree.explain.loadings import loading_matrix
-from latree.explain.overview import group_facts, group_lines, group_rows
+from latree.explain.overview import columns_of_groups, group_facts, group_lines, group_rows
 from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
@@ -41,6 +41,67 @@ def test_lines_have_the_finding_first_and_mark_reversed_columns():
         "",
         "(−) falls when its group rises",
     ]
+
+
+def with_stability(model, *shares):
+    """The model, whose main groups have columns of these stabilities; others have none."""
+    groups = [
+        replace(group, column_stability=found, stability=sum(found) / len(found)) if found else group
+        for group, found in zip(model.groups, (*shares, *[None] * len(model.groups)), strict=False)
+    ]
+    return replace(model, groups=tuple(groups))
+
+
+def test_lines_show_how_sure_groups_and_columns_are():
+    model = with_stability(scales("a", "bcd", reversed_columns=("bcd1",)), (1.0, 1.0, 0.995), (0.5, 0.49, 0.2))
+    assert group_lines(model) == [
+        "2 groups in 6 columns",
+        "",
+        "group  stability  columns",
+        "a          100 %  a0, a1, a2",
+        "bcd         40 %  bcd0, bcd1 (−) (?), bcd2 (?)",
+        "",
+        "(−) falls when its group rises",
+        "(?) in this group in fewer than half of the resampled tables",
+    ]
+    # A group without a stability has none, and names of pairs say it all.
+    pairs = with_groups(copying_model(Tree("abcde", [(0, 1), (2, 3)]), lambda *_: 0.5))
+    assert group_lines(with_stability(pairs, (1.0, 1.0)))[2:] == [
+        "group        stability  columns",
+        "a, b             100 %",
+        "c, d",
+        "in no group             e",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("length", "lines"),
+    [
+        (17, ["group              stability  columns", f"{'x' * 17}       89 %  a0, a1, a2"]),
+        (18, [f"{'x' * 18}   stability 89 %", "    a0, a1, a2"]),
+        (63, [f"{'x' * 63}   stability 89 %", "    a0, a1, a2"]),
+        (64, ["x" * 64, "    stability 89 %", "    a0, a1, a2"]),
+    ],
+)
+def test_the_stability_stands_beside_the_name_if_there_is_room(length, lines):
+    model = with_stability(scales("a", "b"), (1.0, 1.0, 0.67)).rename({"a": "x" * length})
+    assert group_lines(model)[2 : 2 + len(lines)] == lines
+    assert max(map(len, group_lines(model))) <= 80
+
+
+def test_columns_come_in_the_same_order_everywhere():
+    tree = Tree("abc", [(0, 3), (1, 3), (2, 3)])
+    model = with_groups(copying_model(tree, lambda u, v: (0.5, 0.9, 0.7)[min(u, v)]))
+    assert model.groups[0].columns == ("a", "b", "c")
+    assert group_lines(model)[2] == "b, c +1  b, c, a"
+    assert [row[0] for row in group_rows(model)] == group_facts(model)[0]["columns"] == ["b", "c", "a"]
+    # Parts and unions of groups, too: by the loadings on their own hidden variable.
+    model = scales("a", "b", "c", "d", between=(0.4, 0.1, 0.4))
+    for group, columns in zip(model.groups, columns_of_groups(model), strict=True):
+        sizes = [abs(column.loading) for column in columns]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sorted(column.name for column in columns) == sorted(group.columns)
+    assert {group.level for group in model.groups} == {"main", "broad"}
 
 
 def test_columns_without_a_group():

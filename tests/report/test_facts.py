@@ -9,7 +9,9 @@ import pytest
 import latree
 from helpers.report import learned_run
 from latree.explain import measure_worth
+from latree.explain.overview import columns_of_groups
 from latree.model import LatentTreeModel
+from latree.report import report_html
 from latree.report.facts import report_facts
 
 
@@ -63,6 +65,27 @@ def test_names_and_groups_are_those_of_the_model(learned):
     assert report_facts(bare)["groups"][0]["stability"] is None  # there are no rows to resample
     # A name that was given before there were groups is kept.
     assert "mood" in report_facts(bare.rename({"H1": "mood"}))["names"]
+
+
+def test_columns_of_groups_come_by_loading_and_are_marked(learned):
+    model = learned.model
+    n_columns = len(model.groups[0].columns)
+    shares = (0.4,) + (0.5,) * (n_columns - 1)
+    groups = (replace(model.groups[0], column_stability=shares, stability=0.5), *model.groups[1:])
+    # The first column is reversed: its probabilities are those of the other end.
+    model = replace(model, groups=groups, tables=(model.tables[0][::-1], *model.tables[1:]))
+    facts = report_facts(model)
+    names, listed = model.tree.names, columns_of_groups(model)
+    for fact, columns in zip(facts["groups"], listed, strict=False):
+        assert [names[node] for node in fact["columns"]] == [column.name for column in columns]
+        assert [names[node] for node in fact["reversed"]] == [column.name for column in columns if column.loading < 0]
+    assert [names[node] for node in facts["groups"][0]["unsure"]] == [model.groups[0].columns[0]]
+    assert any(0 in fact["reversed"] for fact in facts["groups"])
+    page = report_html(model)
+    assert page.count("&nbsp;(?)") == 1
+    assert page.count("&nbsp;(−)") == sum(len(fact["reversed"]) for fact in facts["groups"])
+    assert "(?) in this group in fewer than half" in page
+    assert "(−) falls when" in page
 
 
 def test_rows_that_were_not_fitted_give_a_warning(learned):

@@ -1,6 +1,6 @@
 """The groups of a model at a glance: as text, as a table with one line per column, and as plain data."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from latree._util.text import one_line, plural, shortened
 from latree.explain.loadings import column_loadings
@@ -8,9 +8,11 @@ from latree.model import Group, LatentTreeModel
 
 # The columns of groups.csv.
 HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
-# If no name of a group is longer than this, names stand left of the columns, otherwise above them.
+# If no name of a group, with its stability, is longer than this, names stand left of the columns, otherwise above them.
 _MAX_NAME = 28
 _INDENT = 4
+# Spaces between a name above its columns and its stability.
+_GAP = 3
 # Names of columns are cut to this length.
 _MAX_COLUMN = 40
 # The number of lines of a group's columns, and the number of groups, that are shown.
@@ -18,9 +20,58 @@ _MAX_LINES = 3
 _MAX_GROUPS = 40
 # The decimals of loadings and stability.
 _DECIMALS = 4
-# What stands before columns that are in no group, and behind columns that fall when their group rises.
+# Columns with a lower stability are marked: other groups have them more often.
+_MIN_STABILITY = 0.5
+# What stands before columns that are in no group, behind columns that fall when their group rises, and behind columns
+# that may not belong to their group.
 _ALONE = "in no group"
 _REVERSED = " (−)"
+_UNSURE = " (?)"
+_MEANINGS = {
+    _REVERSED: "falls when its group rises",
+    _UNSURE: "in this group in fewer than half of the resampled tables",
+}
+# The heads of the columns of text.
+_HEADS = ("group", "stability", "columns")
+
+
+class GroupColumn(NamedTuple):
+    """A column of a group."""
+
+    name: str
+    loading: float | None  # on the hidden variable of the group; None if it has none
+    stability: float | None  # None if it was not computed
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the column falls when its group rises."""
+        return self.loading is not None and self.loading < 0
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the column is in its group in fewer than half of the resampled tables."""
+        return self.stability is not None and self.stability < _MIN_STABILITY
+
+
+def columns_of_groups(model: LatentTreeModel) -> list[list[GroupColumn]]:
+    """Return the columns of each group of a model, the strongest loadings first; of equal ones, the first by name."""
+    node = {name: number for number, name in enumerate(model.tree.names)}
+    # Groups of several levels may have the same centre, those of one level have not.
+    loadings: dict[tuple[str, str], float] = {}
+    for level in dict.fromkeys(group.level for group in model.groups):
+        hidden = {g.centre: g.columns for g in model.groups if g.level == level and g.hidden is not None}
+        found = column_loadings(model, {centre: [node[name] for name in names] for centre, names in hidden.items()})
+        for centre, names in hidden.items():
+            loadings |= {(level, name): loading for name, loading in zip(names, found[centre], strict=True)}
+    listed = []
+    for group in model.groups:
+        shares = group.column_stability or (None,) * len(group.columns)
+        columns = [
+            GroupColumn(name, loadings.get((group.level, name)), share)
+            for name, share in zip(group.columns, shares, strict=True)
+        ]
+        listed.append(sorted(columns, key=lambda column: (-round(abs(column.loading or 0), _DECIMALS), column.name)))
+    return listed
 
 
 def group_rows(model: LatentTreeModel) -> list[tuple[str, str, str, str, str, str]]:
@@ -30,88 +81,81 @@ def group_rows(model: LatentTreeModel) -> list[tuple[str, str, str, str, str, st
     empty cells. A loading is empty if the group has no hidden variable, a stability if it was not computed.
     """
     rows = []
-    groups = _main_groups(model)
-    loadings = _loadings(model)
-    for group in groups:
-        stability = dict(zip(group.columns, group.column_stability or (), strict=False))
+    for group, columns in _main_groups(model):
         above = "" if group.parent is None else model.groups[group.parent].name
-        for column in _by_loading(group, loadings):
-            cells = (_cell(loadings.get(column)), _cell(stability.get(column)))
-            rows.append((column, group.name, *cells, above, group.hidden or ""))
+        for name, loading, stability in columns:
+            rows.append((name, group.name, _cell(loading), _cell(stability), above, group.hidden or ""))
     return rows + [(column, "", "", "", "", "") for column in _columns_in_no_group(model)]
 
 
 def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
-    """Return the groups as plain data, with the names of the groups above."""
+    """Return the groups as plain data, with the names of the groups above; strong loadings come first."""
     return [
         {
             "name": group.name,
             "level": group.level,
-            "columns": list(group.columns),
+            "columns": [column.name for column in columns],
             "hidden": group.hidden,
             "parent": None if group.parent is None else model.groups[group.parent].name,
             "stability": group.stability,
         }
-        for group in model.groups
+        for group, columns in zip(model.groups, columns_of_groups(model), strict=True)
     ]
 
 
 def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
-    """Return the main groups as lines of text: their number, then the name and the columns of each.
+    """Return the main groups as lines of text: their number, then the name, the stability and the columns of each.
 
-    Columns with strong loadings come first. A column that falls when its group rises is marked with a minus.
+    Columns with strong loadings come first. Columns that fall when their group rises, and those that are often found in
+    other groups, are marked.
     """
     groups = _main_groups(model)
     n_columns = plural(model.tree.n_observed, "column")
     if not groups:
         return [f"no groups in {n_columns}" + ("" if len(model.tree.edges) else ": no column depends on another one")]
-    loadings = _loadings(model)
-    parts = [
-        (group.name, [_shown(column, loadings.get(column, 0)) for column in _by_loading(group, loadings)])
-        for group in groups[:_MAX_GROUPS]
-    ]
+    parts = [(group.name, group.stability, list(map(_shown, columns))) for group, columns in groups[:_MAX_GROUPS]]
     if alone := _columns_in_no_group(model):
-        parts.append((_ALONE, [_shown(column, 0) for column in alone]))
-    longest = max(len(name) for name, _ in parts)
-    indent = longest + 2 if longest <= _MAX_NAME else _INDENT
-    lines = [f"{plural(len(groups), 'group')} in {n_columns}", ""]
-    for name, columns in parts:
-        block = [] if ", ".join(columns) == name else _wrapped(columns, indent, width)
-        if block and longest <= _MAX_NAME:
-            lines.append(name.ljust(indent) + block.pop(0)[indent:])
-        else:
-            lines.append(name)
-        lines += block
+        parts.append((_ALONE, None, [_shown(GroupColumn(name, None, None)) for name in alone]))
+    lines = [f"{plural(len(groups), 'group')} in {n_columns}", "", *_lines_of(parts, width)]
     if len(groups) > _MAX_GROUPS:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
-    if any(column.endswith(_REVERSED) for _, columns in parts for column in columns):
-        lines += ["", f"{_REVERSED.strip()} falls when its group rises"]
+    marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
+    return lines + [""] * bool(marks) + [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
+
+
+def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> list[str]:
+    """Return names, stabilities and columns in lines of a width: as a table, or with long names above the columns."""
+    has_stability = any(stability is not None for _, stability, _ in parts)
+    name_head, stability_head, columns_head = _HEADS
+    longest = max(len(name) for name, *_ in parts)
+    if has_stability:
+        longest = max(longest, len(name_head)) + 2 + len(stability_head)
+    is_table = longest <= _MAX_NAME
+    indent = longest + 2 if is_table else _INDENT
+    lines = []
+    if has_stability and is_table:
+        lines.append(name_head.ljust(longest - len(stability_head)) + f"{stability_head}  {columns_head}")
+    for name, stability, columns in parts:
+        block = [] if ", ".join(columns) == name else _wrapped(columns, indent, width)
+        share = "" if stability is None else f"{100 * stability:.0f} %"
+        if is_table:
+            head = name.ljust(longest - len(share)) + share
+            lines.append((head.ljust(indent) + (block.pop(0)[indent:] if block else "")).rstrip())
+        else:
+            share = share and f"{stability_head} {share}"
+            fits = len(name) + _GAP + len(share) <= width
+            lines += [(name + " " * _GAP + share).rstrip()] if fits else [name, " " * indent + share]
+        lines += block
     return lines
 
 
-def _main_groups(model: LatentTreeModel) -> list[Group]:
-    return [group for group in model.groups if group.level == "main"]
-
-
-def _loadings(model: LatentTreeModel) -> dict[str, float]:
-    """Return the loading of each column on the hidden variable of its main group, if there is one."""
-    hidden = {group.centre: group.columns for group in _main_groups(model) if group.hidden is not None}
-    node = {name: number for number, name in enumerate(model.tree.names)}
-    found = column_loadings(model, {centre: [node[name] for name in columns] for centre, columns in hidden.items()})
-    return {
-        name: loading
-        for centre, columns in hidden.items()
-        for name, loading in zip(columns, found[centre], strict=True)
-    }
-
-
-def _by_loading(group: Group, loadings: dict[str, float]) -> list[str]:
-    """Return the columns of a group, the strongest loadings first; of equal ones, the first by name."""
-    return sorted(group.columns, key=lambda column: (-round(abs(loadings.get(column, 0)), _DECIMALS), column))
+def _main_groups(model: LatentTreeModel) -> list[tuple[Group, list[GroupColumn]]]:
+    listed = zip(model.groups, columns_of_groups(model), strict=True)
+    return [(group, columns) for group, columns in listed if group.level == "main"]
 
 
 def _columns_in_no_group(model: LatentTreeModel) -> list[str]:
-    grouped = {column for group in _main_groups(model) for column in group.columns}
+    grouped = {column for group in model.groups if group.level == "main" for column in group.columns}
     return [column for column in model.tree.names if column not in grouped]
 
 
@@ -120,9 +164,10 @@ def _cell(number: float | None) -> str:
     return "" if number is None else f"{round(number, _DECIMALS) + 0.0:.{_DECIMALS}f}"
 
 
-def _shown(column: str, loading: float) -> str:
-    """Return the name of a column, with a mark if it is reversed."""
-    return shortened(one_line(column), _MAX_COLUMN) + (_REVERSED if loading < 0 else "")
+def _shown(column: GroupColumn) -> str:
+    """Return the name of a column with its marks."""
+    marks = _REVERSED * column.is_reversed + _UNSURE * column.is_unsure
+    return shortened(one_line(column.name), _MAX_COLUMN) + marks
 
 
 def _wrapped(texts: list[str], indent: int, width: int) -> list[str]:

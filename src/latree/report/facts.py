@@ -15,6 +15,7 @@ from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree.explain.dependence import Dependence
 from latree.explain.groups import with_groups
+from latree.explain.overview import GroupColumn, columns_of_groups
 from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
 from latree.explain.stability import RESAMPLES
 from latree.explain.worth import measure_worth
@@ -57,7 +58,9 @@ def report_facts(
     if not model.groups:
         model = with_groups(model, table, resamples=RESAMPLES)
     dependence = Dependence(model)
-    groups = [group for group in model.groups if group.level == "main"]
+    listed = zip(model.groups, columns_of_groups(model), strict=True)
+    columns_of = {group: columns for group, columns in listed if group.level == "main"}
+    groups = list(columns_of)
     progress(_GROUPS_DONE, 1000)
     columns, category_lists = column_details(dependence, table)
     # Columns with the same categories share one list of them.
@@ -86,7 +89,8 @@ def report_facts(
         "columns": columns,
         "hidden": hidden_details(dependence, category_lists),
         "groups": [
-            {**_group_facts(dependence, group), "colour": colour} for group, colour in zip(groups, colours, strict=True)
+            {**_group_facts(dependence, group, columns_of[group]), "colour": colour}
+            for group, colour in zip(groups, colours, strict=True)
         ],
         "labels": _label_facts([labels.get(name, "") for name in tree.names], _columns_of(tree, groups), colours)
         if labels is not None
@@ -116,14 +120,15 @@ def _tree_facts(dependence: Dependence) -> dict[str, Any]:
     }
 
 
-def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
+def _group_facts(dependence: Dependence, group: Group, columns: Sequence[GroupColumn]) -> dict[str, Any]:
     tree = dependence.tree
     nodes = frozenset(group.nodes)
     related = dependence.closest_columns(group.centre, len(group.columns), within=nodes)
-    columns = [column.column for column in related]
+    telling = [column.column for column in related]
     is_hidden = group.centre >= tree.n_observed
     if not is_hidden:
-        columns = [group.centre, *columns]
+        telling = [group.centre, *telling]
+    number = {tree.names[node]: node for node in group.nodes if node < tree.n_observed}
     # The edges between the group and the rest of the tree have one end in the group.
     support = [
         float(share)
@@ -132,8 +137,10 @@ def _group_facts(dependence: Dependence, group: Group) -> dict[str, Any]:
     ]
     return {
         "name": group.name,
-        "named_by": columns[:_N_NAMING_COLUMNS],
-        "columns": columns,
+        "named_by": telling[:_N_NAMING_COLUMNS],
+        "columns": [number[column.name] for column in columns],
+        "reversed": [number[column.name] for column in columns if column.is_reversed],
+        "unsure": [number[column.name] for column in columns if column.is_unsure],
         "nodes": list(group.nodes),
         "centre": group.centre,
         "sizes": sorted(per_mille(dependence.marginals[group.centre]), reverse=True) if is_hidden else None,
