@@ -195,10 +195,21 @@ def test_a_run_may_replace_a_run_and_nothing_else(tmp_path):
     assert read_text(tmp_path / "run" / "model.json") == "new"
 
 
-def test_a_file_may_be_replaced_by_a_folder(tmp_path):
-    (tmp_path / "run").write_text("old")
-    a_run(tmp_path / "run", "new")
-    assert listing(tmp_path) == ["run"]
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_file_is_never_replaced_by_a_folder_nor_a_folder_by_a_file(tmp_path, replace):
+    (tmp_path / "file").write_text("old")
+    a_run(tmp_path / "run", "old")
+    (tmp_path / "link").symlink_to("run")
+    with pytest.raises(InputError, match=r"is a file; it is not replaced by a folder, choose another name$"):
+        refuse_existing(tmp_path / "file", replace, folder=True)
+    with pytest.raises(InputError, match="is a file"), new_folder(tmp_path / "file", replace):
+        pass
+    with pytest.raises(InputError, match=r"is a folder; it is not replaced by a file, choose another name$"):
+        refuse_existing(tmp_path / "run", replace)
+    for folder in (False, True):
+        with pytest.raises(InputError, match="link: already exists; nothing was written"):
+            refuse_existing(tmp_path / "link", replace, folder)
+    assert read_text(tmp_path / "file") == "old"
 
 
 def test_a_run_that_cannot_be_replaced_stays(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -224,5 +225,104 @@ def test_force_replaces_no_folder_of_others(folder):
     Path("run/letter.txt").write_text("dear")
     code, _, error = run("fit", "data.csv", "--out", "run", "--force")
     assert (code, error.count("\n")) == (2, 1)
-    assert "run: is a folder that latree fit did not write" in error
+    assert "run: already exists and is a folder that latree fit did not write" in error
+    assert error.endswith("choose another name for --out\n")
+    assert "remove" not in error + run("fit", "data.csv", "--out", "run")[2]
     assert Path("run/letter.txt").read_text() == "dear"
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit data.csv --out data.csv",
+        "fit data.csv --out run --labels run/labels.csv",
+        "fit data*.csv --out data.csv",
+        "fit data.csv --out other --labels other",
+        "transform model.json data.csv --out data.csv",
+        "transform model.json link.csv --out data.csv",
+        "transform model.json data.csv --out ../{here}/data.csv",
+        "impute model.json data.csv --out data.csv",
+        "report model.json data.csv --out data.csv",
+        "report model.json data.csv --test other --out other",
+        "export model.json --out model.json",
+        "export run --out run/model.json",
+        "plot tree.nwk --out tree.nwk",
+        "groups model.json --out model.json",
+        "rename model.json H1=one --out model.json",
+    ],
+)
+def test_no_command_replaces_its_inputs(folder, tmp_path, command, force):
+    Path("run").mkdir()
+    for name in ("model.json", "summary.json", "labels.csv"):
+        Path("run", name).write_bytes(Path("model.json").read_bytes())
+    Path("other").write_text("other")
+    Path("link.csv").symlink_to("data.csv")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    words = command.format(here=tmp_path.name).split()
+    code, said, error = run(*words, *force)
+    assert (code, said, error.count("\n")) == (2, "", 1)
+    assert re.search(r": (is|holds) an input of this command; .*\(choose another name for --out\)", error)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_file_is_not_replaced_by_a_folder(folder, force):
+    Path("letter").write_text("dear")
+    code, _, error = run("fit", "data.csv", "--out", "letter", *force)
+    assert (code, error.count("\n")) == (2, 1)
+    assert "it is not replaced by a folder, choose another name for --out" in error
+    assert Path("letter").read_text() == "dear"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["transform model.json data.csv", "impute model.json data.csv", "sample model.json", "groups model.json"],
+)
+def test_tables_have_the_ending_of_tables(folder, command):
+    for name in ("scores.xlsx", "scores", "scores.json"):
+        code, said, error = run(*command.split(), "--out", name)
+        assert (code, said, error) == (2, "", f"latree: {name}: --out must end in .csv, .tsv or .txt\n")
+        assert not Path(name).exists()
+    for name in ("scores.txt", "scores.CSV"):
+        assert run(*command.split(), "--out", name)[0] == 0
+        assert Path(name).exists()
+
+
+def test_reports_have_the_ending_of_pages(folder):
+    assert run("report", "model.json", "--out", "r.pdf")[2] == "latree: r.pdf: --out must end in .html or .htm\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "groups {}",
+        "rename {} H1=one --out new.json",
+        "transform {} data.csv",
+        "score {} data.csv",
+        "sample {}",
+        "impute {} data.csv",
+        "compare {} model.json",
+        "compare tree.nwk {}",
+        "plot {} --out new.svg",
+        "report {} --out new.html",
+        "export {} --out new.nwk",
+    ],
+)
+def test_the_folder_of_a_fit_is_a_model(folder, command):
+    Path("run").mkdir()
+    Path("empty").mkdir()
+    code, _, error = run(*command.format("empty").split())
+    assert (code, error.count("\n")) == (2, 1)
+    assert "empty: is a folder without a model.json" in error
+    shutil.copy("model.json", "run")
+    code, wanted, _ = run(*command.format("run/model.json").split())
+    assert code == 0
+    assert run(*command.format("run").split(), *(["--force"] if "--out" in command else [])) == (0, wanted, "")
+
+
+def test_the_model_of_a_folder_is_renamed_in_it(folder):
+    Path("run").mkdir()
+    shutil.copy("model.json", "run")
+    assert "Written to run/model.json" in succeed("rename", "run", "H1=one")
+    assert '"one"' in Path("run/model.json").read_text()

@@ -51,7 +51,8 @@ def test_the_command_draws_trees(tmp_path):
     ("source", "out", "complaint"),
     [
         ("tree.nwk", "a.pdf", "a.pdf: a figure is written as .svg or .png"),
-        ("tree.nwk", "tree.nwk", "tree.nwk: already exists"),
+        ("tree.nwk", "tree.nwk", "tree.nwk: is an input of this command"),
+        ("tree.nwk", "old.svg", "old.svg: already exists"),
         ("tree.nwk", "tree.nwk/deep/a.svg", "tree.nwk is not a folder; choose another name"),
         ("none.nwk", "a.svg", "none.nwk: no such file"),
         ("bad.nwk", "a.svg", "bad.nwk: not a Newick tree"),
@@ -62,6 +63,7 @@ def test_the_command_complains_in_one_line(tmp_path, source, out, complaint):
     (tmp_path / "tree.nwk").write_text("(a,b,c);")
     (tmp_path / "bad.nwk").write_text("((a,b,c);")
     (tmp_path / "bad.json").write_text("[1]")
+    (tmp_path / "old.svg").write_text("old")
     before = sorted(tmp_path.iterdir())
     code, said, err = run("plot", tmp_path / source, "--out", tmp_path / out)
     assert (code, said) == (2, "")

@@ -17,17 +17,29 @@ from latree.errors import InputError
 _FILES_OF_A_RUN = ("model.json", "summary.json")
 
 
-def refuse_existing(path: Path, replace: bool = False, advice: str = "choose another name or remove it first") -> None:
+def refuse_existing(
+    path: Path, replace: bool = False, folder: bool = False, advice: str = "choose another name", or_else: str = ""
+) -> None:
     """Raise if the path of an output already exists, or if its folder cannot be made.
 
-    With ``replace`` the path may be a file, or a folder that holds the result of a fit.
+    With ``replace`` a file may take the place of a file, and a ``folder`` that of a folder that holds the result of a
+    fit.
     """
     _nearest_folder(path)
-    if path.is_dir() and not path.is_symlink() and replace:
+    if not path.exists() and not path.is_symlink():
+        return
+    is_folder = path.is_dir() and not path.is_symlink()
+    if is_folder:
         if not all((path / name).is_file() for name in _FILES_OF_A_RUN):
-            raise InputError(f"{path}: is a folder that latree fit did not write; it is not replaced, remove it first")
-    elif (path.exists() or path.is_symlink()) and not (replace and path.is_file()):
-        raise InputError(f"{path}: already exists; nothing was written ({advice})")
+            raise InputError(
+                f"{path}: already exists and is a folder that latree fit did not write; it is not replaced, {advice}"
+            )
+        if not folder:
+            raise InputError(f"{path}: already exists and is a folder; it is not replaced by a file, {advice}")
+    elif folder and path.is_file():
+        raise InputError(f"{path}: already exists and is a file; it is not replaced by a folder, {advice}")
+    if not replace or not (is_folder if folder else path.is_file()):
+        raise InputError(f"{path}: already exists; nothing was written ({advice}{or_else})")
 
 
 def read_text(path: Path) -> str:
@@ -126,13 +138,13 @@ def new_folder(path: Path, replace: bool = False) -> Iterator[Path]:
 
     Folders that lead to it are made then, too. With ``replace`` it takes the place of the result of an earlier fit.
     """
-    refuse_existing(path, replace)
+    refuse_existing(path, replace, folder=True)
     with _writable(path):
         temporary = Path(tempfile.mkdtemp(dir=_nearest_folder(path), prefix=f".{path.name}."))
     try:
         yield temporary
         temporary.chmod(0o777 & ~_umask())
-        refuse_existing(path, replace)  # something may have appeared there during the work
+        refuse_existing(path, replace, folder=True)  # something may have appeared there during the work
         with made_parents(path), _set_aside(path):
             temporary.rename(path)
     except BaseException:

@@ -3,6 +3,8 @@
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
+from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,36 +31,88 @@ def may_replace() -> bool:
     return bool(click.get_current_context().meta.get(_FORCE))
 
 
-def _refuse_existing_out(context: click.Context, option: click.Parameter, out: Path | None) -> Path | None:
-    """Check before the work starts that its result can be written."""
+def _check_out(context: click.Context, endings: Sequence[str], folder: bool) -> None:
+    """Check before the work starts that its result can be written, and that it replaces nothing that is needed."""
     from latree._util.files import refuse_existing
 
-    if out is not None:
-        has_force = any("--force" in other.opts for other in context.command.params)
-        advice = "choose another name, " + ("remove it first or use --force" if has_force else "or remove it first")
-        refuse_existing(out, bool(context.meta.get(_FORCE)), advice)
-    return out
+    out: Path | None = context.params["out"]
+    if out is None:
+        return
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        if option.name not in ("out", "checkpoint") and isinstance(value, Path) and _is_or_holds(out, value):
+            what = "holds an input" if out.is_dir() else "is an input"
+            raise InputError(f"{out}: {what} of this command; nothing was written (choose another name for --out)")
+    if out.suffix == ".gz" and ".csv" in endings:
+        raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
+    if endings and out.suffix.lower() not in endings:
+        names = " or ".join([", ".join(endings[:-1]), endings[-1]] if endings[1:] else endings)
+        raise InputError(f"{out}: --out must end in {names}")
+    has_force = any("--force" in other.opts for other in context.command.params)
+    or_else = ", or use --force to replace it" if has_force else ""
+    refuse_existing(out, may_replace(), folder, "choose another name for --out", or_else)
+
+
+def _is_or_holds(out: Path, data: Path) -> bool:
+    """Return whether an output is one of the files that a path or a pattern means, or a folder above one."""
+    files = [Path(name) for name in glob(str(data))] if has_magic(str(data)) and not data.exists() else [data]
+    target = out.resolve()
+    return any(target == file.resolve() or target in file.resolve().parents for file in files)
 
 
 file = click.Path(path_type=Path)
 
 
-def new_output(text: str, required: bool = False, may_force: bool = True) -> Callable[[Any], Any]:
-    """Return the option --out for a file or folder that does not exist yet, with --force to replace one that does."""
-    out = click.option("--out", type=file, callback=_refuse_existing_out, required=required, help=text)
-    # Eager, so that it is known when the path is checked.
+class ModelPath(click.Path):
+    """The path of a model.json, or of the folder of a fit, which means the model.json in it."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of the file."""
+        path: Any = super().convert(value, param, ctx)
+        if not path.is_dir():
+            return path
+        if not (path / "model.json").is_file():
+            raise InputError(f"{path}: is a folder without a model.json; give a model.json or the folder of a fit")
+        return path / "model.json"
+
+
+model_file = ModelPath()
+
+
+def new_output(
+    text: str, required: bool = False, may_force: bool = True, endings: Sequence[str] = (), folder: bool = False
+) -> Callable[[Any], Any]:
+    """Return the option --out for a file or folder that does not exist yet, with --force to replace one that does.
+
+    Neither replaces an input of the command. A file must have one of the endings, if there are any.
+    """
+    out = click.option("--out", type=file, required=required, help=text)
     force = click.option(
         "--force",
         is_flag=True,
-        is_eager=True,
         expose_value=False,
         callback=_remember_force,
         help="Replace --out if it exists.",
     )
-    return lambda command: out(force(command) if may_force else command)
+
+    def add(command: Any) -> Any:
+        @wraps(command)
+        def checked(*arguments: Any, **options: Any) -> Any:
+            _check_out(click.get_current_context(), endings, folder)
+            return command(*arguments, **options)
+
+        return out(force(checked) if may_force else checked)
+
+    return add
 
 
-out_file = new_output("New .csv or .tsv file; by default the rows are printed.")
+# The endings of the tables that commands write.
+TABLE_ENDINGS = (".csv", ".tsv", ".txt")
+
+out_file = new_output("New .csv, .tsv or .txt file; by default the rows are printed.", endings=TABLE_ENDINGS)
 seed = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
 )
@@ -145,8 +199,6 @@ def rows_output(out: Path | None) -> Iterator[WriteRows]:
     if out is None:
         yield lambda rows: click.echo(write_lines(rows), nl=False)
         return
-    if out.suffix == ".gz":
-        raise InputError(f"{out}: output is written uncompressed; choose a name without .gz")
     with new_file(out) as stream:
 
         def write(rows: Iterable[Sequence[object]]) -> None:

@@ -14,8 +14,8 @@ _MAX_LISTED = 12
 
 
 @click.command()
-@click.argument("first", type=common.file)
-@click.argument("second", type=common.file)
+@click.argument("first", type=common.model_file)
+@click.argument("second", type=common.model_file)
 @click.option("--data", type=common.file, help="Table that both models score; models only.")
 @common.unseen
 @common.quiet
@@ -23,8 +23,8 @@ _MAX_LISTED = 12
 def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bool, as_json: bool) -> None:
     """Compare two models, or two trees.
 
-    FIRST and SECOND are model.json or Newick files, such as models of two samples or two years. They are compared on
-    the columns that both have.
+    FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two samples or two years.
+    They are compared on the columns that both have.
 
     Trees are compared by the Robinson-Foulds distance. Removing an edge of a tree splits its columns into two sides;
     the distance is the number of splits that only one of the trees has. If a tree is a forest, a split of the other

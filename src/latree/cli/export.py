@@ -8,7 +8,7 @@ from latree.cli import common
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @common.new_output(
     "New file whose name ends in .nwk, .nex, .graphml, .dot, .bif, .xmlbif, .bifxml or .json.", required=True
 )
@@ -18,7 +18,7 @@ from latree.cli import common
 def export(model: Path, out: Path, hidden: bool) -> None:
     """Write a model for other programs.
 
-    MODEL is a model.json. The ending of the file's name chooses the format:
+    MODEL is a model.json or the folder of a fit. The ending of the file's name chooses the format:
 
     \b
     .nwk               Newick, a tree for FigTree, iTOL, R's ape, ...

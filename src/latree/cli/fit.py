@@ -30,6 +30,7 @@ _MAX_PROFILE_LINES = 100_000
     "New folder for report.html, report.txt, groups.csv, loadings.csv, profiles.csv, tree.nwk, model.json, "
     "summary.json.",
     required=True,
+    folder=True,
 )
 @click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
@@ -162,7 +163,9 @@ def fit(
 
 
 @click.command()
-@common.new_output("New folder for the report, tree and model; by default one whose name begins with latree-demo.")
+@common.new_output(
+    "New folder for the report, tree and model; by default one whose name begins with latree-demo.", folder=True
+)
 @common.seed
 @common.quiet
 @common.as_json

@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", type=common.file)
-@common.new_output("New .csv or .tsv file with one line per column; by default the groups are printed.")
+@click.argument("model", type=common.model_file)
+@common.new_output(
+    "New .csv, .tsv or .txt file with one line per column; by default the groups are printed.",
+    endings=common.TABLE_ENDINGS,
+)
 @common.as_json
 def groups(model: Path, out: Path | None, as_json: bool) -> None:
     """Print the groups of columns of a model.
 
-    MODEL is a model.json. Columns with strong loadings come first. The file of --out is the groups.csv of `latree fit`,
-    with the names that the model has now.
+    MODEL is a model.json or the folder of a fit. Columns with strong loadings come first. The file of --out is the
+    groups.csv of `latree fit`, with the names that the model has now.
 
     Example: latree groups run/model.json
     """
@@ -41,16 +44,17 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.argument("names", metavar="OLD=NEW...", nargs=-1, required=True)
 @common.new_output("New model.json; by default MODEL is replaced.")
 @common.quiet
 def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -> None:
     """Rename hidden variables and groups of a model.
 
-    MODEL is a model.json. OLD is the name of a hidden variable or a group, or the technical name of a hidden variable,
-    such as H3. A group and its hidden variable have the same name and are renamed together. Reports, scores, figures
-    and exports that are made from the model later have the new names. Either all names are changed, or none.
+    MODEL is a model.json or the folder of a fit. OLD is the name of a hidden variable or a group, or the technical name
+    of a hidden variable, such as H3. A group and its hidden variable have the same name and are renamed together.
+    Reports, scores, figures and exports that are made from the model later have the new names. Either all names are
+    changed, or none.
 
     Example: latree rename run/model.json H3=anxiety "E4, E2 +3=extraversion"
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file)
 @click.option(
     "--how",
@@ -52,11 +52,11 @@ def impute(
 ) -> None:
     """Fill missing cells.
 
-    MODEL is a model.json, DATA a table with its columns. Each missing cell of DATA is filled given the rest of the row.
-    All other cells, and columns that are not in the model, stay as they are. With `--how mean`, columns that are not
-    numbers get their median; with `median`, columns without an order get their most probable value. A numeric column
-    with bins gets the median of a bin. With `--unseen missing`, categories that were not in the data of the fit are
-    replaced, too. The filled table is printed or written as CSV.
+    MODEL is a model.json or the folder of a fit, DATA a table with its columns. Each missing cell of DATA is filled
+    given the rest of the row. All other cells, and columns that are not in the model, stay as they are. With `--how
+    mean`, columns that are not numbers get their median; with `median`, columns without an order get their most
+    probable value. A numeric column with bins gets the median of a bin. With `--unseen missing`, categories that were
+    not in the data of the fit are replaced, too. The filled table is printed or written as CSV.
 
     Example: latree impute run/model.json data.csv --out filled.csv
     """

@@ -10,7 +10,7 @@ from latree.errors import InputError
 
 
 @click.command()
-@click.argument("tree", type=common.file)
+@click.argument("tree", type=common.model_file)
 @common.new_output("New file whose name ends in .svg or .png.", required=True)
 @click.option(
     "--layout",
@@ -28,9 +28,9 @@ from latree.errors import InputError
 def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) -> None:
     """Draw a tree as SVG or PNG.
 
-    TREE is a model.json or a Newick file. In the tree of a model, longer edges mean weaker dependence; a Newick file
-    has its own edge lengths. Numbers beside edges are their support in per cent, where there is room. With
-    `--labels`, columns are coloured by group. A PNG needs matplotlib, an SVG does not.
+    TREE is a model.json, the folder of a fit, or a Newick file. In the tree of a model, longer edges mean weaker
+    dependence; a Newick file has its own edge lengths. Numbers beside edges are their support in per cent, where there
+    is room. With `--labels`, columns are coloured by group. A PNG needs matplotlib, an SVG does not.
 
     Example: latree plot run/model.json --out tree.svg
     """

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file, required=False)
-@common.new_output("New file, such as report.html.", required=True)
+@common.new_output("New .html file.", required=True, endings=(".html", ".htm"))
 @click.option(
     "--labels",
     type=common.file,
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """Write the report of a model: one HTML file that opens offline.
 
-    MODEL is a model.json, DATA the table that it was fitted to. With DATA, the report shows the distributions of the
-    columns in the data, too. Without DATA, it shows what the model file contains.
+    MODEL is a model.json or the folder of a fit, DATA the table that it was fitted to. With DATA, the report shows the
+    distributions of the columns in the data, too. Without DATA, it shows what the model file contains.
 
     Example: latree report run/model.json data.csv --out report.html
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file)
 @common.unseen
 @common.quiet
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
     """Print the log-likelihood of rows.
 
-    MODEL is a model.json, DATA a table with the columns of the model; other columns are ignored. Missing cells are
-    summed out. The result is in nats: the sum over all rows, and its mean per row and per cell that is not
-    missing.
+    MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored.
+    Missing cells are summed out. The result is in nats: the sum over all rows, and its mean per row and per cell that
+    is not missing.
 
     Example: latree score run/model.json new.csv
     """
@@ -53,14 +53,14 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.option("--rows", type=click.IntRange(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
 @common.out_file
 @common.seed
 def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
     """Draw new rows from a model, as CSV.
 
-    MODEL is a model.json. A numeric column that was binned gets the median of the drawn bin.
+    MODEL is a model.json or the folder of a fit. A numeric column that was binned gets the median of the drawn bin.
 
     Example: latree sample run/model.json --rows 1000 --out new.csv
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file)
 @common.out_file
 @click.option(
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: str | None, **options: Any) -> None:
     """Write where each row stands on each group of columns.
 
-    MODEL is a model.json, DATA a table with the columns of the model; other columns are ignored, and cells may be
-    missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the most probable state
-    of the group's hidden variable, and the probability of that state. The last column is the log-likelihood of the row
-    in nats: the lower, the more unusual is the row. With --out, the reliability of each score is printed. The result is
-    a CSV file that opens in a spreadsheet; DATA may be larger than memory.
+    MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored,
+    and cells may be missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the
+    most probable state of the group's hidden variable, and the probability of that state. The last column is the
+    log-likelihood of the row in nats: the lower, the more unusual is the row. With --out, the reliability of each score
+    is printed. The result is a CSV file that opens in a spreadsheet; DATA may be larger than memory.
 
     Example: latree transform run/model.json data.csv --id person --out scores.csv
     """

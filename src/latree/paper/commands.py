@@ -103,7 +103,7 @@ def _note_missing_figures() -> None:
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.option(
     "--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of rows to give guarantees for."
 )
@@ -119,9 +119,9 @@ def _note_missing_figures() -> None:
 def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | None, as_json: bool) -> None:
     """Compute what the paper's theory says about a model.
 
-    MODEL is a model.json. Prints the paper's θ, α, γ and δ, its assumptions A1 to A4 with the numbers that decide them,
-    and what its theorems guarantee for a number of rows. docs/method.md explains them under "The theory, in numbers".
-    The guarantees are loose: `latree power` gives a practical answer.
+    MODEL is a model.json or the folder of a fit. Prints the paper's θ, α, γ and δ, its assumptions A1 to A4 with the
+    numbers that decide them, and what its theorems guarantee for a number of rows. docs/method.md explains them under
+    "The theory, in numbers". The guarantees are loose: `latree power` gives a practical answer.
 
     Example: latree theory run/model.json --rows 5000
     """
@@ -250,7 +250,7 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
 
 
 @click.command()
-@click.argument("model", type=common.file)
+@click.argument("model", type=common.model_file)
 @click.option(
     "--target",
     type=click.FloatRange(0, 1, min_open=True),
@@ -276,7 +276,9 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
     show_default=True,
     help="Largest number of rows to try.",
 )
-@common.new_output("New folder for power.csv and, with matplotlib, power.svg and power.png.", may_force=False)
+@common.new_output(
+    "New folder for power.csv and, with matplotlib, power.svg and power.png.", may_force=False, folder=True
+)
 @common.checkpoint
 @common.seed
 @common.quiet
@@ -296,9 +298,9 @@ def power(
 ) -> None:
     """Simulate how many rows it takes to find the tree of a model.
 
-    MODEL is a model.json. Tables with more and more rows are drawn from it until the tree learned from them equals the
-    model's often enough. Prints how often the tree was found for each number of rows, and the number of rows needed. A
-    model whose tree the method can never return is refused.
+    MODEL is a model.json or the folder of a fit. Tables with more and more rows are drawn from it until the tree
+    learned from them equals the model's often enough. Prints how often the tree was found for each number of rows, and
+    the number of rows needed. A model whose tree the method can never return is refused.
 
     Example: latree power run/model.json --target 0.9 --out curve
     """
