@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import latree
 from helpers.cli import run, succeed
 from helpers.csv import table
 from latree import LatentTreeModel
@@ -39,6 +40,18 @@ def test_the_file_has_what_python_returns(folder, of):
     for one in reliability(model, "data.csv"):
         line = f"{one.name}  {one.n_columns:7}  {one.reliability:11.2f}"
         assert (line in printed) == (of == "groups")
+
+
+def test_scores_without_a_direction_give_a_warning(folder):
+    assert "no direction" not in succeed("transform", "model.json", "data.csv", "--out", "scores.csv")
+    rows = latree.as_table("data.csv")
+    numbered = pd.DataFrame(rows.decode())
+    numbered.map("answer {}".format).to_csv("texts.csv", index=False)
+    fitted = succeed("fit", "texts.csv", "--out", "texts", "--method", "nj", "--states", "2")
+    warning = next(line for line in fitted.split("\n") if "no direction" in line)
+    assert warning.startswith("warning: The values of ")
+    printed = succeed("transform", "texts/model.json", "texts.csv", "--out", "other.csv")
+    assert printed.endswith(f"\n{warning}\n\nWritten to other.csv\n")
 
 
 def test_without_a_file_the_scores_are_printed(folder):

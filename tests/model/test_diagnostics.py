@@ -1,11 +1,14 @@
 """Warnings, each of them on both sides of its threshold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from helpers.models import model_on, star, table_of
+from helpers.models import copying_model, model_on, star, table_of
+from latree.explain import with_groups
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
-from latree.model.diagnostics import unused_states, warnings_about
+from latree.model.diagnostics import scores_without_direction, unused_states, warnings_about
 from latree.table import Column, as_table
 from latree.tree import Tree
 
@@ -77,6 +80,45 @@ def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_t
     model = LatentTreeModel(tree, model.columns, tuple(tables))
     empty = f"No row is in 1 of the 3 states of '{tree.node_names[child]}'."
     assert unused_states(model, 1000) == [f"{empty} You can ignore such states."]
+
+
+INSTEAD = (
+    "have no direction: use the states instead. If the values have an order, code them as 1, 2, 3, or make the columns "
+    "ordered Categoricals in Python."
+)
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "said"),
+    [
+        (1, "The values of 'x0', 'x1' and 'x2' are texts without an order, so scores of group 'x0, x1 +1' "),
+        (
+            2,
+            "The values of all columns of 2 groups ('x0, x1 +1' and 'x3, x4 +1') are texts without an order, so scores "
+            "of these groups ",
+        ),
+        (
+            4,
+            "The values of all columns of 4 groups (such as 'x0, x1 +1', 'x3, x4 +1' and 'x6, x7 +1') are texts "
+            "without an order, so scores of these groups ",
+        ),
+    ],
+)
+def test_groups_of_texts_without_an_order_have_scores_without_direction(n_groups, said):
+    n_columns = 3 * n_groups
+    tree = Tree([f"x{i}" for i in range(n_columns)], [(i, n_columns + i // 3) for i in range(n_columns)])
+    model = with_groups(copying_model(tree, lambda *_: 0.7))
+
+    def warnings_if(is_ordered):
+        columns = [Column(name, "text", ("x", "y"), ordered=is_ordered(i)) for i, name in enumerate(tree.names)]
+        changed = replace(model, columns=tuple(columns))
+        found = scores_without_direction(changed, changed.groups)
+        rows = changed.sample(100, random_state=0)
+        assert warnings_about(rows, fit_of(changed), "explain") == found
+        return found
+
+    assert warnings_if(lambda _: False) == [said + INSTEAD]
+    assert warnings_if(lambda i: i % 3 == 2) == []  # one column with an order is enough
 
 
 def test_a_model_that_predicts_may_have_states_to_spare():

@@ -44,7 +44,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
 
     from latree._util.terminal import progress_bars
     from latree.explain.reliability import finish, reliability_sums
-    from latree.explain.scores import Scorer
+    from latree.explain.scores import Scorer, scored_groups
+    from latree.model.diagnostics import scores_without_direction
     from latree.table.chunks import add
     from latree.table.stream import stream_rows
 
@@ -72,6 +73,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         click.echo(f"{plural(n_rows, 'row')}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
+            for warning in scores_without_direction(loaded, scored_groups(loaded)):
+                click.echo(f"warning: {warning}\n")
         click.echo(f"Written to {out}")
 
 

@@ -1,10 +1,13 @@
 """Warnings about a fitted model: what makes it less trustworthy, and what to do about it."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from latree._util.text import listed, option, plural, quoted
 from latree.counts.contingency import present_together
 from latree.model.fitting import Fit
+from latree.model.group import Group
 from latree.model.model import LatentTreeModel
 from latree.settings import Goal
 from latree.table import Table
@@ -39,6 +42,7 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
         )
     if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(fit.model, table.total_weight)
+    found += scores_without_direction(fit.model, fit.model.groups)
     found += _few_rows(table)
     if table.n_missing.any():
         found += _mostly_missing(table)
@@ -91,6 +95,29 @@ def _states_of(found: dict[str, str]) -> str:
     if len(found) <= _MAX_NAMED:
         return " and ".join(f"{states} of {quoted(name)}" for name, states in found.items())
     return f"some states of {len(found)} hidden variables, such as {listed([*found][:_MAX_NAMED])}"
+
+
+def scores_without_direction(model: LatentTreeModel, groups: Iterable[Group]) -> list[str]:
+    """Return a warning if there are main groups whose scores have no direction, because no column has an order."""
+    columns = dict(zip(model.tree.names, model.columns, strict=True))
+    found = {
+        group.name: sorted(group.columns)
+        for group in groups
+        if group.level == "main" and group.hidden and not any(columns[name].ordered for name in group.columns)
+    }
+    if not found:
+        return []
+    names = [*found]
+    if len(names) == 1:
+        owners, group = _columns(found[names[0]]).rstrip(","), f"group {quoted(names[0])}"
+    else:
+        shown = listed(names) if len(names) <= _MAX_NAMED else f"such as {listed(names[:_MAX_NAMED])}"
+        owners, group = f"all columns of {len(names)} groups ({shown})", "these groups"
+    return [
+        f"The values of {owners} are texts without an order, so scores of {group} have no direction: use the states "
+        "instead. If the values have an order, code them as 1, 2, 3, or make the columns ordered Categoricals in "
+        "Python."
+    ]
 
 
 def _few_rows(table: Table) -> list[str]:
