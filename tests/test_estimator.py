@@ -504,9 +504,9 @@ def test_em_starts_from_what_the_learner_found_unless_the_number_of_states_is_to
 
 def test_the_report_tells_the_numbers_of_states():
     for columns, told, words in (
-        (slice(6), None, "4 hidden variables of 2 to 4 states, found by hw"),
-        (slice(3, 6), None, "1 hidden variable of 2 states, found by hw"),
-        (slice(6), 1, "4 hidden variables of 1 state, found by hw"),
+        (slice(6), None, "4 hidden variables of 2 to 4 states (method: hw)"),
+        (slice(3, 6), None, "1 hidden variable of 2 states (method: hw)"),
+        (slice(6), 1, "4 hidden variables of 1 state (method: hw)"),
     ):
         learned = learn_model(as_table(uneven_codes()[:, columns]), Settings("hw", n_states=told, random_state=0))
         facts = learned.report().rpartition("\n\n")[2].splitlines()

@@ -146,8 +146,8 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
         plural(facts["n_hidden"], "hidden variable")
         + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
-        + f", found by {facts['method']}"
-        + (f" with {plural(facts['quartet_tests'], 'quartet test')}" if "quartet_tests" in facts else ""),
+        + f" (method: {facts['method']}"
+        + (f", {plural(facts['quartet_tests'], 'quartet test')})" if "quartet_tests" in facts else ")"),
         f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM, "
         f"{facts['seconds']:.1f} seconds",
         *worth_lines(facts["worth"]),
@@ -157,11 +157,15 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line about pairs of columns that say the same thing, if there are any."""
+    """Return a line about pairs of columns that are more alike than their group explains, if there are any."""
+    left = "still correlate {}after their group is taken into account"
+    if len(pairs) == 1:
+        names, strength = " and ".join(pairs[0]["columns"]), f"{pairs[0]['strength']:.2f} "
+        return [f"Possibly redundant: {names} {left.format(strength)}."]
     shown = [f"{' and '.join(pair['columns'])} ({pair['strength']:.2f})" for pair in pairs[:_LISTED_PAIRS]]
     if len(pairs) > _LISTED_PAIRS:
         shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
-    return [f"Nearly the same beyond their group: {', '.join(shown)}."] if shown else []
+    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
 
 
 def _support(tree: Tree) -> dict[str, float]:

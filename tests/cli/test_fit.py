@@ -153,7 +153,7 @@ def test_a_bootstrap_is_a_whole_number(number):
 @pytest.mark.parametrize("method", METHODS)
 def test_fit_with_every_method(method):
     printed = succeed("fit", "data.csv", "--out", "run", "--method", method, "--states", 2)
-    assert f", found by {method}" in printed
+    assert f" (method: {method}" in printed
     assert json.loads(Path("run/summary.json").read_bytes())["method"] == method
     assert json.loads(succeed("compare", "run/tree.nwk", "run/model.json", "--json"))["robinson_foulds"] == 0
 

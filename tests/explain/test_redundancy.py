@@ -132,9 +132,13 @@ def test_the_summary_names_redundant_columns():
     learned = learn_model(table, Settings(random_state=0))
     (pair,) = learned.summary["redundant_columns"]
     assert pair["columns"] == ("x00", "x01")
-    (line,) = [line for line in summary_lines(learned.summary) if "Nearly the same" in line]
-    assert line == f"Nearly the same beyond their group: x00 and x01 ({pair['strength']:.2f})."
+    (line,) = [line for line in summary_lines(learned.summary) if line.startswith("Possibly redundant")]
+    assert line == (
+        f"Possibly redundant: x00 and x01 still correlate {pair['strength']:.2f} after their group is taken into "
+        "account."
+    )
     many = [{"columns": ("a", "b"), "strength": 0.5}] * 8
     lines = summary_lines({**learned.summary, "redundant_columns": many})
-    assert sum(line.endswith("and 3 more pairs.") for line in lines) == 1
-    assert not any("Nearly the same" in line for line in summary_lines({**learned.summary, "redundant_columns": []}))
+    start = "Possibly redundant, as they still correlate after their group is taken into account: a and b (0.50), "
+    assert sum(line.startswith(start) and line.endswith(", and 3 more pairs.") for line in lines) == 1
+    assert not any("redundant" in line for line in summary_lines({**learned.summary, "redundant_columns": []}))

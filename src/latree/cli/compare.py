@@ -26,14 +26,12 @@ def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bo
     FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two samples or two years.
     They are compared on the columns that both have.
 
-    Trees are compared by the Robinson-Foulds distance. Removing an edge of a tree splits its columns into two sides;
-    the distance is the number of splits that only one of the trees has. If a tree is a forest, a split of the other
-    tree counts as shared if every component that it divides has an edge that induces it.
+    Trees: every edge divides the columns into two sets. The Robinson-Foulds distance counts the divisions that only one
+    of the trees has; 0 means the same tree.
 
-    The groups of two models are compared by the adjusted Rand index: 1 if they are the same, and about 0 if they agree
-    no more than by chance. Then come the groups that correspond to each other, with the columns that both have. With
-    `--data`, both models score the rows of a table that has the columns of both, and the correlation of these scores is
-    printed for each pair of groups.
+    Groups, of two models: the adjusted Rand index is 1 if the groups are the same, and about 0 if they agree no more
+    than by chance. Then come the groups that correspond to each other, with the columns that both have. With --data,
+    both models score the rows of a table, and the correlation of the two scores is printed for each pair of groups.
 
     Example: latree compare old/model.json new/model.json
     """

@@ -22,7 +22,7 @@ from latree.errors import InputError
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file with a header whose first two columns are the name of a column and its group.",
+    help="CSV file with a header whose first two columns are the name of a column and its label, for colours.",
 )
 @click.option("--hidden", is_flag=True, help="Also show the names of the hidden variables.")
 def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) -> None:

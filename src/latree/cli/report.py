@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file with a header whose first two columns are the name of a column and its group, for colours.",
+    help="CSV file with a header whose first two columns are the name of a column and its label, for colours.",
 )
 @click.option("--test", type=common.file, help="File with other rows, on which the model is scored.")
 @click.option(
