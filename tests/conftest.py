@@ -30,6 +30,7 @@ SLOW = {
     "learners/test_harmeling_williams.py",
     "learners/test_methods.py",
     "learners/test_neighbor_joining.py",
+    "learners/test_predict.py",
     "learners/test_recursive_grouping.py",
     "learners/test_spectral_grouping.py",
     "learners/test_support.py",
@@ -42,6 +43,7 @@ SLOW = {
     "explain/test_dependence.py",
     "report/test_render.py",
     "search/test_explain.py",
+    "search/test_states.py",
     "table/test_dask.py",
     "test_estimator.py",
 }

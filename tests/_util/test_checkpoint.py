@@ -31,7 +31,7 @@ TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e
 @pytest.mark.parametrize(
     ("settings", "saves", "on_disk"),
     [
-        (Settings("auto", goal="predict", random_state=0), 190, False),
+        (Settings("auto", goal="predict", random_state=0), 450, False),
         (Settings("auto", tolerance=1e-9, random_state=0), 3, False),
         (Settings("nj", goal="predict", bootstrap=7, random_state=0), 61, False),
         (TENSOR, 5, False),

@@ -171,7 +171,7 @@ def test_a_run_that_got_nowhere_leaves_no_folder(tmp_path, monkeypatch, error):
 
 
 def test_a_process_that_is_ended_goes_on(tmp_path):
-    write(tmp_path / "data.csv", 10, 500)
+    write(tmp_path / "data.csv", 7, 300)
     options = ["--bootstrap", "12", "--quiet", *PREDICT]
     command = [sys.executable, "-c", PROGRAM, "fit", "data.csv", "--out", "run", "--checkpoint", "kept", *options]
     said = []
