@@ -120,6 +120,17 @@ def test_hidden_variables_that_are_no_groups():
     }
 
 
+def test_no_two_names_differ_only_in_the_order_of_their_columns():
+    # A chain of hidden variables with one column each between two groups: the nearest of b is c, and that of c is b.
+    edges = [(0, 8), (6, 8), (7, 8), (1, 9), (2, 10), (3, 11), (4, 11), (5, 11), (8, 9), (9, 10), (10, 11)]
+    tree = Tree("abcdefgh", edges)
+    strength = {(8, 9): 0.5, (9, 10): 0.9, (10, 11): 0.48}
+    model = with_groups(copying_model(tree, lambda u, v: strength.get((min(u, v), max(u, v)), 0.8)))
+    assert model.hidden_names[1:3] == ("b, c", "c, d")
+    found = [tuple(sorted(name.split(", "))) for name in model.hidden_names]
+    assert len(set(found)) == len(found)
+
+
 def test_more_than_three_branches_are_counted():
     stars = [((3 * star + i), 12 + star) for star in range(4) for i in range(3)]
     tree = Tree("abcdefghijkl", [*stars, *((12 + star, 16) for star in range(4))])

@@ -15,8 +15,9 @@ other hidden variable is named by the columns beside it, those that share the mo
 is only one, the nearest other column follows. A hidden variable without columns of its own connects others, and is
 named by the nearest column of each branch: ``between N4, C5, E5``.
 
-If a name is taken, more columns are added. If that does not help, the technical name stands behind it. The order of
-columns in the table does not matter.
+If a name is taken, or differs from another one only in the order of its columns, another column takes the second place,
+or more columns are added. If that does not help, the technical name stands behind it. The order of columns in the table
+does not matter.
 """
 
 import re
@@ -39,6 +40,10 @@ _NEARLY_ALL = 0.75
 _MIN_COLUMNS_OF_STEM = 3
 # A name of more words is a sentence, whose words may be shared by chance.
 _MAX_WORDS = 4
+# What stands between columns.
+_SEPARATOR = ", "
+# If a name is taken, so many other columns are tried beside the only column of a hidden variable.
+_N_SPARE = 3
 # Names of columns are cut to this length within other names.
 _MAX_LENGTH = 30
 # Amounts of information that agree in so many decimals are a tie, which is broken by the names of columns.
@@ -67,7 +72,7 @@ def choose_names(
     tree = dependence.tree
     first = tree.n_observed
     of_node = dict(kept or {})
-    taken = {*tree.node_names, *of_node.values()}
+    taken = set(map(_parts, [*tree.node_names, *of_node.values()]))
     named: list[Group] = []
     shared = [_shared_label(group, labels or {}) if group.level == "main" else None for group in groups]
     stems = _Stems(tree.names)
@@ -88,17 +93,23 @@ def choose_names(
             of_node.setdefault(group.centre, name)
     rest = {node: _columns_of_hidden(dependence, node) for node in range(first, tree.n_nodes) if node not in of_node}
     for node in sorted(rest, key=lambda node: [tree.names[column] for column in rest[node][0]]):
-        columns, n_named, is_between = rest[node]
-        names = _alternatives(tree, [], columns, tree.node_names[node], n_named, "between " if is_between else "")
+        columns, n_named, is_between, spare = rest[node]
+        others = [_listed(tree, [columns[0], other]) for other in (columns[1], *spare)] if spare else []
+        names = _alternatives(tree, others, columns, tree.node_names[node], n_named, "between " if is_between else "")
         of_node[node] = _claim(names, taken)
     return named, tuple(of_node[node] for node in range(first, tree.n_nodes))
 
 
-def _claim(candidates: Iterable[str], taken: set[str]) -> str:
-    """Return the first candidate that is not taken, and take it."""
-    name = next(candidate for candidate in candidates if candidate not in taken)
-    taken.add(name)
+def _claim(candidates: Iterable[str], taken: set[tuple[str, ...]]) -> str:
+    """Return the first candidate that is not taken, in any order of its columns, and take it."""
+    name = next(candidate for candidate in candidates if _parts(candidate) not in taken)
+    taken.add(_parts(name))
     return name
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Return what two names have in common that differ only in the order of their columns."""
+    return tuple(sorted(name.split(_SEPARATOR)))
 
 
 def _alternatives(
@@ -124,7 +135,7 @@ def _alternatives(
 
 
 def _listed(tree: Tree, columns: Sequence[int]) -> str:
-    return ", ".join(shortened(tree.names[column], _MAX_LENGTH) for column in columns)
+    return _SEPARATOR.join(shortened(tree.names[column], _MAX_LENGTH) for column in columns)
 
 
 def _shared_label(group: Group, labels: Mapping[str, str]) -> str | None:
@@ -140,8 +151,11 @@ def _telling_columns(dependence: Dependence, group: Group) -> list[int]:
     return ranked if len(ranked) == len(group.columns) else [group.centre, *ranked]  # the centre may be a column
 
 
-def _columns_of_hidden(dependence: Dependence, node: int) -> tuple[list[int], int, bool]:
-    """Return the columns that name a hidden variable, how many to show, and whether it only connects others."""
+def _columns_of_hidden(dependence: Dependence, node: int) -> tuple[list[int], int, bool, list[int]]:
+    """Return the columns that name a hidden variable, how many to show, and whether it only connects others.
+
+    Last come other columns that may stand in the place of the second one.
+    """
     tree = dependence.tree
     own = _ranked(
         tree,
@@ -153,13 +167,15 @@ def _columns_of_hidden(dependence: Dependence, node: int) -> tuple[list[int], in
     )
     if not own:
         nearest = [_nearest(dependence, node, _branch(tree, node, other)) for other, _ in tree.neighbors[node]]
-        return _ranked(tree, dict(nearest)), _N_BRANCHES, True
+        return _ranked(tree, dict(nearest)), _N_BRANCHES, True, []
+    spare: list[int] = []
     if len(own) == 1:
-        # Two candidates, because one of them may be the column that is there already.
-        near = dependence.closest_columns(node, _N_COLUMNS)
+        # One more candidate, because one of them may be the column that is there already.
+        near = dependence.closest_columns(node, _N_COLUMNS + _N_SPARE)
         ranked = _ranked(tree, {found.column: found.information for found in near if found.column != own[0]})
         own += ranked[: _N_COLUMNS - 1]
-    return own, _N_COLUMNS, False
+        spare = ranked[_N_COLUMNS - 1 : _N_COLUMNS - 1 + _N_SPARE]
+    return own, _N_COLUMNS, False, spare
 
 
 def _branch(tree: Tree, node: int, neighbour: int) -> frozenset[int]:
