@@ -56,20 +56,9 @@ def test_two_hidden_variables_behind_a_star_are_found(sizes):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_true_star_is_not_divided(seed, monkeypatch):
-    around = around_star(grouped_model((8,), top=False).sample(800, seed))
-    assert divided(around, seed) is None  # given up early
-    monkeypatch.setattr(divide, "_HOPELESS", -np.inf)
-    assert divided(around, seed).gain < 5
-
-
-def test_weak_divisions_are_not_given_up(monkeypatch):
-    """Two hidden variables that are ahead by some twenty nats."""
-    around = around_star(two_groups((4, 4), between=0.8, n_rows=400))
-    move = divided(around)
-    assert 5 < move.gain < 40
-    monkeypatch.setattr(divide, "_HOPELESS", 100.0)
-    assert divided(around) is None
+def test_a_true_star_is_not_divided(seed):
+    table = grouped_model((8,), top=False).sample(800, seed)
+    assert divided(around_star(table), seed).gain < 5
 
 
 @pytest.mark.parametrize("strength", [0.6, 0.95])
@@ -89,7 +78,7 @@ def test_groups_of_other_trees_are_tried(monkeypatch):
     """Where neighbours themselves suggest nothing, splits do."""
     around = around_star(two_groups((4, 4)))
     monkeypatch.setattr(divide, "candidate_groups", lambda star, weights: [(0, 4), (1, 5)])
-    assert divided(around) is None
+    assert divided(around).gain < 0
     move = divided(around, splits=[0b11, 0b11110000])
     assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
     assert move.gain > CLEAR

@@ -32,9 +32,6 @@ _FINALISTS = 2
 # Iterations of EM for each of these.
 _ITERATIONS = 15
 
-# A division is given up early if two hidden variables are behind by so many nats, and ahead by less.
-_HOPELESS = 10.0
-
 
 def best_division(
     around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, node: int
@@ -56,9 +53,8 @@ def best_division(
     Returns
     -------
     Move or None
-        The one with the lowest BIC; None if one hidden variable is clearly enough. Its gain is the cross-validated one
-        of two hidden variables over one. The new hidden variable has a number that no other node has, and no other
-        division gives.
+        The one with the lowest BIC. Its gain is the cross-validated one of two hidden variables over one. The new
+        hidden variable has a number that no other node has, and no other division gives.
     """
     near = [u for u, _ in around.tree.neighbors[node]]
     if len(near) < 4:
@@ -83,10 +79,6 @@ def best_division(
     for candidates in (starts, small):
         found = [(fitted(pair, _FIRST_ITERATIONS), group) for pair, group in candidates]
         chosen += sorted(found, key=lambda one: -log_likelihood(one[0]))[:_FINALISTS]
-    # Two hidden variables that neither fit better than one, nor as well with fewer parameters, need no more work.
-    gain = log_likelihood(chosen[0][0]) - log_likelihood(star)
-    if gain < _HOPELESS and half_bic(chosen[-_FINALISTS][0]) > half_bic(star) + _HOPELESS:
-        return None
     finalists = [
         (reduced(fitted(pair, _ITERATIONS), weights, smoothing=SMOOTHING, log_rows=log_rows), group)
         for pair, group in chosen

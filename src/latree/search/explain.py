@@ -446,7 +446,7 @@ class Search:
         for _ in range(_SIZINGS):
             around = Surroundings(model, self.block)
             hidden = range(model.tree.n_observed, model.tree.n_nodes)
-            places = {node: (place(model.tree, node), len(model.tables[node])) for node in hidden}
+            places = {node: (place(model.tree, node), self._sizes_around(model, node)) for node in hidden}
             nodes = [node for node in hidden if places[node] not in self._right_size]
             found = list(map_ordered(partial(self._resized, around), nodes))
             self._right_size |= {places[node] for node, (gain, _) in zip(nodes, found, strict=True) if gain <= 0}
@@ -454,13 +454,23 @@ class Search:
             chosen = apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
             if not chosen:
                 break
-            draft = Draft(model)
-            draft.replace([replacement for _, replacement in chosen])
-            tried = self._fitted(draft.start(self.table), smoothing=_STATE_SMOOTHING)
-            if tried.bic(self.table) >= best:
+            # Each change lowers BIC by itself. If all of them together do not, only the better half is made.
+            while chosen:
+                draft = Draft(model)
+                draft.replace([replacement for _, replacement in chosen])
+                tried = self._fitted(draft.start(self.table), smoothing=_STATE_SMOOTHING)
+                if tried.bic(self.table) < best:
+                    break
+                chosen = chosen[: len(chosen) // 2]
+            if not chosen:
                 break
             model, best = tried, tried.bic(self.table)
         return model
+
+    @staticmethod
+    def _sizes_around(model: LatentTreeModel, node: int) -> tuple[int, ...]:
+        """Return the number of states of a node, and those of its neighbours."""
+        return tuple(len(model.tables[u]) for u in (node, *sorted(u for u, _ in model.tree.neighbors[node])))
 
     def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
         """Return by how much BIC falls with the best number of states of a hidden variable; 0 if that is its own."""
