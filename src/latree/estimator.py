@@ -20,7 +20,7 @@ from latree._util.terminal import progress_bars
 from latree.errors import InputError
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
 from latree.explain.overview import group_facts
-from latree.explain.scores import Of, Scorer
+from latree.explain.scores import Of, Scorer, with_state_numbers
 from latree.export.mixin import ExportMixin
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
@@ -323,10 +323,11 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         """Return the exact distribution of one or several variables, given the values of others.
 
         ``query("N1", given={"A1": 2, "E3": 5})`` returns a dict from each value of N1 to its probability. Hidden
-        variables take part by their names, too; see :meth:`latree.LatentTreeModel.query`.
+        variables take part by their names, too, and ``given`` has their states by number or by name, such as
+        ``{"N": "high"}``: see :meth:`latree.LatentTreeModel.query` and :func:`latree.explain.state_names`.
         """
         check_is_fitted(self)
-        return self.model_.query(variables, given)
+        return self.model_.query(variables, with_state_numbers(self.model_, given or {}))
 
     def joint(self, variables: Sequence[int | str]) -> FloatArray:
         """Return the exact joint distribution of some variables by name, as an array with one axis per variable."""

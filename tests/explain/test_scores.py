@@ -11,7 +11,7 @@ from helpers.models import all_rows, naive_joint, small_models
 from latree import InputError, LatentTree, LatentTreeModel, Tree, random_model
 from latree.explain import Group, find_groups, order_states, row_scores, state_names
 from latree.explain.order import state_scores
-from latree.explain.scores import scored_groups
+from latree.explain.scores import scored_groups, with_state_numbers
 from latree.table import Column, Table
 
 EXACT = 1e-10
@@ -196,6 +196,19 @@ def test_names_of_states(n_hidden, names):
     model = order_states(model).model
     assert state_names(model) == {"H1": names}
     assert state_names(model.rename({"H1": "mood"})) == {"mood": names}
+
+
+def test_states_may_be_given_by_their_names():
+    model = likert_model().rename({"H1": "mood"})
+    known = {"a": "2", "mood": "middle", "H2": "high", "b": 1}
+    assert with_state_numbers(model, known) == {"a": "2", "mood": 1, "H2": 2, "b": 1}
+    assert with_state_numbers(model, {"H1": "low"}) == {"H1": 0}
+    # Columns keep their values, and what is no name of a state is left to the model.
+    assert with_state_numbers(model, {"a": "low", "mood": "1"}) == {"a": "low", "mood": "1"}
+    with pytest.raises(InputError, match="hidden variable 'mood' has no value 'lo'"):
+        model.query("a", with_state_numbers(model, {"mood": "lo"}))
+    fitted = LatentTree("lcm", n_states=2, random_state=0).fit(model.sample(300, random_state=0))
+    assert fitted.query("a", {"H1": "high"}) == fitted.query("a", {"H1": 1}) != fitted.query("a", {"H1": "low"})
 
 
 def test_names_of_states_follow_their_values_in_a_model_that_is_not_in_order():

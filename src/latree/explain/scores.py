@@ -165,6 +165,20 @@ def state_names(model: LatentTreeModel) -> dict[str, tuple[str, ...]]:
     return {scale.name: scale.state_names for scale in scorer.scales}
 
 
+def with_state_numbers(model: LatentTreeModel, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of variables by name, with the numbers of hidden variables' states in the place of their names."""
+    first = model.tree.n_observed
+    nodes = {name: model.node(name) for name, value in given.items() if isinstance(value, str)}
+    if all(node < first for node in nodes.values()):
+        return dict(given)
+    of_hidden = state_names(model)
+    states = {name: of_hidden[model.node_names[node]] for name, node in nodes.items() if node >= first}
+    return {
+        name: states[name].index(value) if name in states and value in states[name] else value
+        for name, value in given.items()
+    }
+
+
 @dataclass(frozen=True)
 class Scale:
     """A group of columns, or a hidden variable, that rows are scored on.
