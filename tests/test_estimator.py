@@ -669,3 +669,19 @@ def test_labels_name_groups_and_names_can_be_changed(tmp_path):
         LatentTree("nj", labels={"z": "mood"}).fit(table)
     with pytest.raises(NotFittedError):
         LatentTree().rename({"H1": "mood"})
+
+
+def test_labels_may_be_a_file_and_unknown_ones_are_warned_about(tmp_path):
+    rows = random_model(Tree.from_newick("((a,b),c,d);"), n_states=2, random_state=1).sample(200, 1)
+    frame = pd.DataFrame(rows.decode())
+    path = tmp_path / "labels.csv"
+    path.write_text("column,label\na,one\nb,one\ne,two\n")
+    by_file, by_mapping = (
+        LatentTree(method="nj", n_states=2, labels=labels, random_state=0).fit(frame)
+        for labels in (str(path), {"a": "one", "b": "one", "e": "two"})
+    )
+    assert by_file.groups_ == by_mapping.groups_
+    assert by_file.summary_["warnings"] == by_mapping.summary_["warnings"]
+    assert "there is a label for 'e', which is not a column" in by_file.summary_["warnings"][0]
+    by_file.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").exists()

@@ -75,7 +75,7 @@ def main() -> None:
         )
         _fail(error.format_message() + hint)
     except InputError as error:
-        _fail(str(error))
+        _fail(str(error).replace("unseen='missing'", "--unseen missing"))  # Python's spelling of the option
     except MemoryError:
         _fail("not enough memory")
     except OSError as error:

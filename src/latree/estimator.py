@@ -31,7 +31,7 @@ from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
-from latree.table.labels import check_labels
+from latree.table.labels import as_labels
 from latree.table.readers import is_dask_dataframe
 from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
@@ -75,8 +75,9 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         Most iterations of EM.
     tolerance : float
         EM stops when an iteration gains less than this, in nats per cell.
-    labels : mapping of str to str, optional
+    labels : mapping of str to str, or name of a file, optional
         Your own label of each column, by the name of the column: groups whose columns share a label are named by it.
+        A file is read as by ``latree fit --labels``: a CSV file with a header and these two columns.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     verbose : int
@@ -127,7 +128,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         bootstrap: int = 0,
         max_iterations: int = Settings.max_iterations,
         tolerance: float = Settings.tolerance,
-        labels: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | str | Path | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -174,9 +175,8 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             if _is_elsewhere(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
             check_learnable(table, most_states=find_method(settings.method).most_states)
-            if self.labels is not None:
-                check_labels(self.labels, table.names)
-            learned = learn_model(table, settings, stages, labels=self.labels)
+            labels = None if self.labels is None else as_labels(self.labels, table.names)
+            learned = learn_model(table, settings, stages, labels=labels)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
         self.groups_ = list(learned.model.groups)
@@ -401,7 +401,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         *,
         sample_weight: Any = None,
         test: Any = None,
-        labels: Mapping[str, str] | None = None,
+        labels: Mapping[str, str] | str | Path | None = None,
         rows: int = 0,
         overwrite: bool = True,
     ) -> None:
@@ -418,7 +418,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             The weights of these rows.
         test : data frame, array or Table, optional
             Other rows to score.
-        labels : mapping of str to str, optional
+        labels : mapping of str to str, or name of a file, optional
             From names of columns to labels, for colours; by default those of the estimator.
         rows : int
             How many rows of X to look at closely.
@@ -433,6 +433,8 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         table = None if X is None else self._encoded(X, sample_weight)
         others = None if test is None else self._encoded(test)
         shown = self.labels if labels is None else labels
+        if shown is not None:
+            shown = as_labels(shown, self.tree_.names)
         write_report(Path(path), report_html(self.model_, table, test=others, labels=shown, rows=rows))
 
     @property

@@ -41,6 +41,7 @@ from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
+from latree.table.labels import warnings_about_labels
 from latree.table.table import DEFAULT_BINS, check_learnable
 from latree.tree import Tree
 
@@ -299,7 +300,7 @@ def learn_model(
     fit = replace(fit, model=model)
     worth = measure_worth(fit.model, table, smoothing=smoothing, progress=stages("Predicting held-out rows"))
     seconds = time.perf_counter() - started
-    warnings = tuple(warnings_about(table, fit, settings.goal))
+    warnings = (*warnings_about_labels(labels or {}, table.names), *warnings_about(table, fit, settings.goal))
     return Learned(
         table, settings, structure, smoothing, fit, seconds, warnings, worth, agreed, choice, origin or Origin()
     )

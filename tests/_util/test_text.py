@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree._util.text import listed, one_line, option, plural, printable, quoted, shortened
+from latree._util.text import did_you_mean, listed, one_line, option, plural, printable, quoted, shortened
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
@@ -61,3 +61,9 @@ def test_lists_of_names():
     assert listed(["a", "b", "c"]) == "'a', 'b' and 'c'"
     assert quoted("two\nlines") == "'two lines'"
     assert len(quoted("x" * 100)) == 42
+
+
+def test_names_like_an_unknown_one_are_suggested_once():
+    assert did_you_mean("siz", ["colour", "size", "size"], 3) == "did you mean 'size'?"
+    assert did_you_mean("size", ["sizes", "sized"], 2) == "did you mean 'sizes' or 'sized'?"
+    assert did_you_mean("zzz", ["size"]) == ""

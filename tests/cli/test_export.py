@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 @pytest.mark.parametrize("ending", ["nwk", "nex", "graphml", "dot", "bif", "xmlbif", "bifxml", "json"])
 def test_export_writes_what_python_writes(ending):
-    assert succeed("export", "model.json", "--out", f"one.{ending}") == ""
+    assert succeed("export", "model.json", "--out", f"one.{ending}") == f"Written to one.{ending}\n"
     export_model(LatentTreeModel.load("model.json"), f"two.{ending}")
     assert Path(f"one.{ending}").read_bytes() == Path(f"two.{ending}").read_bytes()
 

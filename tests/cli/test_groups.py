@@ -24,7 +24,7 @@ def test_groups_are_printed_written_or_given_as_json():
     assert [group["name"] for group in json.loads(succeed("groups", "model.json", "--json"))] == [
         group.name for group in model.groups
     ]
-    assert succeed("groups", "model.json", "--out", "groups.csv") == ""
+    assert succeed("groups", "model.json", "--out", "groups.csv") == "Written to groups.csv\n"
     header, *rows = Path("groups.csv").read_text().splitlines()
     assert header == ",".join(COLUMNS)
     assert sorted(row.split(",")[0].strip('"') for row in rows) == sorted(HEADER)
@@ -61,6 +61,7 @@ def test_names_may_contain_the_sign_itself():
     succeed("rename", "model.json", "a=b=c=d")
     assert load().hidden_names[0] == "c=d"
     succeed("rename", "model.json", " H1 = mood ")
+    assert "mood keeps its name: unchanged\n" in succeed("rename", "model.json", "mood=mood")
     assert load().hidden_names[0] == "mood"
 
 

@@ -1,6 +1,7 @@
 """The command impute."""
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,14 @@ from latree.model import LatentTreeModel
 pytestmark = pytest.mark.usefixtures("folder")
 
 
+def printed_rows(*arguments):
+    """Return the rows that the command prints; what it says about them goes to standard error."""
+    code, printed, said = run("impute", *arguments)
+    assert code == 0
+    assert re.fullmatch(r"\d+ cells? filled( \d+ times)?\n", said)
+    return printed
+
+
 def test_impute_fills_missing_cells_and_touches_nothing_else():
     notes = [' spaced ,"quoted"', "", "NA", "1.50", "line\nbreak", "é"] * 10
     rows, header = [row[::-1] for row in ROWS], HEADER[::-1]
@@ -21,7 +30,7 @@ def test_impute_fills_missing_cells_and_touches_nothing_else():
     given = table(rows, header, note=notes)
     Path("holes.csv").write_text(given, newline="")
     before = contents()
-    printed = succeed("impute", "model.json", "holes.csv")
+    printed = printed_rows("model.json", "holes.csv")
     assert contents() == before
     changed = {
         (i, j): cell
@@ -34,14 +43,15 @@ def test_impute_fills_missing_cells_and_touches_nothing_else():
     filled = model.complete(model.encode("holes.csv")).decode()
     assert {(i, j): str(filled[header[j]][i]) for i, j in changed} == changed
     assert printed.splitlines()[7:] == given.splitlines()[7:]
-    assert succeed("impute", "model.json", "holes.csv", "--out", "filled.csv") == ""
+    said = succeed("impute", "model.json", "holes.csv", "--out", "filled.csv")
+    assert said == "3 cells filled. Written to filled.csv\n"
     assert Path("filled.csv").read_bytes() == printed.encode()
-    assert succeed("impute", "model.json", "filled.csv") == printed
+    assert printed_rows("model.json", "filled.csv") == printed
 
 
 def test_a_column_without_a_single_value_is_filled():
     Path("empty.csv").write_text(with_cell("size", "", range(60)))
-    assert all(size for *_, size in parse(succeed("impute", "model.json", "empty.csv")))
+    assert all(size for *_, size in parse(printed_rows("model.json", "empty.csv")))
 
 
 def frame_of(printed):
@@ -60,15 +70,15 @@ def holed():
 @pytest.mark.parametrize("how", ["mode", "median", "mean", "draw"])
 def test_cells_are_those_of_python(how):
     model = holed()
-    filled = frame_of(succeed("impute", "model.json", "holes.csv", "--how", how, "--seed", 5))
+    filled = frame_of(printed_rows("model.json", "holes.csv", "--how", how, "--seed", 5))
     expected = model.impute(pd.read_csv("holes.csv"), how, random_state=5)
     pd.testing.assert_frame_equal(filled, expected, check_dtype=False)
 
 
 def test_probabilities_have_a_column_for_each_value():
     model = holed()
-    plain = frame_of(succeed("impute", "model.json", "holes.csv"))
-    filled = frame_of(succeed("impute", "model.json", "holes.csv", "--probabilities"))
+    plain = frame_of(printed_rows("model.json", "holes.csv"))
+    filled = frame_of(printed_rows("model.json", "holes.csv", "--probabilities"))
     pd.testing.assert_frame_equal(filled[HEADER], plain)
     expected = model.impute_proba(pd.read_csv("holes.csv"))
     assert list(filled.columns[len(HEADER) :]) == list(expected.columns)
@@ -80,7 +90,8 @@ def test_probabilities_have_a_column_for_each_value():
 
 def test_draws_make_the_long_table_of_mice():
     model = holed()
-    succeed("impute", "model.json", "holes.csv", "--draws", 3, "--seed", 5, "--out", "long.csv")
+    said = succeed("impute", "model.json", "holes.csv", "--draws", 3, "--seed", 5, "--out", "long.csv")
+    assert said.endswith("cells filled 3 times. Written to long.csv\n")
     long = pd.read_csv("long.csv")
     assert list(long.columns) == [".imp", ".id", *HEADER]
     assert long[".imp"].tolist() == np.repeat(range(4), 60).tolist()
@@ -95,20 +106,20 @@ def test_draws_make_the_long_table_of_mice():
 @pytest.mark.parametrize("options", [[], ["--how", "draw"], ["--probabilities"], ["--draws", "2"]])
 def test_batches_change_nothing(monkeypatch, options):
     holed()
-    printed = succeed("impute", "model.json", "holes.csv", *options)
+    printed = printed_rows("model.json", "holes.csv", *options)
     monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 35)  # seven rows of five columns
-    assert succeed("impute", "model.json", "holes.csv", *options) == printed
+    assert printed_rows("model.json", "holes.csv", *options) == printed
 
 
 def test_parquet_files_and_patterns_are_read_like_text():
     holed()
     given = pd.read_csv("holes.csv")
     given.to_parquet("holes.parquet")
-    expected = frame_of(succeed("impute", "model.json", "holes.csv"))
-    pd.testing.assert_frame_equal(frame_of(succeed("impute", "model.json", "holes.parquet")), expected)
+    expected = frame_of(printed_rows("model.json", "holes.csv"))
+    pd.testing.assert_frame_equal(frame_of(printed_rows("model.json", "holes.parquet")), expected)
     given[:20].to_parquet("part-1.parquet")
     given[HEADER[::-1]][20:].to_parquet("part-2.parquet")  # its columns are in another order
-    pd.testing.assert_frame_equal(frame_of(succeed("impute", "model.json", "part-*.parquet")), expected)
+    pd.testing.assert_frame_equal(frame_of(printed_rows("model.json", "part-*.parquet")), expected)
 
 
 def test_options_that_contradict_each_other_are_refused():

@@ -130,10 +130,16 @@ BAD = [
     ),
     bad("too many states", ..., "'spectral'", "4 hidden", "'a'", "3 states", args=SPECTRAL),
     bad("states no number", ..., "'--states'", "'many'", args="fit data.csv --out run --states many"),
-    bad("no states", ..., "'--states'", "0 is not in the range", args="fit data.csv --out run --states 0"),
+    bad(
+        "no states",
+        ...,
+        "'--states'",
+        "'0' is neither auto nor",
+        args="fit data.csv --out run --states 0",
+    ),
     bad("half a state", ..., "'--states'", "'1.5'", args="fit data.csv --out run --states 1.5"),
     bad("smoothing no number", ..., "'--smoothing'", "'Auto'", args="fit data.csv --out run --smoothing Auto"),
-    bad("negative smoothing", ..., "'--smoothing'", "-1.0", args="fit data.csv --out run --smoothing -1"),
+    bad("negative smoothing", ..., "'--smoothing'", "'-1'", args="fit data.csv --out run --smoothing -1"),
     bad("unknown goal", ..., "'--goal'", "'describe'", "explain", args="fit data.csv --out run --goal describe"),
     bad("unknown resolve", ..., "'--resolve'", "'some'", "tested", args="fit data.csv --out run --resolve some"),
     bad("unseen category", with_cell("colour", "pink"), "'colour'", "'pink'", args=SCORE),
@@ -281,3 +287,72 @@ def test_without_a_command_it_shows_what_there_is(arguments):
     result = subprocess.run([sys.executable, "-m", "latree", *arguments], capture_output=True, text=True, check=True)
     assert all(f"  {name} " in result.stdout for name in commands.commands)
     assert "..." not in result.stdout.split("Commands:")[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            "fit data.csv --out run --states thre",
+            "Invalid value for '--states': 'thre' is neither auto nor a whole number from 1 to 1000",
+        ),
+        ("fit data.csv --out run --bins x", "Invalid value for '--bins': 'x' is not a whole number from 0 to 64"),
+        ("fit data.csv --out run --bins 65", "Invalid value for '--bins': '65' is not a whole number from 0 to 64"),
+        ("fit data.csv --out run --seed -1", "Invalid value for '--seed': '-1' is not a whole number of at least 0"),
+        ("fit data.csv --out run --tolerance x", "Invalid value for '--tolerance': 'x' is not a number of at least 0"),
+        ("sample model.json --rows x", "Invalid value for '--rows': 'x' is not a whole number from 1 to 1000000000"),
+        (
+            "theory model.json --target 1",
+            "Invalid value for '--target': '1' is not a number above 0 and below 1",
+        ),
+        (
+            "fit data.csv --out run --goal explane",
+            "Invalid value for '--goal': 'explane' is not one of 'explain', 'predict'. Did you mean 'explain'?",
+        ),
+        (
+            "fit data.csv --out run --goal other",
+            "Invalid value for '--goal': 'other' is not one of 'explain', 'predict'.",
+        ),
+        ("fit data.csv --out run --drop siz", "data.csv: there is no column 'siz' to drop: did you mean 'size'?"),
+        (
+            "fit data.csv --out run --weights siz",
+            "data.csv: there is no column 'siz' to take weights from: did you mean 'size'?",
+        ),
+        (
+            "transform model.json data.csv --id siz",
+            "data.csv: there is no column 'siz' that names rows: did you mean 'size'?",
+        ),
+        (
+            "score model.json pink.csv",
+            "pink.csv: column 'colour': the value 'pink' was never seen when the model was fitted: correct it, or make "
+            "such cells missing (--unseen missing)",
+        ),
+        (
+            "score model.json few.csv",
+            "few.csv: 3 columns that the model needs are not there, 'a', 'b', 'c': add them; their cells may be "
+            "missing",
+        ),
+        (
+            "score model.json ragged.csv",
+            "ragged.csv: data row 61 (line 62) has 3 cells where the header has 5: add or remove cells, or put quotes "
+            "around cells that hold a delimiter",
+        ),
+        (
+            "groups half.json",
+            "half.json: not a JSON file: it is damaged or cut off; copy it again, or fit again",
+        ),
+    ],
+)
+def test_messages_say_what_helps(command, message):
+    Path("pink.csv").write_text(with_cell("colour", "pink"))
+    Path("few.csv").write_text(columns("colour", "size"))
+    Path("ragged.csv").write_text(table() + "0,1,2\n")
+    text = Path("model.json").read_text()
+    Path("half.json").write_text(text[: len(text) // 2])
+    assert run(*command.split()) == (2, "", f"latree: {message}\n")
+
+
+def test_labels_of_unknown_columns_are_warned_about():
+    Path("labels.csv").write_text("column,label\nsize,one\ncolor,two\n")
+    said = succeed("fit", "data.csv", "--out", "run", "--states", 2, "--method", "nj", "--labels", "labels.csv")
+    assert "warning: there is a label for 'color', which is not a column; did you mean 'colour'?" in said

@@ -42,7 +42,10 @@ def test_the_command_draws_trees(tmp_path):
     for name, options in (("a.svg", {}), ("b.png", {"layout": "horizontal", "hidden": True})):
         more = ["--layout", options.get("layout", "radial"), *(["--hidden"] if options else [])]
         out = tmp_path / name
-        assert succeed("plot", tmp_path / "tree.nwk", "--out", out, "--labels", tmp_path / "labels.csv", *more) == ""
+        assert (
+            succeed("plot", tmp_path / "tree.nwk", "--out", out, "--labels", tmp_path / "labels.csv", *more)
+            == f"Written to {out}\n"
+        )
         picture = plot(Tree.from_newick(text), labels={"x0": "<b>one</b>", "x1": "two"}, **options)
         assert out.read_bytes() == (picture.to_png() if options else picture.to_svg().encode())
 

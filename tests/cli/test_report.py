@@ -34,7 +34,7 @@ def test_a_report_can_be_made_again(options):
     cells = [[*row[:3], "" if i < 5 else row[3], row[4], (i + 1) % 3] for i, row in enumerate(rows())]
     Path("more.csv").write_text(csv_text(["a", "b", "c", "colour", "size", "w"], cells))
     succeed("fit", "more.csv", "--out", "run", *options.split())
-    assert succeed("report", "run/model.json", "more.csv", "--out", "again.html") == ""
+    assert succeed("report", "run/model.json", "more.csv", "--out", "again.html") == "Written to again.html\n"
     assert Path("again.html").read_bytes() == Path("run/report.html").read_bytes()
     succeed("report", "run/model.json", "--out", "bare.html")
     page = Path("bare.html").read_text()

@@ -40,7 +40,10 @@ def test_an_impossible_row_can_be_scored():
 
 def test_samples_are_seeded_and_readable_again():
     printed = succeed("sample", "model.json", "--rows", 30, "--seed", 3)
-    assert succeed("sample", "model.json", "--rows", 30, "--seed", 3, "--out", "new.csv") == ""
+    assert (
+        succeed("sample", "model.json", "--rows", 30, "--seed", 3, "--out", "new.csv")
+        == "Written to new.csv: 30 rows\n"
+    )
     assert Path("new.csv").read_text() == printed
     assert parse(printed)[0] == HEADER
     assert succeed("sample", "model.json", "--rows", 30) != printed

@@ -38,7 +38,7 @@ def test_nodes_by_every_name():
     [
         ("secund", "there is no variable 'secund'; did you mean 'second'?"),
         ("H3", "did you mean 'H1' or 'H2'?|did you mean 'H2' or 'H1'?"),
-        ("zzzz", "there is no variable 'zzzz'$"),
+        ("zzzz", "there is no variable 'zzzz'; the groups are 'first', 'second'$"),
         ("all", "there is no variable 'all'"),  # a group alone is no variable
     ],
 )
@@ -71,16 +71,18 @@ def test_names_may_be_exchanged_and_groups_renamed_alone():
     ("new_names", "message"),
     [
         ({"first": "a"}, "'a' of hidden variable H1 is also the name of a column"),
-        ({"first": "second"}, "also the name of hidden variable"),
+        ({"first": "second"}, "there is already a group 'second'; choose another name for 'first'"),
         ({"first": "H2"}, "'H2' of hidden variable H1 is also the name of hidden variable H2"),
-        ({"first": "all"}, "'all' of group 3 is also the name of hidden variable H1"),
-        ({"all": "second"}, "'second' of group 3 is also the name of hidden variable H2"),
-        ({"all": "first"}, "'first' of group 3 is also the name of hidden variable H1"),
+        ({"first": "all"}, "there is already a group 'all'; choose another name for 'first'"),
+        ({"all": "second"}, "there is already a group 'second'; choose another name for 'all'"),
+        ({"all": "first"}, "there is already a group 'first'; choose another name for 'all'"),
         ({"all": "H1"}, "'H1' of group 3 is also the name of hidden variable H1"),
         ({"first": "x", "second": "x"}, "'x' of hidden variable H2 is also the name of hidden variable H1"),
         ({"first": "x", "H1": "y"}, "'first' and 'H1' are the same variable"),
         ({"a": "x"}, "'a' is a column"),
         ({"frist": "x"}, "no hidden variable or group 'frist'; did you mean 'first'"),
+        ({"firs": "x"}, "did you mean 'first'[?]$"),  # once, though a group and its variable have this name
+        ({"zzzz": "x"}, "there is no hidden variable or group 'zzzz'; the groups are 'first', 'second', 'all'$"),
         ({"al": "x"}, "did you mean 'all'"),
         ({"first": ""}, "empty"),
         ({"first": " x"}, "without spaces around it"),

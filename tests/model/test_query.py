@@ -218,3 +218,9 @@ def test_joints_by_name_are_those_by_number(model):
     np.testing.assert_array_equal(model.joint([names[1], names[-1]]), model.joint([1, len(names) - 1]))
     with pytest.raises(InputError, match="must differ"):
         model.joint([names[1], 1])
+
+
+def test_what_is_given_must_be_a_mapping():
+    model = random_model(Tree.from_newick("((a,b),c,d);"), n_states=2, random_state=1)
+    with pytest.raises(InputError, match=r"given must be a mapping such as \{'N2': 3\}, not \['b'\]"):
+        model.query("a", given=["b"])

@@ -5,7 +5,7 @@ import pytest
 from helpers.tables import write_file
 from latree.errors import InputError
 from latree.table import read_labels
-from latree.table.labels import check_labels
+from latree.table.labels import as_labels, warnings_about_labels
 
 LABELS = "column,group,more\nx0,<b>one</b>,1\n\n x1 , two,2\nx2,,3\n"
 
@@ -35,10 +35,30 @@ def test_bad_labels_are_refused_in_one_line(tmp_path, text, message):
 
 
 def test_labels_from_python_are_checked():
-    check_labels({}, ["x"])
-    check_labels({"x": "one", "other": "two"}, ["x"])
-    for labels in (["x"], {"x": 1}, "x"):
-        with pytest.raises(InputError, match="labels must be a mapping"):
-            check_labels(labels, ["x"])
+    for labels in ({}, {"x": "one", "other": "two"}):
+        assert as_labels(labels, ["x"]) == labels
+    for labels in (["x"], {"x": 1}):
+        with pytest.raises(InputError, match="labels must be the name of a CSV file, or a mapping"):
+            as_labels(labels, ["x"])
     with pytest.raises(InputError, match="such as 'y', is one of the columns"):
-        check_labels({"y": "one"}, ["x"])
+        as_labels({"y": "one"}, ["x"])
+
+
+def test_labels_from_python_may_be_a_file(tmp_path):
+    path = write_file(tmp_path / "labels.csv", LABELS)
+    for name in (path, str(path)):
+        assert as_labels(name, ["x1"]) == {"x0": "<b>one</b>", "x1": "two"}  # unknown names are for the warning
+
+
+def test_labels_of_unknown_columns_are_warned_about():
+    columns = ["size", "colour"]
+    assert warnings_about_labels({"size": "a"}, columns) == []
+    assert warnings_about_labels({"size": "a", "color": "b"}, columns) == [
+        "there is a label for 'color', which is not a column; did you mean 'colour'?"
+    ]
+    assert warnings_about_labels(dict.fromkeys("uvw", "a"), columns) == [
+        "there are labels for 3 names that are not columns, 'u', 'v' and 'w'"
+    ]
+    assert warnings_about_labels(dict.fromkeys("uvwxy", "a"), columns) == [
+        "there are labels for 5 names that are not columns, such as 'u', 'v' and 'w'"
+    ]

@@ -1,7 +1,8 @@
 """Texts for people: plurals, and names that are safe to show."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
@@ -59,3 +60,9 @@ def listed(names: Sequence[str]) -> str:
     """Return names in quotes, such as "'a'", "'a' and 'b'" or "'a', 'b' and 'c'"."""
     *others, last = map(quoted, names)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def did_you_mean(name: object, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """Return a question such as "did you mean 'size'?" with the names most like one that is not known, if any are."""
+    near = get_close_matches(str(name), list(dict.fromkeys(map(str, known))), most, cutoff)
+    return f"did you mean {' or '.join(f'{one!r:.60}' for one in near)}?" if near else ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from latree._util.text import did_you_mean
 from latree.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,17 +110,80 @@ def new_output(
     return add
 
 
+def _range(numbers: click.IntRange | click.FloatRange) -> str:
+    """Return the limits of a number in plain words."""
+    above = "above" if numbers.min_open else "of at least" if numbers.max is None else "from"
+    low = "" if numbers.min is None else f" {above} {numbers.min}"
+    return low if numbers.max is None else f"{low} {'and below' if numbers.max_open else 'to'} {numbers.max}"
+
+
+class Whole(click.IntRange):
+    """A whole number within limits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r:.60} is not {self.describe()}", param, ctx)
+
+    def describe(self) -> str:
+        """Return what the option takes."""
+        return f"a whole number{_range(self)}"
+
+
+class Number(click.FloatRange):
+    """A number within limits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r:.60} is not {self.describe()}", param, ctx)
+
+    def describe(self) -> str:
+        """Return what the option takes."""
+        return f"a number{_range(self)}"
+
+
+class OrAuto(click.ParamType[Any]):
+    """A number, or `auto` for a number that latree chooses."""
+
+    def __init__(self, number: Whole | Number, name: str) -> None:
+        self.number, self.name = number, f"auto|{name}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or None for `auto`."""
+        if value == "auto":
+            return None
+        try:
+            return self.number.convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r:.60} is neither auto nor {self.number.describe()}", param, ctx)
+
+
+class Choice(click.Choice[str]):
+    """One of several words; the message about another word suggests one like it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = did_you_mean(value, self.choices)
+            self.fail(f"{error.message} {hint[:1].upper()}{hint[1:]}".strip(), param, ctx)
+
+
 # The endings of the tables that commands write.
 TABLE_ENDINGS = (".csv", ".tsv", ".txt")
 
 out_file = new_output("New .csv, .tsv or .txt file; by default the rows are printed.", endings=TABLE_ENDINGS)
-seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
-)
+seed = click.option("--seed", type=Whole(min=0), default=0, show_default=True, help="Seed of the random numbers.")
 quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 unseen = click.option(
     "--unseen",
-    type=click.Choice(["error", "missing"]),
+    type=Choice(["error", "missing"]),
     default="error",
     show_default=True,
     help="What to do with a category that was not in the data of the fit.",
@@ -255,14 +319,3 @@ def load_tree(path: Path) -> "Tree":
 def is_model(path: Path) -> bool:
     """Return whether a file is a model, and not a tree, by its name."""
     return path.suffix == ".json"
-
-
-class OrAuto(click.ParamType[Any]):
-    """A number, or `auto` for a number that latree chooses."""
-
-    def __init__(self, number: click.ParamType[Any], name: str) -> None:
-        self.number, self.name = number, f"auto|{name}"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or None for `auto`."""
-        return None if value == "auto" else self.number.convert(value, param, ctx)

@@ -36,3 +36,4 @@ def export(model: Path, out: Path, hidden: bool) -> None:
 
     check_ending(out)
     export_model(common.load_model(model), out, hidden=hidden)
+    click.echo(f"Written to {out}")

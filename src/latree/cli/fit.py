@@ -35,7 +35,7 @@ _MAX_PROFILE_LINES = 100_000
 @click.option("--method", default=Settings.method, show_default=True, help="Learner of the tree; see `latree methods`.")
 @click.option(
     "--goal",
-    type=click.Choice(get_args(Goal)),
+    type=common.Choice(get_args(Goal)),
     default=Settings.goal,
     show_default=True,
     help="What the model is for: explain, the hidden variables that are there, with few states; or predict, to score, "
@@ -43,7 +43,7 @@ _MAX_PROFILE_LINES = 100_000
 )
 @click.option(
     "--resolve",
-    type=click.Choice(get_args(Resolve)),
+    type=common.Choice(get_args(Resolve)),
     default=Settings.resolve,
     show_default=True,
     help="Edges between hidden variables to keep (auto): tested, those that the rows show; or all, for a binary tree "
@@ -52,21 +52,21 @@ _MAX_PROFILE_LINES = 100_000
 @click.option(
     "--states",
     "n_states",
-    type=common.OrAuto(click.IntRange(1, 1000), "integer"),
+    type=common.OrAuto(common.Whole(1, 1000), "integer"),
     default="auto",
     show_default=True,
     help="Number of states of every hidden variable; the method spectral needs it.",
 )
 @click.option(
     "--representatives",
-    type=click.Choice(get_args(Representatives)),
+    type=common.Choice(get_args(Representatives)),
     default=Settings.representatives,
     show_default=True,
     help="Which leaf represents a branch in a quartet test (tensor).",
 )
 @click.option(
     "--bins",
-    type=click.IntRange(0, 64),
+    type=common.Whole(0, 64),
     default=10,
     show_default=True,
     help="Quantile bins of numeric columns with many values; 0 for none.",
@@ -89,14 +89,14 @@ _MAX_PROFILE_LINES = 100_000
 )
 @click.option(
     "--smoothing",
-    type=common.OrAuto(click.FloatRange(min=0), "number"),
+    type=common.OrAuto(common.Number(min=0), "number"),
     default="auto",
     show_default=True,
     help="Pseudo-rows per cell of a conditional probability table.",
 )
 @click.option(
     "--bootstrap",
-    type=click.IntRange(min=0),
+    type=common.Whole(min=0),
     default=Settings.bootstrap,
     show_default=True,
     help="Bootstrap replicates of the rows, for consensus.nwk and the support of the edges. If 0, the support of auto "
@@ -104,14 +104,14 @@ _MAX_PROFILE_LINES = 100_000
 )
 @click.option(
     "--max-iterations",
-    type=click.IntRange(min=1),
+    type=common.Whole(min=1),
     default=Settings.max_iterations,
     show_default=True,
     help="Most iterations of EM.",
 )
 @click.option(
     "--tolerance",
-    type=click.FloatRange(min=0),
+    type=common.Number(min=0),
     default=Settings.tolerance,
     show_default=True,
     help="EM stops when an iteration gains less than this, in nats per cell.",
@@ -157,7 +157,7 @@ def fit(
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
-        labels = read_labels(labels_file, table.names) if labels_file is not None else None
+        labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
         learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels)
     _print_run(learned, out, as_json, quiet)
 

@@ -37,6 +37,7 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     if out is not None:
         with common.rows_output(out) as write:
             write([HEADER, *group_rows(loaded)])
+        click.echo(f"Written to {out}")
     elif as_json:
         click.echo(to_json(group_facts(loaded)), nl=False)
     else:
@@ -70,7 +71,7 @@ def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -
     renamed.save(target)
     if not quiet:
         for old, new in wanted.items():
-            click.echo(f"{old} is now {new}")
+            click.echo(f"{old} keeps its name: unchanged" if old == new else f"{old} is now {new}")
         click.echo(f"Written to {target}. Files that were made before, such as report.html, keep the old names.")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from latree._util.text import plural
 from latree.cli import common
 from latree.errors import InputError
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 @click.argument("data", type=common.file)
 @click.option(
     "--how",
-    type=click.Choice(["mode", "median", "mean", "draw"]),
+    type=common.Choice(["mode", "median", "mean", "draw"]),
     help="mode (the default), the most probable value; median, for columns with an order; mean, the expected value of "
     "numbers; or draw, all missing cells of a row together, at random from the model.",
 )
 @click.option(
     "--draws",
-    type=click.IntRange(1, 1000),
+    type=common.Whole(1, 1000),
     metavar="N",
     help="For multiple imputation: fill the table N times by draw, into one long file as R's mice reads and writes it. "
     "Its columns .imp and .id number the tables and the rows; table 0 is DATA with its holes.",
@@ -83,13 +84,17 @@ def impute(
                 write([filling.header()])
                 for rows in filling.rows(how or "mode", draw_seeds(seed, 1)[0]):
                     write(rows)
-                return
-            write([[".imp", ".id", *filling.header()]])
-            for number, draw_seed in enumerate([None, *draw_seeds(seed, draws)]):
-                first = 1
-                for rows in filling.rows("draw", draw_seed):
-                    write([[str(number), str(first + i), *row] for i, row in enumerate(rows)])
-                    first += len(rows)
+            else:
+                write([[".imp", ".id", *filling.header()]])
+                for number, draw_seed in enumerate([None, *draw_seeds(seed, draws)]):
+                    first = 1
+                    for rows in filling.rows("draw", draw_seed):
+                        write([[str(number), str(first + i), *row] for i, row in enumerate(rows)])
+                        first += len(rows)
+    filled = f"{plural(int(table.n_missing.sum()), 'cell')} filled"
+    filled += f" {draws} times" if draws is not None and draws > 1 else ""
+    # Printed rows are for another program, which reads standard output.
+    click.echo(filled if out is None else f"{filled}. Written to {out}", err=out is None)
 
 
 class _Filling:

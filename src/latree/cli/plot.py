@@ -14,7 +14,7 @@ from latree.errors import InputError
 @common.new_output("New file whose name ends in .svg or .png.", required=True)
 @click.option(
     "--layout",
-    type=click.Choice(["radial", "unrooted", "horizontal"]),
+    type=common.Choice(["radial", "unrooted", "horizontal"]),
     default="radial",
     show_default=True,
     help="In circles around the middle, without a root (for few columns), or from left to right.",
@@ -46,3 +46,4 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
         draw(model or loaded, out, layout=layout, labels=groups, hidden=hidden)
     except ImportError as error:
         raise InputError(f"{out}: {error}") from None
+    click.echo(f"Written to {out}")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--test", type=common.file, help="File with other rows, on which the model is scored.")
 @click.option(
     "--rows",
-    type=click.IntRange(0, 1000),
+    type=common.Whole(0, 1000),
     default=0,
     show_default=True,
     help="Number of rows of DATA to show: the least probable ones, and as many others.",
@@ -57,6 +57,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         writing = stages("Writing the report", at_most=True)
         html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
     write_report(out, html)
+    click.echo(f"Written to {out}")
 
 
 def _read_rows(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from latree._util.text import plural
 from latree.cli import common
 from latree.errors import InputError
 
@@ -54,7 +55,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.option("--rows", type=click.IntRange(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
+@click.option("--rows", type=common.Whole(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
 @common.out_file
 @common.seed
 def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
@@ -78,6 +79,8 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
             cells.append([labels[code] for code in codes[:, done].tolist()])
         with common.rows_output(out) as write:
             write([drawn.names, *zip(*cells, strict=True)])
+    if out is not None:
+        click.echo(f"Written to {out}: {plural(rows, 'row')}")
 
 
 def _labels(column: "Column") -> list[str]:

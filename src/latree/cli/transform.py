@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @common.out_file
 @click.option(
     "--of",
-    type=click.Choice(["groups", "hidden"]),
+    type=common.Choice(["groups", "hidden"]),
     default="groups",
     show_default=True,
     help="Score the main groups of columns, or all hidden variables.",

@@ -125,7 +125,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):  # ValueError also for a number with more digits than Python reads
-        raise InputError(f"{path}: not a JSON file") from None
+        raise InputError(f"{path}: not a JSON file: it is damaged or cut off; copy it again, or fit again") from None
 
 
 def _is_pair(edge: Any) -> bool:

@@ -137,7 +137,7 @@ class LatentTreeModel:
         >>> model.node("a"), model.node("mood"), model.node("H1")
         (0, 4, 4)
         """
-        return find_node(name, self.tree, self.hidden_names)
+        return find_node(name, self.tree, self.hidden_names, self.groups)
 
     def rename(self, names: Mapping[str, str]) -> "LatentTreeModel":
         """Return the same model with other names of hidden variables and groups.

@@ -5,17 +5,18 @@ a variable is named. No name means two things: names of columns, technical names
 groups all differ, except that a group may have the name of its own hidden variable. A main group always has.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
-from latree._util.text import printable
+from latree._util.text import did_you_mean, printable
 from latree.errors import InputError
 from latree.model.group import Group
 from latree.tree import Tree
 
 # The number of names that a message about an unknown name suggests.
 _N_SUGGESTED = 3
+# The number of groups that it lists if no name is like the unknown one.
+_N_LISTED = 8
 
 
 def check_names(tree: Tree, hidden_names: Sequence[str], groups: Sequence[Group]) -> None:
@@ -48,11 +49,11 @@ def _claim(name: str, owner: str, meaning: dict[str, str]) -> None:
         raise InputError(f"the name {name!r:.60} of {owner} is also the name of {meaning[name]}; choose another name")
 
 
-def find_node(name: str, tree: Tree, hidden_names: Sequence[str]) -> int:
+def find_node(name: str, tree: Tree, hidden_names: Sequence[str], groups: Sequence[Group]) -> int:
     """Return the number of a column or a hidden variable, by either name."""
     known = _known(tree, hidden_names)
     if name not in known:
-        raise _unknown(name, "variable", known)
+        raise _unknown(name, "variable", known, [group for group in groups if group.name in known])
     return known[name]
 
 
@@ -71,7 +72,7 @@ def renamed(
         if old in tree.names:
             raise InputError(f"{old!r:.60} is a column; only hidden variables and groups can be renamed")
         if old not in known and old not in of_groups:
-            raise _unknown(old, "hidden variable or group", [*list(known)[first:], *of_groups])
+            raise _unknown(old, "hidden variable or group", [*list(known)[first:], *of_groups], groups)
         key = ("node", known[old]) if old in known else ("group", of_groups[old])
         if key in done:
             raise InputError(f"{done[key]!r:.60} and {old!r:.60} are the same variable; give it one new name")
@@ -83,6 +84,9 @@ def renamed(
         if current in of_groups:
             number = of_groups[current]
             changed[number] = replace(groups[number], name=new)
+    for old, new in new_names.items():
+        if sum(group.name == new for group in changed) > 1 and list(new_names.values()).count(new) == 1:
+            raise InputError(f"there is already a group {new!r:.60}; choose another name for {old!r:.60}")
     return tuple(names), tuple(changed)
 
 
@@ -93,7 +97,11 @@ def _known(tree: Tree, hidden_names: Sequence[str]) -> dict[str, int]:
     return {name: node for node, name in enumerate(names)} | technical
 
 
-def _unknown(name: str, kind: str, known: Mapping[str, int] | Sequence[str]) -> InputError:
-    near = get_close_matches(str(name), list(known), _N_SUGGESTED, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(f'{one!r:.60}' for one in near)}?" if near else ""
-    return InputError(f"there is no {kind} {name!r:.60}{hint}")
+def _unknown(name: str, kind: str, known: Iterable[str], groups: Sequence[Group]) -> InputError:
+    """Return the error for a name that is not known, with names like it, or else with those of the groups."""
+    hint = did_you_mean(name, known, _N_SUGGESTED, cutoff=0.5)
+    if not hint and groups:
+        names = [group.name for group in groups]
+        more = f" and {len(names) - _N_LISTED} more" if len(names) > _N_LISTED else ""
+        hint = f"the groups are {', '.join(f'{one!r:.60}' for one in names[:_N_LISTED])}{more}"
+    return InputError(f"there is no {kind} {name!r:.60}{'; ' if hint else ''}{hint}")

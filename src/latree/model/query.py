@@ -1,13 +1,13 @@
 """Questions to a model: the distribution of some variables, given the values of others, by exact inference."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
+from latree._util.text import did_you_mean
 from latree.errors import InputError
 from latree.inference.network import Network
 from latree.table import Column
@@ -71,6 +71,8 @@ def answer(
     given: Mapping[str, Any],
 ) -> Distribution:
     """Return the distribution of some variables given the values of others; ``find`` returns the node of a name."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"given must be a mapping such as {{'N2': 3}}, not {given!r:.60}")
     names = [variables] if isinstance(variables, str) else list(variables)
     nodes = list(map(find, names))
     if not nodes or len(set(nodes)) != len(nodes):
@@ -143,7 +145,6 @@ def _hidden_state(name: str, n_states: int, value: Any) -> int | None:
 
 
 def _unknown_value(owner: str, value: Any, label: str, known: Sequence[Any]) -> InputError:
-    near = get_close_matches(label, list(map(str, known)), 1)
+    near = did_you_mean(label, known)
     shown = ", ".join(f"{one!r:.40}" for one in known[:_N_LISTED]) + (", ..." if len(known) > _N_LISTED else "")
-    hint = f"did you mean {near[0]!r:.60}? " if near else ""
-    return InputError(f"{owner} has no value {value!r:.60}: {hint}it has {shown}")
+    return InputError(f"{owner} has no value {value!r:.60}: {near}{' ' if near else ''}it has {shown}")

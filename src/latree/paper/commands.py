@@ -20,7 +20,7 @@ EXPERIMENTS = ("quartets", "trees", "stocks")
 
 
 @click.command()
-@click.argument("what", type=click.Choice([*EXPERIMENTS, "all"]))
+@click.argument("what", type=common.Choice([*EXPERIMENTS, "all"]))
 @click.option(
     "--out", type=common.file, required=True, help="Folder for the results; an interrupted run continues there."
 )
@@ -37,7 +37,7 @@ EXPERIMENTS = ("quartets", "trees", "stocks")
 @click.option("--sectors", type=common.file, help="For stocks: CSV file whose first two columns are ticker and sector.")
 @click.option(
     "--workers",
-    type=click.IntRange(min=0),
+    type=common.Whole(min=0),
     default=0,
     show_default="one per core",
     help="Number of worker processes.",
@@ -105,11 +105,11 @@ def _note_missing_figures() -> None:
 @click.command()
 @click.argument("model", type=common.model_file)
 @click.option(
-    "--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of rows to give guarantees for."
+    "--rows", type=common.Whole(min=1), default=2000, show_default=True, help="Number of rows to give guarantees for."
 )
 @click.option(
     "--target",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=common.Number(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Probability for which to give the number of rows needed.",
@@ -253,25 +253,25 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
 @click.argument("model", type=common.model_file)
 @click.option(
     "--target",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=common.Number(0, 1, min_open=True),
     default=0.95,
     show_default=True,
     help="Share of the simulated tables in which the tree must be found.",
 )
 @click.option("--method", default="tensor", show_default=True, help="Learner of the tree; `latree methods` lists them.")
 @click.option(
-    "--states", type=click.IntRange(1, 1000), default=None, help="Number of hidden states; method spectral needs it."
+    "--states", type=common.Whole(1, 1000), default=None, help="Number of hidden states; method spectral needs it."
 )
 @click.option(
     "--repeats",
-    type=click.IntRange(min=1),
+    type=common.Whole(min=1),
     default=40,
     show_default=True,
     help="Simulated tables for each number of rows.",
 )
 @click.option(
     "--max-rows",
-    type=click.IntRange(min=50),
+    type=common.Whole(min=50),
     default=100_000,
     show_default=True,
     help="Largest number of rows to try.",

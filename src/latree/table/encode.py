@@ -14,7 +14,7 @@ from latree.table.raw import RawColumn, label_of, parse_number
 MISSING = -1  # the code of a missing cell while codes are signed
 
 Unseen: TypeAlias = Literal["error", "missing"]
-_HINT = "correct it, or make such cells missing (unseen='missing', or --unseen missing)"
+_HINT = "correct it, or make such cells missing (unseen='missing')"
 
 
 def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:

@@ -1,18 +1,23 @@
 """Labels that a user has for columns, such as sectors of stocks or scales of a questionnaire."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from latree._util.text import did_you_mean, listed, quoted
 from latree.errors import InputError
 from latree.table.textfile import read_lines
 
+# The number of unknown names that a warning lists.
+_MAX_NAMED = 3
 
-def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
+
+def read_labels(path: Path, columns: Collection[str], unknown: bool = False) -> dict[str, str]:
     r"""Read a text file whose first two columns are the names of columns and their labels.
 
     Use labels to colour a figure or a report, and to see how well the groups that were found match known ones. The
-    first line must be a header. Other columns of the file are ignored, and so are names that are not among ``columns``:
-    one file can serve several tables. A column that is not in the file, or whose label is empty, has no label.
+    first line must be a header. Other columns of the file are ignored, and so are names that are not among ``columns``,
+    unless they are asked for: one file can serve several tables. A column that is not in the file, or whose label is
+    empty, has no label.
 
     Parameters
     ----------
@@ -20,6 +25,8 @@ def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
         A CSV or TSV file, which may be gzipped.
     columns : collection of str
         Names of the columns of the table; a file that names none of them is refused.
+    unknown : bool
+        Whether names that are not among ``columns`` are returned, too.
 
     Returns
     -------
@@ -57,13 +64,30 @@ def read_labels(path: Path, columns: Collection[str]) -> dict[str, str]:
             f"{path}: none of its names, such as {example!r:.60}, is one of the columns; the first column must hold "
             "the names of columns"
         )
-    return {name: label for name, label in labels.items() if label and name in known}
+    return {name: label for name, label in labels.items() if label and (unknown or name in known)}
 
 
-def check_labels(labels: Mapping[str, str], columns: Collection[str]) -> None:
-    """Raise if labels from Python are not a mapping from names of columns to texts, or name none of the columns."""
+def as_labels(labels: Mapping[str, str] | str | Path, columns: Collection[str]) -> Mapping[str, str]:
+    """Return labels from Python, or from a file; raise if they are not texts, or name none of the columns."""
+    if isinstance(labels, str | Path):
+        return read_labels(Path(labels), columns, unknown=True)
     if not isinstance(labels, Mapping) or not all(isinstance(label, str) for label in labels.values()):
-        raise InputError('labels must be a mapping from names of columns to texts, such as {"N1": "neuroticism"}')
+        raise InputError(
+            'labels must be the name of a CSV file, or a mapping from names of columns to texts, such as {"N1": "mood"}'
+        )
     if labels and not labels.keys() & set(columns):
         example = next(iter(labels))
         raise InputError(f"labels: none of their names, such as {example!r:.60}, is one of the columns")
+    return labels
+
+
+def warnings_about_labels(labels: Mapping[str, str], columns: Sequence[str]) -> list[str]:
+    """Return a warning that names the labelled columns that a table does not have, if there are any."""
+    unknown = [name for name in labels if name not in set(columns)]
+    if not unknown:
+        return []
+    if len(unknown) == 1:
+        hint = did_you_mean(unknown[0], columns)
+        return [f"there is a label for {quoted(unknown[0])}, which is not a column{'; ' if hint else ''}{hint}"]
+    such_as = "such as " if len(unknown) > _MAX_NAMED else ""
+    return [f"there are labels for {len(unknown)} names that are not columns, {such_as}{listed(unknown[:_MAX_NAMED])}"]

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latree._util.progress import Progress, no_progress
-from latree.errors import InputError
 from latree.table.columns import Column
 from latree.table.encode import Unseen
 from latree.table.memory import MemoryRows
 from latree.table.readers import open_source
 from latree.table.sources import LocalSource
-from latree.table.table import Table, encode_batch, errors_naming, listed, names_in
+from latree.table.table import Table, encode_batch, errors_naming, names_in, no_column
 
 
 class StreamedRows(NamedTuple):
@@ -52,9 +51,7 @@ def stream_rows(
     source = open_source(path, None, None, progress)
     assert isinstance(source, LocalSource)  # there is no cluster
     if identifier is not None and identifier not in source.names:
-        raise InputError(
-            f"{source.where}: there is no column {identifier!r} that names rows: its columns are {listed(source.names)}"
-        )
+        raise no_column(source, identifier, "that names rows")
     with errors_naming(source.where):
         wanted = names_in(columns, source.names)
         for batch in source.batches(list(dict.fromkeys([*wanted, *([identifier] if identifier else [])]))):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
+from latree._util.text import did_you_mean
 from latree.errors import InputError
 from latree.table.chunks import Block, Sums, missing_code
 from latree.table.columns import DEFAULT_MISSING, Column
@@ -371,12 +372,15 @@ def as_table(
 
 
 def names_in(columns: Sequence[Column], names: Collection[str]) -> list[str]:
-    """Return the names of a model's columns; raise if data with these names lack one."""
-    for column in columns:
-        if column.name not in names:
-            raise InputError(
-                f"there is no column {column.name!r}, which the model needs: add it; its cells may be missing"
-            )
+    """Return the names of a model's columns; raise if data with these names lack some."""
+    absent = [column.name for column in columns if column.name not in names]
+    if len(absent) == 1:
+        raise InputError(f"there is no column {absent[0]!r}, which the model needs: add it; its cells may be missing")
+    if absent:
+        raise InputError(
+            f"{len(absent)} columns that the model needs are not there, {listed(absent)}: add them; their cells may be "
+            "missing"
+        )
     return [column.name for column in columns]
 
 
@@ -436,6 +440,8 @@ def errors_naming(source: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
+        if str(error).startswith(f"{source}: "):
+            raise
         raise InputError(f"{source}: {error}") from None
 
 
@@ -443,10 +449,7 @@ def _with_weights(source: RowSource, weights: Any, missing: tuple[str, ...]) -> 
     """Return the same data with weights; raise if these are not valid."""
     if isinstance(weights, str):
         if weights not in source.names:
-            raise InputError(
-                f"{source.where}: there is no column {weights!r} to take weights from: its columns are "
-                f"{listed(source.names)}"
-            )
+            raise no_column(source, weights, "to take weights from")
         row_weights = RowWeights(weights, None, missing)
     else:
         try:
@@ -482,10 +485,14 @@ def _without(source: RowSource, drop: Collection[str]) -> list[str]:
     """Return the names of the columns that are not dropped."""
     for name in drop:
         if name not in source.names:
-            raise InputError(
-                f"{source.where}: there is no column {name!r} to drop: its columns are {listed(source.names)}"
-            )
+            raise no_column(source, name, "to drop")
     return [name for name in source.names if name not in drop]
+
+
+def no_column(source: RowSource, name: str, use: str) -> InputError:
+    """Return the error for a column that the data do not have."""
+    hint = did_you_mean(name, source.names) or f"its columns are {listed(source.names)}"
+    return InputError(f"{source.where}: there is no column {name!r} {use}: {hint}")
 
 
 def listed(names: Sequence[str]) -> str:
