@@ -316,9 +316,9 @@ def test_the_folder_of_a_fit_is_a_model(folder, command):
     assert (code, error.count("\n")) == (2, 1)
     assert "empty: is a folder without a model.json" in error
     shutil.copy("model.json", "run")
-    code, wanted, _ = run(*command.format("run/model.json").split())
-    assert code == 0
-    assert run(*command.format("run").split(), *(["--force"] if "--out" in command else [])) == (0, wanted, "")
+    wanted = run(*command.format("run/model.json").split())
+    assert wanted[0] == 0
+    assert run(*command.format("run").split(), *(["--force"] if "--out" in command else [])) == wanted
 
 
 def test_the_model_of_a_folder_is_renamed_in_it(folder):

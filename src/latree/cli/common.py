@@ -110,41 +110,40 @@ def new_output(
     return add
 
 
-def _range(numbers: click.IntRange | click.FloatRange) -> str:
-    """Return the limits of a number in plain words."""
-    above = "above" if numbers.min_open else "of at least" if numbers.max is None else "from"
-    low = "" if numbers.min is None else f" {above} {numbers.min}"
-    return low if numbers.max is None else f"{low} {'and below' if numbers.max_open else 'to'} {numbers.max}"
+class _Within:
+    """A number within limits, whose mistakes are told in plain words."""
+
+    noun: str
+    min: Any
+    max: Any
+    min_open: bool
+    max_open: bool
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)  # type: ignore[misc]
+        except click.BadParameter:
+            self.fail(f"{value!r:.60} is not {self.describe()}", param, ctx)  # type: ignore[attr-defined]
+
+    def describe(self) -> str:
+        """Return what the option takes, with its limits."""
+        above = "above" if self.min_open else "of at least" if self.max is None else "from"
+        low = "" if self.min is None else f" {above} {self.min}"
+        high = "" if self.max is None else f" {'and below' if self.max_open else 'to'} {self.max}"
+        return f"a {self.noun}{low}{high}"
 
 
-class Whole(click.IntRange):
+class Whole(_Within, click.IntRange):
     """A whole number within limits."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r:.60} is not {self.describe()}", param, ctx)
-
-    def describe(self) -> str:
-        """Return what the option takes."""
-        return f"a whole number{_range(self)}"
+    noun = "whole number"
 
 
-class Number(click.FloatRange):
+class Number(_Within, click.FloatRange):
     """A number within limits."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r:.60} is not {self.describe()}", param, ctx)
-
-    def describe(self) -> str:
-        """Return what the option takes."""
-        return f"a number{_range(self)}"
+    noun = "number"
 
 
 class OrAuto(click.ParamType[Any]):
