@@ -14,7 +14,6 @@ from typing import TypeVar
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.parallel import map_ordered
 from latree.inference.evidence import messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
@@ -150,7 +149,7 @@ def examine_edges(around: Surroundings, edges: Sequence[int], seed: int) -> list
         h, g = around.tree.edges[edge].tolist()
         return examine_pair(around.pair(h, g), around.weights, fold)
 
-    return list(map_ordered(examined, edges))
+    return list(map(examined, edges))
 
 
 def folds(n_rows: int, seed: int) -> IntArray:

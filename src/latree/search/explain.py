@@ -4,6 +4,9 @@ It starts from binary trees and fits the best of them. Then it cuts the tree whe
 the edges that the rows do not show, and improves what is left by moves on the fitted model, until no move helps. Every
 move is a small fit to the messages around one or two hidden variables, and starts EM of the whole model where it ended:
 nothing is fitted from a random start but the trees at the beginning.
+
+Small fits run one after another: with at most 5000 rows, two threads mostly wait for the interpreter lock, and a search
+took a third longer with them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +17,7 @@ from math import log
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.parallel import map_ordered, one_blas_thread
+from latree._util.parallel import one_blas_thread
 from latree._util.progress import WHOLE, Progress, no_progress
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import cap_states, rough_tolerance
@@ -307,7 +310,7 @@ class Search:
             if not gone:
                 break
             draft = Draft(model)
-            merged = map_ordered(partial(self._merged, around), clusters(model.tree.edges[gone].tolist()))
+            merged = map(partial(self._merged, around), clusters(model.tree.edges[gone].tolist()))
             draft.replace(list(merged))
             draft.tidy()
             self.steps["contractions"] += len(gone)
@@ -420,7 +423,7 @@ class Search:
                 node: (place(tree, node), len(model.tables[node])) for node in range(tree.n_observed, tree.n_nodes)
             }
             nodes = [node for node, place in places.items() if place not in self._undivided]
-            found = map_ordered(partial(best_division, around, fold, self._splits, self.log_rows), nodes)
+            found = map(partial(best_division, around, fold, self._splits, self.log_rows), nodes)
             moves = sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
             self._undivided |= {places[node] for node in nodes} - {places[move.ends[0]] for move in moves}
             chosen = apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
@@ -448,7 +451,7 @@ class Search:
             hidden = range(model.tree.n_observed, model.tree.n_nodes)
             places = {node: (place(model.tree, node), self._sizes_around(model, node)) for node in hidden}
             nodes = [node for node in hidden if places[node] not in self._right_size]
-            found = list(map_ordered(partial(self._resized, around), nodes))
+            found = list(map(partial(self._resized, around), nodes))
             self._right_size |= {places[node] for node, (gain, _) in zip(nodes, found, strict=True) if gain <= 0}
             gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
             chosen = apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.parallel import map_ordered
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
 from latree.search.local import Fitted, Pair, fit
@@ -64,7 +63,7 @@ def best_moves(around: Surroundings, edges: Sequence[int], log_rows: float) -> l
         left, right, found = others[place]
         return Move((h, g), left, right, found.model, gain)
 
-    moves = [move for move in map_ordered(best, edges) if move is not None and move.gain > 0]
+    moves = [move for move in map(best, edges) if move is not None and move.gain > 0]
     return sorted(moves, key=lambda move: -move.gain)
 
 

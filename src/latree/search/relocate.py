@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.parallel import map_ordered
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
 from latree.search.local import Message, normalised
@@ -69,7 +68,7 @@ def best_relocations(around: Surroundings, nodes: Sequence[tuple[int, int]], pen
         Per parameter, in nats.
     """
     views = _Views(around)
-    found = map_ordered(lambda ends: _best(views, *ends, penalty), nodes)
+    found = (_best(views, u, h, penalty) for u, h in nodes)
     return sorted((move for move in found if move is not None), key=lambda move: -move.gain)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.parallel import map_ordered
 from latree.search.edges import GainDistribution, Surroundings
 from latree.search.moves import arranged_rows
 
@@ -33,7 +32,7 @@ def edge_support(
         return share_of_best(rows[1:] - rows[0], around.weights, penalty)
 
     there = distribution.probability(gains)
-    return [float(one * other) for one, other in zip(there, map_ordered(is_right, edges), strict=True)]
+    return [float(one * other) for one, other in zip(there, map(is_right, edges), strict=True)]
 
 
 def share_of_best(differences: FloatArray, weights: FloatArray, penalty: FloatArray) -> float:
