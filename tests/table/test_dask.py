@@ -186,6 +186,11 @@ def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path)
     model = LatentTreeModel.load(tmp_path / "here" / "model.json")
     for one, other in zip(estimator.model_.tables, model.tables, strict=True):
         np.testing.assert_array_equal(one, other)
+    with cluster.client.as_current():
+        there = dd.from_pandas(frame, npartitions=2)
+        scores, states = estimator.transform(there), estimator.predict(there)
+    np.testing.assert_array_equal(np.asarray(scores), np.asarray(estimator.transform(frame)))
+    np.testing.assert_array_equal(np.asarray(states), np.asarray(estimator.predict(frame)))
 
 
 def test_rows_that_are_the_same_are_counted_once_in_this_process(cluster, monkeypatch):
