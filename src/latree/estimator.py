@@ -32,8 +32,9 @@ from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
 from latree.table.labels import as_labels
+from latree.table.learnable import check_learnable
 from latree.table.readers import is_dask_dataframe
-from latree.table.table import DEFAULT_BINS, check_learnable
+from latree.table.reading import DEFAULT_BINS
 from latree.tree import Tree
 
 

@@ -42,7 +42,8 @@ from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.labels import warnings_about_labels
-from latree.table.table import DEFAULT_BINS, check_learnable
+from latree.table.learnable import check_learnable
+from latree.table.reading import DEFAULT_BINS
 from latree.tree import Tree
 
 # Most pairs of columns that the summary in words lists.

@@ -212,7 +212,7 @@ def _learn(
     """Learn a model and write it."""
     from latree.learn import learn_model
     from latree.learners.methods import find_method
-    from latree.table.table import check_learnable
+    from latree.table.learnable import check_learnable
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))

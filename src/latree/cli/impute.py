@@ -124,7 +124,7 @@ class _Filling:
         from latree.table import Table
         from latree.table.memory import MemoryRows
         from latree.table.raw import label_of
-        from latree.table.table import encode_batch
+        from latree.table.reading import encode_batch
 
         cells = {name: _texts(batch.columns[name]) for name in self.source.names}
         columns, network = self.model.columns, self.model.network

@@ -21,7 +21,7 @@ from latree.counts.contingency import column_tiles, pair_tables, pair_tables_bet
 from latree.counts.tensor import nuclear_norms, singular_values
 from latree.errors import InputError
 from latree.table import Table
-from latree.table.table import FEW_STATES
+from latree.table.learnable import FEW_STATES
 
 # If columns have many states, all pair counts together have at most this many cells: more would take hours.
 _MOST_WIDE_CELLS = 2**34

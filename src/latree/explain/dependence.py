@@ -12,7 +12,7 @@ from latree._util.arrays import FloatArray, IntArray
 from latree.counts.distances import PairDistributions, information, pairwise
 from latree.model import LatentTreeModel
 from latree.table import Table
-from latree.table.table import FEW_STATES
+from latree.table.learnable import FEW_STATES
 
 # The source columns of one batch have about this many states together. This limits the memory that is needed.
 _BATCH_STATES = 512

@@ -29,8 +29,8 @@ from latree.explain.dependence import MAX_ROWS, SEED, Dependence, correlation
 from latree.explain.groups import find_groups
 from latree.model import Group, LatentTreeModel
 from latree.table import Table
+from latree.table.learnable import FEW_STATES
 from latree.table.memory import MemoryRows
-from latree.table.table import FEW_STATES
 
 # The least residual correlation of a redundant pair: what is commonly called a correlation of medium size.
 _MIN_STRENGTH = 0.3

@@ -19,7 +19,7 @@ from latree.explain.cutting import TreeCutter
 from latree.explain.dependence import correlation, information_above_chance
 from latree.explain.levels import MIN_COLUMNS, Levels, main_level_nearby
 from latree.table import Table
-from latree.table.table import FEW_STATES
+from latree.table.learnable import FEW_STATES
 
 # The usual number of resampled tables.
 RESAMPLES = 50

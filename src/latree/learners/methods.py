@@ -28,7 +28,7 @@ from latree.learners.spectral_joining import spectral_joining
 from latree.learners.structure import Context, Structure
 from latree.settings import Settings
 from latree.table import Table
-from latree.table.table import FEW_STATES, MANY_STATES
+from latree.table.learnable import FEW_STATES, MANY_STATES
 from latree.tree import Tree
 from latree.tree.tree import NonBinaryFeature
 

@@ -16,6 +16,7 @@ Examples
 from latree.table.chunks import Block
 from latree.table.columns import Column
 from latree.table.labels import read_labels
-from latree.table.table import Table, as_table
+from latree.table.reading import as_table
+from latree.table.table import Table
 
 __all__ = ["Block", "Column", "Table", "as_table", "read_labels"]

@@ -9,8 +9,9 @@ from latree.table.columns import Column
 from latree.table.encode import Unseen
 from latree.table.memory import MemoryRows
 from latree.table.readers import open_source
+from latree.table.reading import encode_batch, errors_naming, names_in, no_column
 from latree.table.sources import LocalSource
-from latree.table.table import Table, encode_batch, errors_naming, names_in, no_column
+from latree.table.table import Table
 
 
 class StreamedRows(NamedTuple):
