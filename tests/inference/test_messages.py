@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from helpers.models import all_rows, given_row, holes, model_on, naive_joint, small_models, star, table_of
-from latree.inference.messages import _product, expected_counts
+from latree.inference.evidence import messages
+from latree.inference.messages import (
+    LogUpward,
+    _product,
+    _upward_by_logarithms,
+    _upward_by_products,
+    downward,
+    expected_counts,
+    upward,
+)
+from latree.inference.moments import posterior_moments
 from latree.inference.patterns import PlanCache, plan_messages
 from latree.model import LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
@@ -137,3 +147,134 @@ def test_columns_too_improbable_for_a_number_are_scored(n_columns):
     ones = table_of(model, np.ones((1, n_columns), dtype=int))
     expected = np.log(0.75) + n_columns * np.log(1e-55)  # the other state is too improbable to count
     assert model.log_likelihood(ones) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+@pytest.mark.parametrize("index", range(5))
+def test_messages_by_logarithms_say_what_messages_by_products_say(index, repeats):
+    model = small_models()[index]
+    network = model.network
+    codes = table_of(model, holes(model.sample(25, 1).codes(), 2)).subsample_block(10**9, 0).codes
+    plan = plan_messages(network, codes, repeats=repeats)
+    products, logarithms = _upward_by_products(network, plan), _upward_by_logarithms(network, plan)
+    np.testing.assert_allclose(logarithms.log_likelihood, products.log_likelihood, rtol=1e-12, atol=1e-14)
+    weights = np.random.default_rng(3).random(25) * [0, *[1] * 24]
+    for one, other in zip(downward(products, weights), downward(logarithms, weights), strict=True):
+        step, outside, posterior = one
+        np.testing.assert_allclose(other[2], posterior, rtol=1e-9, atol=1e-12)
+        if not step.is_node:
+            continue
+        node, rng = step.number, np.random.default_rng(4)
+        for ours, theirs in (
+            (logarithms.expected_counts(node, other[1]), products.expected_counts(node, outside)),
+            (logarithms.as_message(other[1]), products.as_message(outside)),
+            (logarithms.as_message(logarithms.likelihood[node]), products.as_message(products.likelihood[node])),
+        ):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+        values = rng.random(posterior.shape)
+        np.testing.assert_allclose(logarithms.average(node, values), products.average(node, values), rtol=1e-9)
+        weighted = [up.times_likelihood(node, values) for up in (logarithms, products)]
+        shares = [part / part.sum(axis=1, keepdims=True) for part in weighted]
+        np.testing.assert_allclose(*shares, rtol=1e-9)
+
+
+NEAR = np.array([[0.97, 0.03], [0.03, 0.97]])
+
+
+def opposed(n, between, prior=(0.25, 0.75)):
+    """Two hidden variables with n columns each, and the probabilities of one given the other."""
+    tree = Tree([f"x{i}" for i in range(2 * n)], [*((i, 2 * n + i // n) for i in range(2 * n)), (2 * n, 2 * n + 1)])
+    columns = tuple(Column(name, "integer", ("0", "1")) for name in tree.names)
+    hidden = [np.array(prior)[:, None] if up < 0 else np.array(between) for up in tree.rooted().parent[2 * n :]]
+    return LatentTreeModel(tree, columns, (*[NEAR] * (2 * n), *hidden))
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+@pytest.mark.parametrize("n", [100, 150, 250, 340, 400, 1000])
+def test_columns_that_disagree_about_hidden_variables_that_must_agree(n, repeats):
+    """n columns say that the state is 0, as many that it is 1, and one more that it is 1: -inf and NaN once."""
+    model = opposed(n, np.eye(2))
+    rows = [[0] * n + [1] * n, [1, *[0] * (n - 1)] + [1] * n, [0] * (2 * n), [0] * n + [-1] * n] * 3
+    table = table_of(model, rows)
+    ones = np.array([n, n + 1, 0, 0] * 3)
+    known = np.array([2 * n, 2 * n, 2 * n, n] * 3)
+    of_state = np.log([[0.25], [0.75]]) + np.log(NEAR) @ [known - ones, ones]
+    expected = np.logaddexp(*of_state)
+    posterior = np.exp(of_state - expected)
+    np.testing.assert_allclose(model.log_likelihood_rows(table), expected, rtol=1e-12)
+    for found in model.posteriors(table).values():
+        np.testing.assert_allclose(found, posterior.T, rtol=1e-9, atol=1e-12)
+    codes = table.subsample_block(10**9, 0).codes
+    *counts, total = expected_counts(model.network, plan_messages(model.network, codes, repeats=repeats), None)
+    assert total[0] == pytest.approx(expected.sum(), rel=1e-12)
+    for hidden in counts[2 * n :]:
+        np.testing.assert_allclose(hidden.sum(axis=1), posterior.sum(axis=1), rtol=1e-9)
+    # The score of a row, the messages in the tree, and cells that are drawn.
+    mean, variance = posterior_moments(model.network, codes, {2 * n: np.arange(2.0), 2 * n + 1: np.zeros(2)})
+    np.testing.assert_allclose(mean, posterior[1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(variance, posterior.prod(axis=0), rtol=1e-9, atol=1e-12)
+    assert all(np.isfinite(message).all() for message in messages(model.network, codes).values())
+    assert (model.complete(table, "draw", 0).codes()[3, n:] == 0).mean() > 0.8
+
+
+def test_one_hidden_variable_whose_columns_repeat_and_disagree():
+    """Columns with few patterns are multiplied in groups; each group rules out the state that the other needs."""
+    n = 400
+    tree = star(2 * n)
+    columns = tuple(Column(name, "integer", ("0", "1")) for name in tree.names)
+    model = LatentTreeModel(tree, columns, (*[NEAR] * (2 * n), np.array([[0.25], [0.75]])))
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.integers(2, size=(64, 2)), n, axis=1)
+    rows[:, [0, n]] ^= rng.integers(2, size=(64, 2))
+    codes = table_of(model, rows).subsample_block(10**9, 0).codes
+    plans = [plan_messages(model.network, codes, repeats=repeats) for repeats in (True, False)]
+    ours, plain = (expected_counts(model.network, plan, None) for plan in plans)
+    assert ours[-1][0] == pytest.approx(plain[-1][0], rel=1e-12)
+    np.testing.assert_allclose(ours[-2], plain[-2], rtol=1e-9)
+
+
+def test_the_cell_of_an_inner_node_that_hundreds_of_columns_speak_against():
+    n = 400
+    tree = Tree([f"x{i}" for i in range(n + 1)], [(i, n) for i in range(n)])
+    columns = tuple(Column(name, "integer", ("0", "1")) for name in tree.names)
+    model = LatentTreeModel(tree, columns, (*[NEAR] * n, np.array([[0.25], [0.75]])))
+    table = table_of(model, [[0] * n + [1], [0] * n + [0]])
+    expected = [np.log(0.75) + n * np.log(0.03), np.log(0.25) + n * np.log(0.97)]
+    np.testing.assert_allclose(model.log_likelihood_rows(table), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("between", "prior"),
+    [
+        ([[1 - 1e-180, 1e-180], [1e-180, 1 - 1e-180]], (0.25, 0.75)),  # nearly zero is as bad
+        (NEAR, (0.0, 1.0)),  # a state that cannot be, and that all columns speak for
+    ],
+)
+def test_very_small_probabilities_between_hidden_variables(between, prior):
+    n = 300
+    model = opposed(n, between, prior)
+    table = table_of(model, [[0] * n + [1] * n, [0] * (2 * n)])
+    with np.errstate(divide="ignore"):
+        leaves = np.log(NEAR)
+        parent = model.tree.rooted().parent
+        root = next(node for node in (2 * n, 2 * n + 1) if parent[node] < 0)
+        of_row = []
+        for first, second in ((0, 1), (0, 0)):
+            cells = {2 * n: n * leaves[first], 2 * n + 1: n * leaves[second]}
+            joint = np.log(between) + np.log(prior) + cells[root] + cells[4 * n + 1 - root][:, None]
+            of_row.append(np.logaddexp.reduce(joint.ravel()))
+    np.testing.assert_allclose(model.log_likelihood_rows(table), of_row, rtol=1e-12)
+
+
+def test_impossible_rows_and_ordinary_models_need_no_logarithms():
+    """Logarithms take longer: true zeros, and states that are lost without consequence, do not ask for them."""
+    tree = Tree("abcd", [(0, 4), (1, 4), (2, 5), (3, 5), (4, 5)])
+    columns = model_on(tree, [2] * 6, 0).columns
+    certain = LatentTreeModel(tree, columns, (*[np.eye(2)] * 4, np.full((2, 1), 0.5), np.eye(2)))
+    possible_and_not = table_of(certain, all_rows(certain)).subsample_block(10**9, 0).codes
+    wide = opposed(1000, NEAR)
+    of_wide = table_of(wide, [[0] * 1000 + [1] * 1000, [0] * 2000]).subsample_block(10**9, 0).codes
+    for model, codes in ((certain, possible_and_not), (wide, of_wide)):
+        for repeats in (True, False):
+            plan = plan_messages(model.network, codes, repeats=repeats)
+            assert not isinstance(upward(model.network, plan), LogUpward)

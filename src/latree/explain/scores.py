@@ -236,7 +236,7 @@ class Scorer:
         up = upward(self.network, plan_messages(self.network, block.codes, repeats=False))
         impossible = np.isneginf(up.log_likelihood)
         wanted = {scale.hidden: number for number, scale in enumerate(self.scales)}
-        for step, _, posterior in downward(self.network, up):
+        for step, _, posterior in downward(up):
             if (number := wanted.get(step.number)) is None:
                 continue
             scale = self.scales[number]

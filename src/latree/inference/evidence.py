@@ -6,7 +6,7 @@ In a fitted model, the cells of a subtree act on the rest of the tree only throu
 import numpy as np
 
 from latree._util.arrays import CodeArray, FloatArray
-from latree.inference.messages import TINY, by_states, downward, upward, with_missing
+from latree.inference.messages import downward, upward, with_missing
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 
@@ -24,14 +24,14 @@ def messages(network: Network, codes: CodeArray) -> dict[tuple[int, int], FloatA
     hidden = range(network.n_observed, len(network.parent))
     found: dict[tuple[int, int], FloatArray] = {}
     marginals = network.marginals()
-    for step, outside, _ in downward(network, up):
+    for step, outside, _ in downward(up):
         node, parent = step.number, int(network.parent[step.number])
         # A node's own side, for its parent: P(cells below | node).
         if parent in hidden:
-            found[node, parent] = by_states(up.likelihood[node])
+            found[node, parent] = up.as_message(up.likelihood[node])
         # The parent's side, for the node: P(parent, all cells that are not below the node) / P(parent).
         if parent >= 0 and node in hidden:
-            found[parent, node] = by_states(outside / np.maximum(marginals[parent], TINY))
+            found[parent, node] = up.as_message(outside, marginals[parent])
         # A plain leaf: one for the state of its cell, and ones if that is missing.
         if step.leaves and node in hidden:
             for leaf, which, start in zip(step.leaves.columns, step.leaves.which, step.leaves.starts, strict=True):

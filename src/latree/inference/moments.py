@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from latree._util.arrays import CodeArray, FloatArray
-from latree.inference.messages import TINY, upward
+from latree.inference.messages import upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 
@@ -43,12 +43,10 @@ def posterior_moments(
                 below = moments.pop(child)
                 mean, variance = mean + below[0], variance + below[1]
         # From the node's states x to the states h of its parent, with the weights P(x | h, cells below).
-        likelihood, table = up.likelihood[node], network.tables[node]
-        weight = np.maximum(likelihood @ table, TINY)
-        first = (likelihood * mean) @ table / weight
+        first = up.average(node, mean)
         # Var[T | h] = E[Var[T | x] | h] + E[(E[T | x] - c)² | h] - (E[T | h] - c)², for any c near them.
         centre = mean.mean(axis=1, keepdims=True)
-        second = (likelihood * (variance + (mean - centre) ** 2)) @ table / weight
+        second = up.average(node, variance + (mean - centre) ** 2)
         to_parent = first, np.maximum(second - (first - centre) ** 2, 0)
         if network.parent[node] < 0:
             total_mean, total_variance = total_mean + to_parent[0][:, 0], total_variance + to_parent[1][:, 0]

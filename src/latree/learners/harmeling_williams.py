@@ -9,7 +9,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
-from latree.inference.messages import by_states, upward
+from latree.inference.messages import upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 from latree.learners.structure import Structure
@@ -179,7 +179,7 @@ class _TopPair:
         def statistic(block: Block) -> tuple[FloatArray, FloatArray]:
             # P(cells below | state of the top) for every row: x for i, z for j.
             up = upward(network, plan_messages(network, block.codes, repeats=False))
-            x, z = by_states(up.likelihood[i]), by_states(up.likelihood[j])
+            x, z = up.as_message(up.likelihood[i]), up.as_message(up.likelihood[j])
             # The likelihood of each row, Σ_ab x_a P(a, b) z_b.
             row = (x * (joint @ z)).sum(axis=0)
             weight = np.ones(len(row)) if block.weights is None else block.weights

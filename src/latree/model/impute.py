@@ -113,7 +113,7 @@ def cell_posteriors(network: Network, codes: CodeArray) -> Iterator[tuple[int, N
     up = upward(network, plan_messages(network, codes[rows], repeats=False))
     impossible = np.isneginf(up.log_likelihood)
     marginals = network.marginals() if impossible.any() else []
-    for step, _, of_node in downward(network, up):
+    for step, _, of_node in downward(up):
         found = [(leaf, network.tables[leaf].T) for leaf in step.leaves.columns] if step.leaves else []
         if step.number < network.n_observed:
             found.append((step.number, np.eye(len(network.tables[step.number]))))
@@ -140,7 +140,7 @@ def draw_block(network: Network, codes: CodeArray, seed: int, first_row: int) ->
         # From the roots down: P(node | parent, cells below) is proportional to P(node | parent) P(cells below | node).
         parent = network.parent[node]
         prior = network.tables[node].T[states[:, parent] if parent >= 0 else np.zeros(len(codes), dtype=np.intp)]
-        weights = prior if node in network.plain_leaves else prior * up.likelihood[node]
+        weights = prior if node in network.plain_leaves else up.times_likelihood(node, prior)
         cumulative = np.cumsum(weights, axis=1)
         impossible = cumulative[:, -1] == 0
         cumulative[impossible] = np.cumsum(prior[impossible], axis=1)

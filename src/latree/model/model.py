@@ -280,7 +280,7 @@ class LatentTreeModel:
 
         def block_posteriors(block: Block) -> FloatArray:
             up = upward(self.network, plan_messages(self.network, block.codes, repeats=False))
-            found = {step.number: posterior for step, _, posterior in downward(self.network, up)}
+            found = {step.number: posterior for step, _, posterior in downward(up)}
             stacked = np.concatenate([np.empty((len(block.codes), 0)), *(found[node] for node in hidden)], axis=1)
             stacked[np.isneginf(up.log_likelihood)] = np.nan
             return stacked
