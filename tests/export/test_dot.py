@@ -14,7 +14,7 @@ from helpers.strategies import numbered
 from latree._util.text import printable
 from latree.explain import find_groups
 from latree.export import to_dot
-from latree.figure.markers import colour_of
+from latree.figure.colours import colour_of
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

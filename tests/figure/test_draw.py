@@ -110,8 +110,8 @@ def test_a_branch_of_one_group_has_its_colour():
         frozenset(edge): line.colour
         for edge, line in zip(_edges_as_drawn(tree), lines(plot(tree, labels=groups)), strict=True)
     }
-    assert colours[frozenset((0, 6))] == colours[frozenset((6, 7))] == "#0072B2"
-    assert colours[frozenset((2, 7))] == "#D55E00"
+    assert colours[frozenset((0, 6))] == colours[frozenset((6, 7))] == "#0072b2"
+    assert colours[frozenset((2, 7))] == "#d55e00"
     assert {colours[frozenset(edge)] for edge in ((3, 8), (8, 9), (7, 8))} == {"#808080"}
 
 

@@ -4,24 +4,24 @@ import numpy as np
 
 from helpers.pictures import texts
 from latree.figure import plot
-from latree.figure.primitives import Circle, Polygon
+from latree.figure.primitives import MUTED, Circle, Polygon
 from latree.tree import Tree
 
 
 def test_no_two_groups_look_alike():
-    groups = {f"T{i}": f"group {i:02}" for i in range(16)}
-    picture = plot(Tree([*groups, "none"], [(i, 17) for i in range(17)]), labels=groups)
+    groups = {f"T{i:02}": f"group {i:02}" for i in range(30)}
+    picture = plot(Tree([*groups, "none"], [(i, 31) for i in range(31)]), labels=groups)
     marks = [
         drawn
         for drawn in picture.primitives
-        if isinstance(drawn, Polygon) or (isinstance(drawn, Circle) and drawn.fill != "#808080")
+        if isinstance(drawn, Polygon) or (isinstance(drawn, Circle) and drawn.fill != MUTED)
     ]
-    assert len(marks) == 32  # at the leaves and in the legend
-    assert len({(mark.fill, mark.stroke) for mark in marks}) == 16  # the shape is a second help, not the only one
-    shapes = {
-        tuple(np.round(np.subtract(mark.points, mark.points[0]), 6).ravel())
-        for mark in marks
-        if isinstance(mark, Polygon)
-    }
-    assert len(shapes) == 8
-    assert [text.text for text in texts(picture)][-16:] == sorted(groups.values())
+    assert len(marks) == 60  # at the leaves and in the legend
+    looks = [(mark.fill, mark.stroke, shape_of(mark)) for mark in marks]
+    assert len(set(looks)) == 30
+    assert len({(fill, stroke) for fill, stroke, _ in looks}) == 12 + 2  # the others are grey, hollow or not
+    assert [text.text for text in texts(picture)][-30:] == sorted(groups.values())
+
+
+def shape_of(mark):
+    return tuple(np.round(np.subtract(mark.points, mark.points[0]), 6).ravel()) if isinstance(mark, Polygon) else None

@@ -8,6 +8,7 @@ import pytest
 
 import latree
 from helpers.report import learned_run
+from latree._util.rounding import percent
 from latree.explain import measure_worth
 from latree.explain.overview import columns_of_groups
 from latree.model import LatentTreeModel
@@ -56,7 +57,7 @@ def test_names_and_groups_are_those_of_the_model(learned):
         assert facts["aliases"] == list(model.tree.node_names[7:])
         assert facts["groups"][0]["name"] == facts["names"][facts["groups"][0]["centre"]] == "mood"
         assert "[mood]" in facts["drawing"]
-        assert facts["groups"][0]["stability"] == round(model.groups[0].stability, 3)
+        assert facts["groups"][0]["stability"] == percent(model.groups[0].stability)
     # Groups of the model are shown even if the rows say otherwise, and groups that it lacks are computed.
     fewer = replace(model, groups=model.groups[:1])
     assert [group["name"] for group in report_facts(fewer, learned.table)["groups"]] == ["mood"]

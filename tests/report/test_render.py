@@ -15,7 +15,7 @@ from helpers.report import HOSTILE, SHAPES, hostile_model, learned_run
 from latree._util.text import one_line
 from latree.explain import measure_worth
 from latree.report import report_html
-from latree.report.render import count, percent
+from latree.report.render import count, in_percent
 
 MODELS = small_models()
 
@@ -84,7 +84,7 @@ def test_nothing_but_the_pages_own_scripts_and_style_may_run():
     assert not [value for _, name, value in page.attributes if name in ("src", "style", "srcset")]
     links = [value for _, name, value in page.attributes if name == "href"]
     assert all(link.startswith(("#", "data:")) for link in links)
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", page.scripts[2])
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", page.scripts[3])
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -182,7 +182,7 @@ def test_support_is_explained_as_it_was_computed():
 
 def test_numbers_are_written_for_readers():
     assert [count(number, "row") for number in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
-    assert [percent(share) for share in (None, 0, 0.004, 0.5, 1)] == [
+    assert [in_percent(share) for share in (None, 0, 0.004, 0.5, 1)] == [
         "–",
         "0\u00a0%",
         "0.4\u00a0%",

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from latree._util.rounding import percent
 from latree._util.text import one_line, plural, shortened
 from latree.explain.loadings import column_loadings
 from latree.model import Group, LatentTreeModel
@@ -137,7 +138,7 @@ def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> l
         lines.append(name_head.ljust(longest - len(stability_head)) + f"{stability_head}  {columns_head}")
     for name, stability, columns in parts:
         block = [] if ", ".join(columns) == name else _wrapped(columns, indent, width)
-        share = "" if stability is None else f"{100 * stability:.0f} %"
+        share = "" if stability is None else f"{percent(stability)} %"
         if is_table:
             head = name.ljust(longest - len(share)) + share
             lines.append((head.ljust(indent) + (block.pop(0)[indent:] if block else "")).rstrip())

@@ -1,9 +1,10 @@
 """DOT, the language of Graphviz."""
 
+from latree._util.rounding import percent
 from latree._util.text import printable
 from latree.explain.groups import known_groups
 from latree.export.graph import graph_facts
-from latree.figure.markers import colour_of
+from latree.figure.colours import colour_of
 from latree.model import LatentTreeModel
 
 
@@ -37,7 +38,7 @@ def to_dot(model: LatentTreeModel) -> str:
     for edge in facts.edges:
         strength, length = edge["strength"], edge["length"]
         shown = {"penwidth": f"{0.5 + 3 * strength:.2f}", "len": f"{0.5 + max(length, 0):.3f}"}
-        shown |= {"label": f"{100 * edge['support']:.0f}"} if "support" in edge else {}
+        shown |= {"label": str(percent(edge["support"]))} if "support" in edge else {}
         shown |= {key: repr(edge[key]) for key in ("strength", "length", "support") if key in edge}
         lines.append(f"  n{edge['source']} -- n{edge['target']} [{_attributes(shown)}];")
     return "\n".join([*lines, "}"]) + "\n"

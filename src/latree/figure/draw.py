@@ -8,11 +8,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from latree._util.rounding import percent
 from latree._util.text import plural
 from latree.errors import InputError
 from latree.figure.boxes import OccupiedBoxes
+from latree.figure.colours import colour_of
 from latree.figure.layout import LayoutPlan, PlacedComponent, horizontal
-from latree.figure.markers import colour_of, marker
+from latree.figure.markers import marker
 from latree.figure.picture import Picture
 from latree.figure.primitives import LINE_HEIGHT, MUTED, Circle, Line, Primitive, Text, boxes_of, extent_of, name_text
 from latree.figure.radial import radial, unrooted
@@ -173,7 +175,7 @@ def _support(plan: LayoutPlan, placed: PlacedComponent, drawn: Sequence[Primitiv
         edge = plan.edge_above(node)
         if edge < 0 or isnan(support[edge]) or not plan.branches[node]:
             continue
-        text = f"{100 * support[edge]:.0f}" if is_share else f"{support[edge]:.3g}"
+        text = f"{percent(support[edge])}" if is_share else f"{support[edge]:.3g}"
         (x0, y0), (x1, y1) = placed.routes[edge][-2:]
         length = hypot(x1 - x0, y1 - y0)
         if length < size:

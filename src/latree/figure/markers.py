@@ -1,11 +1,9 @@
-"""The markers of groups: colours that colour-blind people can distinguish, each with its own shape."""
+"""The markers of groups: a colour of :mod:`latree.figure.colours`, and a shape."""
 
 from math import cos, pi, sin
 
-from latree.figure.primitives import INK, PAPER, Circle, Polygon
-
-# The palette of Okabe and Ito, without the yellow that is too pale on paper, and grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK, "#999999")
+from latree.figure.colours import NEUTRAL, colour_of
+from latree.figure.primitives import PAPER, Circle, Polygon
 
 
 def _star(corners: int, inner: float, turn: float = 0.0) -> tuple[tuple[float, float], ...]:
@@ -30,18 +28,16 @@ _SHAPES = (
 )
 
 
-def colour_of(group: int) -> str:
-    """Return the colour of a group, given by its number."""
-    return COLOURS[group % len(COLOURS)]
-
-
 def marker(group: int, x: float, y: float, radius: float) -> Circle | Polygon:
-    """Return the marker of a group: the first eight differ in colour and shape, the next eight are hollow.
+    """Return the marker of a group: the first twelve differ in colour; the others are grey, and hollow at first.
 
-    There are 144 different markers; then they repeat.
+    There are 12 markers in colours and 18 in grey; then those in grey repeat.
     """
-    colour, shape = colour_of(group), _SHAPES[group % len(_SHAPES)]
-    fill = PAPER if group // len(COLOURS) % 2 else colour
+    colour = colour_of(group)
+    place = group if group < NEUTRAL else group - NEUTRAL
+    shape = _SHAPES[place % len(_SHAPES)]
+    is_hollow = group >= NEUTRAL and place // len(_SHAPES) % 2 == 0
+    fill = PAPER if is_hollow else colour
     if shape is None:
         return Circle(x, y, radius, fill, colour)
     return Polygon(tuple((x + radius * a, y + radius * b) for a, b in shape), fill, colour)

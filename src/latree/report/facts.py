@@ -13,23 +13,25 @@ import numpy as np
 
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
+from latree._util.rounding import percent
 from latree.explain.dependence import Dependence
 from latree.explain.groups import with_groups
 from latree.explain.overview import GroupColumn, columns_of_groups
 from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
 from latree.explain.stability import RESAMPLES
 from latree.explain.worth import measure_worth
+from latree.figure.colours import group_colours, label_colours
 from latree.model import Group, LatentTreeModel
 from latree.model.model import aic, bic
 from latree.model.record import Record
 from latree.model.worth import Worth
-from latree.report.node_details import column_details, hidden_details, nats, per_mille
+from latree.report.drawing_facts import drawing_facts
+from latree.report.node_details import per_mille
 from latree.report.unusual_rows import row_facts
 from latree.report.user_labels import compare_labels
 from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
-from latree.tree.drawing import branches_of
 
 # The method of the model that the report is about, where methods are compared.
 _OWN = "own"
@@ -38,7 +40,6 @@ _SIMPLER = {
     "chow-liu": ("Chow-Liu tree", "the best tree without hidden variables"),
     "lcm": ("One hidden variable", "{} latent classes, as many as BIC chooses"),
 }
-N_COLOURS = 12  # the number of different colours; more groups share them
 _N_NAMING_COLUMNS = 3  # the number of most telling columns of a group, whose labels come first in the drawing
 _FIT_DONE = 600  # progress, of 1000 steps, when the simpler models are fitted
 _GROUPS_DONE = 950  # progress when the groups are found
@@ -62,17 +63,9 @@ def report_facts(
     columns_of = {group: columns for group, columns in listed if group.level == "main"}
     groups = list(columns_of)
     progress(_GROUPS_DONE, 1000)
-    columns, category_lists = column_details(dependence, table)
-    # Columns with the same categories share one list of them.
-    keys = [(categories.names, categories.ordered, categories.bounds) for categories in category_lists]
-    distinct = list(dict.fromkeys(keys))
-    number = {key: place for place, key in enumerate(distinct)}
-    for column, key in zip(columns, keys, strict=True):
-        column["category_list"] = number[key]
     tree = model.tree
     record = model.record
     hidden_centres = [group.centre for group in groups if group.centre >= tree.n_observed]
-    colours = _colours(tree, groups)
     return {
         "source": record.source if record else None,
         "latree": __version__,
@@ -82,41 +75,17 @@ def report_facts(
         "n_hidden": tree.n_hidden,
         "n_components": len(tree.components),
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
-        "tree": _tree_facts(dependence),
-        "category_lists": [
-            {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
-        ],
-        "columns": columns,
-        "hidden": hidden_details(dependence, category_lists),
+        **drawing_facts(dependence, table),
         "groups": [
-            {**_group_facts(dependence, group, columns_of[group]), "colour": colour}
-            for group, colour in zip(groups, colours, strict=True)
+            {**_group_facts(dependence, group, columns_of[group]), "number": number, "colour": colour}
+            for number, (group, colour) in enumerate(zip(groups, group_colours(len(groups)), strict=True), start=1)
         ],
-        "labels": _label_facts([labels.get(name, "") for name in tree.names], _columns_of(tree, groups), colours)
+        "labels": _label_facts([labels.get(name, "") for name in tree.names], _columns_of(tree, groups))
         if labels is not None
         else None,
         "fit": fit,
         "data": _data_facts(model, table),
         "rows": row_facts(model, table, hidden_centres, rows) if rows and table is not None else None,
-        "drawing": model.draw(),
-    }
-
-
-def _tree_facts(dependence: Dependence) -> dict[str, Any]:
-    """Return the rooted tree. The values of an edge are listed at its lower node; a root has None."""
-    tree = dependence.tree
-    rooted = tree.rooted()
-    support = [None if edge < 0 or np.isnan(tree.support[edge]) else float(tree.support[edge]) for edge in rooted.up]
-    strengths, lengths = (
-        [None if edge < 0 else round(float(values[edge]), 3) for edge in rooted.up]
-        for values in (dependence.model.edge_strengths(), dependence.model.edge_lengths())
-    )
-    return {
-        "parent": rooted.parent.tolist(),
-        "strength": strengths,
-        "length": lengths,
-        "information": [None if edge < 0 else nats(float(dependence.edge_information[edge])) for edge in rooted.up],
-        "support": [None if share is None else round(share, 3) for share in support],
     }
 
 
@@ -144,24 +113,9 @@ def _group_facts(dependence: Dependence, group: Group, columns: Sequence[GroupCo
         "nodes": list(group.nodes),
         "centre": group.centre,
         "sizes": sorted(per_mille(dependence.marginals[group.centre]), reverse=True) if is_hidden else None,
-        "support": round(min(support), 3) if support else None,
-        "stability": None if group.stability is None else round(group.stability, 3),
+        "support": percent(min(support)) if support else None,
+        "stability": None if group.stability is None else percent(group.stability),
     }
-
-
-def _colours(tree: Tree, groups: list[Group]) -> list[int]:
-    """Return the colour number of each group, in the order of the drawing, so that neighbours differ."""
-    rooted, position = tree.rooted(), dict[int, int]()
-    branches = branches_of(rooted, tree.n_observed)
-    stack = list(rooted.roots)
-    while stack:
-        node = stack.pop()
-        position[node] = len(position)
-        stack.extend(reversed(branches[node]))
-    first = [min(position[column] for column in columns) for columns in _columns_of(tree, groups)]
-    order = sorted(range(len(groups)), key=lambda number: first[number])
-    colours = {number: place % N_COLOURS for place, number in enumerate(order)}
-    return [colours[number] for number in range(len(groups))]
 
 
 def _columns_of(tree: Tree, groups: list[Group]) -> list[list[int]]:
@@ -169,14 +123,10 @@ def _columns_of(tree: Tree, groups: list[Group]) -> list[list[int]]:
     return [[node for node in group.nodes if node < tree.n_observed] for group in groups]
 
 
-def _label_facts(labels: Sequence[str], groups: list[list[int]], colours: list[int]) -> dict[str, Any]:
-    """Compare labels with groups, and give each label the colour of the first group in which it is the most common."""
+def _label_facts(labels: Sequence[str], groups: list[list[int]]) -> dict[str, Any]:
+    """Compare labels with groups, and give each label its colour."""
     facts = compare_labels(labels, groups)
-    chosen = {match["label"]: colour for match, colour in reversed([*zip(facts["groups"], colours, strict=True)])}
-    spare = [colour for colour in range(N_COLOURS) if colour not in chosen.values()] or list(range(N_COLOURS))
-    others = [name for name in facts["names"] if name not in chosen]
-    chosen |= {name: spare[number % len(spare)] for number, name in enumerate(others)}
-    return {**facts, "colours": [chosen[name] for name in facts["names"]]}
+    return {**facts, "colours": label_colours(facts["names"], [match["label"] for match in facts["groups"]])}
 
 
 def _fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, progress: Progress) -> dict[str, Any]:

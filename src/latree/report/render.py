@@ -9,17 +9,19 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from latree._util.rounding import percent
 from latree._util.text import one_line, plural, shortened
 from latree.report.charts import comparison_chart, convergence_chart
 from latree.report.facts import title_of
 
 _HERE = Path(__file__).parent
 
-# The files of the page's own script. Each one builds on those before it.
+# The files of the drawing's script. Each one builds on those before it.
 _SCRIPTS = ("elements", "layout", "labels", "select", "panel", "controls")
 
 # The facts that the script needs. Names are added by `_embedded`, which makes them safe to show.
 _SCRIPT_FACTS = ("n_columns", "tree", "columns", "aliases")
+_GROUP_FACTS = ("number", "named_by", "nodes", "centre", "colour")
 
 
 def render(facts: dict[str, Any]) -> str:
@@ -37,18 +39,23 @@ def render(facts: dict[str, Any]) -> str:
         "decimal": decimal,
         "number": number,
         "one_line": one_line,
-        "percent": percent,
+        "percent": in_percent,
         "shortened": shortened,
+        "whole_percent": whole_percent,
     }
-    style, library = _inline("report.css"), _inline("d3.js")
-    script = _inline(*(f"script/{name}.js" for name in _SCRIPTS), frame='(() => {{\n"use strict";\n\n{}}})();\n')
+    style, library = _inline("report.css", "drawing.css"), _inline("d3.js")
+    page_script, drawing_script = (
+        _inline(*names, frame='(() => {{\n"use strict";\n\n{}}})();\n')
+        for names in (["page.js"], [f"script/{name}.js" for name in _SCRIPTS])
+    )
     return environment.get_template("report.html").render(
         facts=facts,
         title=title_of(facts["source"]),
         style=style,
         library=library,
-        script=script,
-        policy=_policy(style, [library, script]),
+        page_script=page_script,
+        drawing_script=drawing_script,
+        policy=_policy(style, [page_script, library, drawing_script]),
         data=_embedded(facts),
         comparison=comparison_chart(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
@@ -86,8 +93,7 @@ def _embedded(facts: dict[str, Any]) -> Markup:
             for categories in facts["category_lists"]
         ],
         "groups": [
-            {"name": one_line(group["name"])} | {key: group[key] for key in ("named_by", "nodes", "centre", "colour")}
-            for group in facts["groups"]
+            {"name": one_line(group["name"])} | {key: group[key] for key in _GROUP_FACTS} for group in facts["groups"]
         ],
         "hidden": [
             hidden | {"columns": [column | {"shares": _packed(column["shares"])} for column in hidden["columns"]]}
@@ -122,8 +128,13 @@ def decimal(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:,.{digits}f}".replace("-", "−")
 
 
-def percent(share: float | None) -> str:
+def in_percent(share: float | None) -> str:
     """Return a share in per cent; a dash for None."""
     if share is None:
         return "–"
-    return f"{100 * share:.0f}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
+    return f"{percent(share)}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
+
+
+def whole_percent(number: int | None) -> str:
+    """Return a whole number of per cent; a dash for None."""
+    return "–" if number is None else f"{number}\u00a0%"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from math import isnan
 
 from latree._util.arrays import FloatArray
+from latree._util.rounding import percent
 from latree._util.text import printable
 from latree.tree.rooted import Rooted
 
@@ -43,9 +44,9 @@ def draw(names: Mapping[int, str], n_observed: int, rooted: Rooted, support: Flo
             else:
                 lead = later + ("├" if position < last else "└")
             edge_support = support[rooted.up[child]]
-            percent = "" if isnan(edge_support) else f"{round(100 * edge_support)}─"
-            below = later + ("│" if position < last else " ") + " " * (1 + len(percent))
-            drawn.append((child, f"{lead}─{percent}", below))
+            number = "" if isnan(edge_support) else f"{percent(edge_support)}─"
+            below = later + ("│" if position < last else " ") + " " * (1 + len(number))
+            drawn.append((child, f"{lead}─{number}", below))
         stack.extend(reversed(drawn))
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

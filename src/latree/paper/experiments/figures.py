@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latree._util.files import write_bytes
-from latree.figure.markers import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The palette of Okabe and Ito, without the yellow that is too pale on paper, then black and grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 MARKERS = "osD^vPX*<>hd"
 STYLES = ("-", "--")  # when all colours are used, they repeat with the next line style
 _MARGIN = 0.03  # share of the axis that stays free beyond the last marker

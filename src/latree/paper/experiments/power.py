@@ -10,12 +10,11 @@ from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.figure.markers import COLOURS
 from latree.learners.methods import find_method
 from latree.learners.structure import Context
 from latree.model import LatentTreeModel
 from latree.paper.experiments.cells import Row
-from latree.paper.experiments.figures import new_figure, start_panel
+from latree.paper.experiments.figures import COLOURS, new_figure, start_panel
 from latree.settings import Settings
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-// Legend, search, buttons and theme. At the end, the page starts.
+// Legend, search and buttons. At the end, the drawing starts.
 
 function drawLegend() {
   const byLabel = state.colours === "labels";
@@ -146,28 +146,6 @@ for (const button of document.querySelectorAll("button[data-node]")) {
     $("tree").scrollIntoView({ behavior: reducedMotion.matches ? "auto" : "smooth" });
   });
 }
-
-// ---- theme ----
-
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const remember = (theme) => {
-  try {
-    window.localStorage.setItem("latree-theme", theme);
-  } catch {
-    // The browser may not allow a local file to store anything. Then the choice lasts until the page is closed.
-  }
-};
-try {
-  const kept = window.localStorage.getItem("latree-theme");
-  if (kept === "light" || kept === "dark") page.dataset.theme = kept;
-} catch {
-  // See above.
-}
-$("theme").addEventListener("click", () => {
-  const now = page.dataset.theme || (dark.matches ? "dark" : "light");
-  page.dataset.theme = now === "dark" ? "light" : "dark";
-  remember(page.dataset.theme);
-});
 
 // ---- start ----
 

@@ -12,7 +12,6 @@ const svg = $("drawing");
 const stage = $("stage");
 const panel = $("panel");
 const reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
-page.classList.add("scripted");
 
 const N_COLOURS = 12;
 const ANIMATION_TIME = 280; // milliseconds

@@ -28,7 +28,7 @@ function collectLabels() {
         id,
         key: `s${id}`,
         kind: "support",
-        text: String(Math.round(100 * edges.support[id])),
+        text: String(edges.support[id]),
         rank: node.value / nColumns,
       });
     }

@@ -85,7 +85,7 @@ function updateClasses() {
     const above = edges.parent[id];
     const inside = groupOrLabelOf(id) === groupOrLabelOf(above) || (state.colours === "labels" && labelOf[id] >= 0);
     const support = edges.support[id];
-    const sure = support === null ? "" : support >= 0.9 ? " sure" : support >= 0.5 ? " likely" : " unsure";
+    const sure = support === null ? "" : support >= 90 ? " sure" : support >= 50 ? " likely" : " unsure";
     links[id].setAttribute(
       "class",
       `link ${inside && colour >= 0 ? `c${colour}` : "trunk"}${sure}${dim ? " dim" : ""}${onPath.has(id) ? " on-path" : ""}`,

@@ -138,7 +138,7 @@ function neighbourTable(id) {
       make("th", { scope: "row" }, nodeLink(other, 22)),
       make("td", { class: "bar-cell" }, shareBar(edges.strength[edge])),
       make("td", { class: "figure" }, edges.strength[edge].toFixed(2)),
-      make("td", { class: "figure" }, edges.support[edge] === null ? "–" : percent(edges.support[edge])),
+      make("td", { class: "figure" }, edges.support[edge] === null ? "–" : `${edges.support[edge]}\u00a0%`),
     ),
   );
   const top = make(

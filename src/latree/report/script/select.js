@@ -104,7 +104,7 @@ function tooltipLines(id) {
   if (labels && !isHidden(id) && labels.of[id] >= 0)
     lines.push(make("bdi", {}, shorten(labels.names[labels.of[id]], 60)));
   if (edges.parent[id] >= 0) {
-    const support = edges.support[id] === null ? "" : `, support ${percent(edges.support[id])}`;
+    const support = edges.support[id] === null ? "" : `, support ${edges.support[id]}\u00a0%`;
     lines.push(`Edge to ${shorten(names[edges.parent[id]], 24)}: strength ${edges.strength[id].toFixed(2)}${support}`);
   }
   return lines.map((line) => make("div", {}, line));

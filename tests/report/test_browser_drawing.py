@@ -1,134 +1,12 @@
-"""The report in a real browser: Chromium opens the file, and does what a reader does."""
-
-import shutil
-from pathlib import Path
+"""The drawing in a real browser."""
 
 import numpy as np
 import pytest
 
-import latree
-from helpers.models import model_on
-from helpers.report import HOSTILE, SHAPES, hostile_model
-from latree.model import LatentTreeModel
-from latree.report import report_html
-from latree.tree import Tree
+from helpers.report import HOSTILE, SHAPES
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium")
 VISIBLE = "[...document.querySelectorAll('.dot')].filter(dot => dot.style.display !== 'none').length"
 PATHS = "[...document.querySelectorAll('.links path, .dots path')].map(path => path.getAttribute('d'))"
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory):
-    """Reports by name, written once."""
-    folder = tmp_path_factory.mktemp("reports")
-    made = {}
-
-    def path(name):
-        if name not in made:
-            made[name] = folder / f"{name.replace(' ', '-')}.html"
-            made[name].write_text(MAKERS[name](), encoding="utf-8")
-        return made[name]
-
-    return path
-
-
-def nine():
-    tree = latree.random_tree(9, random_state=1)
-    inner = [float(min(edge) >= 9) for edge in tree.edges.tolist()]
-    supported = Tree(tree.names, tree.edges, support=np.where(inner, np.linspace(0.3, 1, len(inner)), np.nan))
-    drawn = latree.random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.2, random_state=1)
-    model = LatentTreeModel(supported, drawn.columns, drawn.tables)
-    table = model.sample(300, random_state=1)
-    return report_html(
-        model, table, rows=4, test=table, labels=dict(zip(model.tree.names, ["odd", "even"] * 4, strict=False))
-    )
-
-
-def thousand():
-    tree = latree.random_tree(1000, random_state=1)
-    return report_html(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
-
-
-def hostile():
-    model = hostile_model()
-    return report_html(
-        model, model.sample(100, random_state=0), rows=3, labels=dict(zip(model.tree.names, HOSTILE, strict=True))
-    )
-
-
-MAKERS = {
-    "nine": nine,
-    "hostile": hostile,
-    "thousand": thousand,
-    **{name: lambda tree=tree: report_html(model_on(tree, [2] * tree.n_nodes, 0)) for name, tree in SHAPES.items()},
-}
-
-
-class Visit:
-    """A page that was opened, with all that it asked for and complained about."""
-
-    def __init__(self, browser, path, *, width=1280, height=900, **options):
-        self.context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        self.page = self.context.new_page()
-        self.asked, self.errors = [], []
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("console", lambda message: self.errors.append(message.text))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.path = path
-        self.page.goto(path.as_uri())
-
-    def stage(self, key):
-        return self.page.get_attribute("#stage", f"data-{key}")
-
-    def settled(self, condition):
-        """Wait until a condition holds; the page's policy forbids what Playwright's own waiting does."""
-        for _ in range(400):
-            if self.page.evaluate(condition):
-                return
-            self.page.wait_for_timeout(50)
-        pytest.fail(f"never came true: {condition}")
-
-    def find(self, text):
-        self.page.fill("#search", text)
-        self.page.press("#search", "Enter")
-
-    def overflow(self):
-        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-
-@pytest.fixture
-def visit(browser, reports):
-    visits = []
-
-    def open_report(name, **options):
-        visits.append(Visit(browser, reports(name), **options))
-        return visits[-1]
-
-    yield open_report
-    for opened in visits:
-        opened.context.close()
-        assert opened.errors == []
-        assert {url for url in opened.asked if not url.startswith("data:image/svg+xml")} == {opened.path.as_uri()}
 
 
 def selected_label(page):
@@ -330,19 +208,6 @@ def test_names_of_hidden_variables_are_not_cut_off(visit):
         opened.settled(f"{starts}[{node}] >= {left}")
 
 
-def test_the_theme_follows_the_system_and_the_button(visit):
-    opened = visit("nine", color_scheme="dark")
-    colour = "getComputedStyle(document.body).backgroundColor"
-    dark = opened.page.evaluate(colour)
-    opened.page.click("#theme")
-    light = opened.page.evaluate(colour)
-    assert opened.page.get_attribute("html", "data-theme") == "light"
-    assert light != dark
-    opened.page.click("#theme")
-    assert opened.page.evaluate(colour) == dark
-    assert visit("nine", color_scheme="light").page.evaluate(colour) == light
-
-
 def test_hostile_names_run_nothing_and_break_nothing(visit):
     opened = visit("hostile")
     page = opened.page
@@ -400,50 +265,3 @@ def test_a_thousand_columns_draw_at_once_and_stay_lively(visit):
     opened.settled("[...document.querySelectorAll('text.label.selected')].some(t => t.textContent === 'x777')")
     page.click("#fold-all")
     assert int(opened.stage("shown")) < 1000  # a random tree has hundreds of small groups
-
-
-def test_without_javascript_every_section_can_be_read(visit):
-    opened = visit("nine", java_script_enabled=False)
-    page = opened.page
-    for section in ("groups", "fit", "rows", "data", "help"):
-        assert page.locator(f"#{section} h2").is_visible()
-    assert "─" in page.locator("noscript pre").inner_text()
-    assert page.locator("#app").is_hidden()
-    assert page.locator("#theme").is_hidden()
-    assert page.locator("svg.chart").first.is_visible()
-
-
-@pytest.mark.parametrize("name", ["nine", "hostile", "thousand"])
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_phone_shows_it_without_sideways_scrolling(visit, name, scripts):
-    opened = visit(name, width=390, height=844, has_touch=True, is_mobile=True, java_script_enabled=scripts)
-    assert opened.overflow() <= 0 if scripts else True
-    if scripts:
-        opened.find("H1")
-        assert opened.page.locator("#panel").is_visible()
-        assert opened.overflow() <= 0
-
-
-def test_it_prints(visit):
-    opened = visit("nine")
-    opened.page.emulate_media(media="print")
-    assert opened.page.locator(".toolbar").is_hidden()
-    assert opened.page.locator(".page-head").is_hidden()
-    assert opened.page.locator("#drawing").is_visible()
-    assert opened.page.locator("#fit table").first.is_visible()
-    assert len(opened.page.pdf()) > 10_000
-
-
-def test_everything_can_be_reached_by_keyboard(visit):
-    opened = visit("nine")
-    reached = []
-    for _ in range(30):
-        opened.page.keyboard.press("Tab")
-        reached.append(opened.page.evaluate("document.activeElement.id || document.activeElement.dataset.layout || ''"))
-    assert {"theme", "search", "horizontal", "radial", "fold-all", "zoom-in", "zoom-fit", "drawing"} <= set(reached)
-    ring = opened.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-    assert ring != "none"
-
-
-def test_the_page_is_the_file(reports):
-    assert Path(reports("nine")).read_text(encoding="utf-8") == nine()

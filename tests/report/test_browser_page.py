@@ -1,0 +1,59 @@
+"""The page in a real browser: theme, phone, print, without JavaScript."""
+
+import pytest
+
+
+def test_the_theme_follows_the_system_and_the_button(visit):
+    opened = visit("nine", color_scheme="dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    dark = opened.page.evaluate(colour)
+    opened.page.click("#theme")
+    light = opened.page.evaluate(colour)
+    assert opened.page.get_attribute("html", "data-theme") == "light"
+    assert light != dark
+    opened.page.click("#theme")
+    assert opened.page.evaluate(colour) == dark
+    assert visit("nine", color_scheme="light").page.evaluate(colour) == light
+
+
+def test_without_javascript_every_section_can_be_read(visit):
+    opened = visit("nine", java_script_enabled=False)
+    page = opened.page
+    for section in ("groups", "fit", "rows", "data", "help"):
+        assert page.locator(f"#{section} h2").is_visible()
+    assert "─" in page.locator("noscript pre").inner_text()
+    assert page.locator("#app").is_hidden()
+    assert page.locator("#theme").is_hidden()
+    assert page.locator("svg.chart").first.is_visible()
+
+
+@pytest.mark.parametrize("name", ["nine", "hostile", "thousand"])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_phone_shows_it_without_sideways_scrolling(visit, name, scripts):
+    opened = visit(name, width=390, height=844, has_touch=True, is_mobile=True, java_script_enabled=scripts)
+    assert opened.overflow() <= 0 if scripts else True
+    if scripts:
+        opened.find("H1")
+        assert opened.page.locator("#panel").is_visible()
+        assert opened.overflow() <= 0
+
+
+def test_it_prints(visit):
+    opened = visit("nine")
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator(".toolbar").is_hidden()
+    assert opened.page.locator(".page-head").is_hidden()
+    assert opened.page.locator("#drawing").is_visible()
+    assert opened.page.locator("#fit table").first.is_visible()
+    assert len(opened.page.pdf()) > 10_000
+
+
+def test_everything_can_be_reached_by_keyboard(visit):
+    opened = visit("nine")
+    reached = []
+    for _ in range(60):
+        opened.page.keyboard.press("Tab")
+        reached.append(opened.page.evaluate("document.activeElement.id || document.activeElement.dataset.layout || ''"))
+    assert {"theme", "search", "horizontal", "radial", "fold-all", "zoom-in", "zoom-fit", "drawing"} <= set(reached)
+    ring = opened.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert ring != "none"
