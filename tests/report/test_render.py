@@ -53,7 +53,7 @@ def test_names_stay_text():
         Page(report_html(latree.random_model(latree.random_tree(12)))),
         Page(report_html(hostile_model())),
     )
-    assert len(page.scripts) == len(plain_page.scripts) == 3
+    assert len(page.scripts) == len(plain_page.scripts) == 4
     assert page.scripts[1:] == plain_page.scripts[1:]
     assert set(page.tags) == set(plain_page.tags)
     assert not [attribute for attribute in page.attributes if attribute[1].startswith("on")]
