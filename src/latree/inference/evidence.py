@@ -3,26 +3,58 @@
 In a fitted model, the cells of a subtree act on the rest of the tree only through this node.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray
-from latree.inference.messages import downward, upward, with_missing
+from latree.inference.messages import downward, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 
+BoolArray: TypeAlias = NDArray[np.bool_]
 
-def messages(network: Network, codes: CodeArray) -> dict[tuple[int, int], FloatArray]:
+
+def column_cells(codes: CodeArray, n_states: Iterable[int]) -> list[BoolArray]:
+    """Return for each column an array with one row per state: true for the state of a cell, all true if it is missing.
+
+    These are the messages of columns that are leaves. They do not depend on a model.
+    """
+    found = []
+    for column, n in enumerate(n_states):
+        states = np.zeros((n + 1, len(codes)), dtype=bool)
+        states[np.minimum(codes[:, column], n), np.arange(len(codes))] = True
+        found.append(states[:n] | states[n])
+    return found
+
+
+def messages(
+    network: Network, codes: CodeArray, cells: Sequence[BoolArray] | None = None
+) -> dict[tuple[int, int], FloatArray | BoolArray]:
     """Return the likelihood of each subtree's top node, given the subtree's cells.
+
+    Parameters
+    ----------
+    network : Network
+    codes : array
+        The rows.
+    cells : sequence of array, optional
+        What :func:`column_cells` returns for the same rows, if it is known.
 
     Returns
     -------
     dict
         For neighbours (u, v) of which v is hidden, an array of shape (states of u, rows): the probability of the cells
-        on u's side of the edge given the state of u, up to a factor per row; the largest is one.
+        on u's side of the edge given the state of u, up to a factor per row; the largest is one. That of a column that
+        is a leaf is a bool array.
     """
     up = upward(network, plan_messages(network, codes, repeats=False))
     hidden = range(network.n_observed, len(network.parent))
-    found: dict[tuple[int, int], FloatArray] = {}
+    if cells is None:
+        cells = column_cells(codes, [len(table) for table in network.tables[: network.n_observed]])
+    found: dict[tuple[int, int], FloatArray | BoolArray] = {}
     marginals = network.marginals()
     for step, outside, _ in downward(up):
         node, parent = step.number, int(network.parent[step.number])
@@ -34,6 +66,5 @@ def messages(network: Network, codes: CodeArray) -> dict[tuple[int, int], FloatA
             found[parent, node] = up.as_message(outside, marginals[parent])
         # A plain leaf: one for the state of its cell, and ones if that is missing.
         if step.leaves and node in hidden:
-            for leaf, which, start in zip(step.leaves.columns, step.leaves.which, step.leaves.starts, strict=True):
-                found[leaf, node] = with_missing([np.eye(len(network.tables[leaf]))]).T.take(which - start, axis=1)
+            found |= {(leaf, node): cells[leaf] for leaf in step.leaves.columns}
     return found

@@ -66,22 +66,20 @@ def best_division(
     starts = [(star.divided(group), group) for group in groups]
     small = [(merged_states(pair, few), group) for pair, group in starts]
 
-    def fitted(pair: Pair, max_iterations: int) -> Pair:
-        return fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations).model
+    def fitted(pair: Pair, max_iterations: int) -> tuple[Pair, float]:
+        found = fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations)
+        return found.model, float(weights @ found.rows)
 
-    def log_likelihood(model: Pair | Star) -> float:
-        return float(weights @ model.rows())
-
-    def half_bic(model: Pair | Star) -> float:
-        return model.n_parameters * log_rows / 2 - log_likelihood(model)
+    def half_bic(pair: Pair) -> float:
+        return pair.n_parameters * log_rows / 2 - float(weights @ pair.rows())
 
     chosen = []
     for candidates in (starts, small):
-        found = [(fitted(pair, _FIRST_ITERATIONS), group) for pair, group in candidates]
-        chosen += sorted(found, key=lambda one: -log_likelihood(one[0]))[:_FINALISTS]
+        found = [(*fitted(pair, _FIRST_ITERATIONS), group) for pair, group in candidates]
+        chosen += sorted(found, key=lambda one: -one[1])[:_FINALISTS]
     finalists = [
-        (reduced(fitted(pair, _ITERATIONS), weights, smoothing=SMOOTHING, log_rows=log_rows), group)
-        for pair, group in chosen
+        (reduced(fitted(pair, _ITERATIONS)[0], weights, smoothing=SMOOTHING, log_rows=log_rows), group)
+        for pair, _, group in chosen
     ]
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
     rest = [u for place, u in enumerate(near) if place not in group]

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree.inference.evidence import messages
+from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
 from latree.search.local import AnyLocal, Message, Pair, Star, fit
@@ -40,14 +40,26 @@ _STEPS = 50  # of EM for these distributions
 
 
 class Surroundings:
-    """The hidden variables of a fitted model, each with the messages around it in some rows."""
+    """The hidden variables of a fitted model, each with the messages around it in some rows.
 
-    def __init__(self, model: LatentTreeModel, block: Block) -> None:
+    Parameters
+    ----------
+    model : LatentTreeModel
+    block : Block
+        The rows.
+    cells : sequence of array, optional
+        What :func:`latree.inference.evidence.column_cells` returns for these rows, if it is known.
+    """
+
+    def __init__(self, model: LatentTreeModel, block: Block, cells: Sequence[BoolArray] | None = None) -> None:
         self.model, self.tree = model, model.tree
         self.weights = np.ones(len(block.codes)) if block.weights is None else block.weights
+        if cells is None:
+            cells = column_cells(block.codes, model.n_states[: self.tree.n_observed].tolist())
+        # The message of a column that is a leaf of the unrooted tree are its cells, also where the column is the root.
         self.messages: dict[tuple[int, int], Message] = {
-            (u, v): message > 0 if u < self.tree.n_observed and len(self.tree.neighbors[u]) == 1 else message
-            for (u, v), message in messages(model.network, block.codes).items()
+            (u, v): cells[u] if u < self.tree.n_observed and len(self.tree.neighbors[u]) == 1 else message
+            for (u, v), message in messages(model.network, block.codes, cells).items()
         }
         self.marginals = model.network.marginals()
 

@@ -19,6 +19,7 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree._util.parallel import one_blas_thread
 from latree._util.progress import WHOLE, Progress, no_progress
+from latree.inference.evidence import column_cells
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import cap_states, rough_tolerance
 from latree.search.divide import best_division
@@ -138,8 +139,10 @@ class Search:
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
-        # Tests of the last model. Then places that need not be looked at again: edges that are sure, edges without a
-        # move, nodes without a division, nodes with the best number of states, nodes without a better place.
+        self._cells = column_cells(self.block.codes, self.table.n_states.tolist())
+        # Messages and tests of the last model. Then places that need not be looked at again: edges that are sure, edges
+        # without a move, nodes without a division, nodes with the best number of states, nodes without a better place.
+        self._surroundings: Surroundings | None = None
         self._tested: tuple[LatentTreeModel | None, dict[tuple[int, int], EdgeTest]] = (None, {})
         self._sure: set[object] = set()
         self._settled: set[object] = set()
@@ -198,7 +201,7 @@ class Search:
 
     def _found(self, model: LatentTreeModel) -> Found:
         """Return a model with the support of its edges."""
-        around = Surroundings(model, self.block)
+        around = self._around(model)
         edges = around.inner_edges
         support = np.full(len(model.tree.edges), np.nan)
         if edges:
@@ -220,6 +223,12 @@ class Search:
             monitor=ConvergenceMonitor(self._tolerance, iterations),
             start=start,
         ).model
+
+    def _around(self, model: LatentTreeModel) -> Surroundings:
+        """Return the messages around the hidden variables of a model; those of the last model are kept."""
+        if self._surroundings is None or self._surroundings.model is not model:
+            self._surroundings = Surroundings(model, self.block, self._cells)
+        return self._surroundings
 
     def _report(self) -> None:
         """Report that another fit of the whole model begins; how many there will be is not known."""
@@ -268,7 +277,7 @@ class Search:
     def _cut(self, model: LatentTreeModel, smoothing: float) -> LatentTreeModel:
         """Cut edges whose two sides are independent."""
         while True:
-            around = Surroundings(model, self.block)
+            around = self._around(model)
             edges = self._independence.doubtful(model.tree, around.inner_edges)
             gone = self._independence.edges(model.tree, edges, self._tests(around, edges, 0))
             if not gone:
@@ -282,7 +291,7 @@ class Search:
 
     def _mostly_there(self, model: LatentTreeModel) -> bool:
         """Return whether the rows show most edges of a binary tree; rearranging would mislead where they do not."""
-        around = Surroundings(model, self.block)
+        around = self._around(model)
         edges = around.inner_edges
         if not edges:
             return False
@@ -295,7 +304,7 @@ class Search:
         These are edges whose gain is at most a number, by default the threshold of the distribution of gains.
         """
         for number in range(_CONTRACTIONS):
-            around = Surroundings(model, self.block)
+            around = self._around(model)
             edges = [edge for edge in around.inner_edges if edge_place(model.tree, edge) not in self._sure]
             if not edges:
                 break
@@ -359,7 +368,7 @@ class Search:
         model = self._fitted(model)
         best = model.bic(self.table)
         for _ in range(_MOVES):
-            around = Surroundings(model, self.block)
+            around = self._around(model)
             places = {edge: edge_place(model.tree, edge) for edge in around.inner_edges}
             edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
             moves = [move for move in best_moves(around, edges, self.log_rows) if move.gain > _MIN_MOVE]
@@ -384,7 +393,7 @@ class Search:
         """Attach columns and subtrees to other hidden variables nearby while that predicts the rows better."""
         score = self._score(model)
         for _ in range(_MOVES):
-            around, tree = Surroundings(model, self.block), model.tree
+            around, tree = self._around(model), model.tree
             # A node is looked at again when the neighbourhood of its hidden variable has changed.
             nodes = {(u, v): (tree.edge_splits[edge], place(tree, v)) for u, v, edge in movable(tree)}
             nodes = {ends: where for ends, where in nodes.items() if where not in self._in_place}
@@ -415,7 +424,7 @@ class Search:
     def _divided(self, model: LatentTreeModel) -> LatentTreeModel:
         """Put new hidden variables above some neighbours of one where two predict better."""
         for number in range(_DIVISIONS):
-            around = Surroundings(model, self.block)
+            around = self._around(model)
             fold = folds(len(around.weights), self.seed + number)
             tree = model.tree
             least = _MIN_DIVISION if self._distribution is None else max(_MIN_DIVISION, self._least_gain)
@@ -447,7 +456,7 @@ class Search:
             return model
         best = model.bic(self.table)
         for _ in range(_SIZINGS):
-            around = Surroundings(model, self.block)
+            around = self._around(model)
             hidden = range(model.tree.n_observed, model.tree.n_nodes)
             places = {node: (place(model.tree, node), self._sizes_around(model, node)) for node in hidden}
             nodes = [node for node in hidden if places[node] not in self._right_size]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
+from latree.inference.evidence import BoolArray
 from latree.inference.messages import TINY
 
 # Added to the probabilities of a model that EM starts from, because EM never leaves a probability of zero.
@@ -32,7 +32,7 @@ _LEAST_LOGARITHM = -300.0
 
 # What a neighbour's cells say about its state: one row per state, one column per row. Of a column it is a bool array,
 # true for the state of its cell, and for all states if the cell is missing. The largest number of a row is one.
-Message = FloatArray | NDArray[np.bool_]
+Message = FloatArray | BoolArray
 Messages = tuple[Message, ...]
 Tables = tuple[FloatArray, ...]
 
@@ -204,7 +204,9 @@ def fit(model: AnyLocal, weights: FloatArray, *, smoothing: float, max_iteration
     max_iterations : int
         The number of iterations, unless one gains next to nothing.
     """
-    step = _StarStep(model) if isinstance(model, Star) else _PairStep(model)
+    # No probability of a table will be below this.
+    least = smoothing / (float(weights.sum()) + smoothing)
+    step = _StarStep(model, least) if isinstance(model, Star) else _PairStep(model, least)
     last = -np.inf
     for _ in range(max_iterations):
         found = float(weights @ step.log_likelihood()) + smoothing * step.log_probabilities()
@@ -217,84 +219,102 @@ def fit(model: AnyLocal, weights: FloatArray, *, smoothing: float, max_iteration
 
 
 class _Neighbors:
-    """The neighbours of a hidden variable: those that are columns together, the others one by one."""
+    """The neighbours of a hidden variable: those that are columns together, the others one by one.
 
-    def __init__(self, messages: Messages, tables: Tables) -> None:
-        self.hard = [place for place, message in enumerate(messages) if message.dtype == np.bool_]
-        self.soft = [place for place in range(len(messages)) if place not in self.hard]
-        self.soft_messages, self.soft_tables = [messages[u] for u in self.soft], [tables[u] for u in self.soft]
-        if self.hard:
-            # The columns' states are stacked. A missing cell is in no state; ``missing`` has one row per column.
-            self.sizes = np.array([len(tables[u]) for u in self.hard])
-            self.starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-            cells = np.concatenate([messages[u] for u in self.hard])
-            missing = np.logical_and.reduceat(cells, self.starts, axis=0)
-            self.missing: FloatArray | None = None
-            if missing.any():
-                cells &= ~np.repeat(missing, self.sizes, axis=0)
-                self.missing = missing.astype(float)
-            self.cells = cells.astype(float)
-            self.table = np.concatenate([tables[u] for u in self.hard])
+    Parameters
+    ----------
+    messages, tables : tuple of array
+        Of the neighbours.
+    least : float
+        No probability will be below this times the number of a neighbour's states, after steps of EM.
+    """
+
+    def __init__(self, messages: Messages, tables: Tables, least: float = 1.0) -> None:
+        hard = [place for place, message in enumerate(messages) if message.dtype == np.bool_]
+        soft = [place for place, message in enumerate(messages) if message.dtype != np.bool_]
+        # The tables of all neighbours are stacked, those of columns first.
+        self.places = hard + soft
+        sizes = [len(tables[place]) for place in self.places]
+        self.starts = np.cumsum([0, *sizes[:-1]])
+        self.neighbor = np.repeat(np.arange(len(sizes)), sizes)  # whose state each row of the stacked tables is
+        self.table = np.concatenate([tables[place] for place in self.places])
+        # The columns' states are stacked. A missing cell is in no state; ``missing`` has one row per column.
+        self.n_hard = sum(sizes[: len(hard)])
+        self.missing: FloatArray | None = None
+        if hard:
+            self.cells = np.concatenate([messages[place] for place in hard]).astype(float)
+            if self.cells.sum() > len(hard) * self.cells.shape[1]:
+                self.missing = np.stack([messages[place].all(axis=0) for place in hard]).astype(float)
+                self.cells -= self.missing.take(self.neighbor[: self.n_hard], axis=0)
+        bounds = [*self.starts.tolist(), len(self.table)]
+        self.soft = [
+            (slice(bounds[number], bounds[number + 1]), messages[place])
+            for number, place in enumerate(soft, start=len(hard))
+        ]
+        # No neighbour's factor is below its table's smallest probability, as the largest message is one. Where the
+        # product of all of them may be too small for a floating-point number, it is scaled.
+        smallest = np.minimum(np.minimum.reduceat(self.table.min(axis=1), self.starts), least / np.array(sizes))
+        self.is_scaled = float(np.log(np.maximum(smallest, TINY)).sum()) < _LEAST_LOGARITHM
 
     def product(self) -> tuple[FloatArray, FloatArray | float]:
         """Return ``Π_u Σ_x P(u = x | h) message_u(x)``, one row per state h, and the logarithm of its scale."""
-        product, scale = np.ones((1, 1)), 0.0
-        self.factors = [table.T @ message for table, message in zip(self.soft_tables, self.soft_messages, strict=True)]
-        # No neighbour's factor is below its table's smallest probability, as the largest message is one.
-        least = sum(float(np.log(max(table.min(), TINY))) for table in self.soft_tables)
-        if self.hard:
-            logarithms = np.log(np.maximum(self.table, TINY))
-            least += float(np.minimum.reduceat(logarithms.min(axis=1), self.starts).sum())
-            logarithm = logarithms.T @ self.cells
-            if least < _LEAST_LOGARITHM:
-                scale = logarithm.max(axis=0)
-                logarithm -= scale
-            product = np.exp(logarithm)
+        scale: FloatArray | float = 0.0
+        self.logarithms = np.log(np.maximum(self.table, TINY))
+        self.factors = [self.table[states].T @ message for states, message in self.soft]
+        if self.n_hard:
+            product = self.logarithms[: self.n_hard].T @ self.cells
+            if self.is_scaled:
+                scale = product.max(axis=0)
+                product -= scale
+            np.exp(product, out=product)
+        else:
+            product = np.ones((self.table.shape[1], 1))
         for factor in self.factors:
             product = product * factor
-            if least < _LEAST_LOGARITHM:
+            if self.is_scaled:
                 largest = np.maximum(product.max(axis=0), TINY)
                 product, scale = product / largest, scale + np.log(largest)
         return product, scale
 
     def maximise(self, posterior: FloatArray, smoothing: float) -> None:
         """Do the M-step after :meth:`product`, given ``P(h | row)`` times the rows' weights."""
-        if self.hard:
+        counts = np.empty_like(self.table)
+        if self.n_hard:
             # Expected counts of a column: rows in each state, and for missing cells the shares that the table gives.
-            counts = self.cells @ posterior.T
+            np.matmul(self.cells, posterior.T, out=counts[: self.n_hard])
             if self.missing is not None:
-                counts += self.table * np.repeat(self.missing @ posterior.T, self.sizes, axis=0)
-            counts += smoothing
-            self.table = counts / np.repeat(np.add.reduceat(counts, self.starts, axis=0), self.sizes, axis=0)
+                shares = (self.missing @ posterior.T).take(self.neighbor[: self.n_hard], axis=0)
+                counts[: self.n_hard] += self.table[: self.n_hard] * shares
         # Those of others: P(u = x | h) Σ_rows message_u(x) P(h | row) / factor_u(h).
-        self.soft_tables = [
-            normalised(table * (message @ (posterior / np.maximum(factor, TINY)).T) + smoothing)
-            for table, message, factor in zip(self.soft_tables, self.soft_messages, self.factors, strict=True)
-        ]
+        for (states, message), factor in zip(self.soft, self.factors, strict=True):
+            np.maximum(factor, TINY, out=factor)
+            np.divide(posterior, factor, out=factor)
+            counts[states] = self.table[states] * (message @ factor.T)
+        counts += smoothing
+        totals = np.maximum(np.add.reduceat(counts, self.starts, axis=0), TINY)
+        self.table = counts / totals.take(self.neighbor, axis=0)
 
     def log_probabilities(self) -> float:
-        """Return the sum of the logarithms of all probabilities."""
-        return sum(map(_sum_of_logarithms, self.soft_tables), _sum_of_logarithms(self.table) if self.hard else 0.0)
+        """Return the sum of the logarithms of all probabilities, after :meth:`product`."""
+        return float(self.logarithms.sum())
 
     def tables(self) -> Tables:
         """Return ``P(u | h)`` for each neighbour, in their order."""
-        found = dict(zip(self.soft, self.soft_tables, strict=True))
-        if self.hard:
-            found |= zip(self.hard, np.split(self.table, self.starts[1:]), strict=True)
+        found = dict(zip(self.places, np.split(self.table, self.starts[1:]), strict=True))
         return tuple(found[place] for place in range(len(found)))
 
 
 class _StarStep:
     """EM of one hidden variable."""
 
-    def __init__(self, star: Star) -> None:
+    def __init__(self, star: Star, least: float = 1.0) -> None:
         self.star, self.prior = star, star.prior
-        self.neighbors = _Neighbors(star.messages, star.tables)
+        self.neighbors = _Neighbors(star.messages, star.tables, least)
 
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""
-        product, scale = self.neighbors.product()
-        self.joint = self.prior[:, None] * product  # P(h, row)
+        self.joint, scale = self.neighbors.product()
+        self.joint *= self.prior[:, None]  # P(h, row)
         self.total = np.maximum(self.joint.sum(axis=0), TINY)
         return np.asarray(np.log(self.total) + scale)
 
@@ -304,7 +324,7 @@ class _StarStep:
 
     def maximise(self, weights: FloatArray, smoothing: float) -> None:
         """Do the M-step."""
-        posterior = self.joint * (weights / self.total)
+        posterior = np.multiply(self.joint, weights / self.total, out=self.joint)
         self.neighbors.maximise(posterior, smoothing)
         self.prior = normalised(posterior.sum(axis=1) + smoothing)
 
@@ -316,15 +336,15 @@ class _StarStep:
 class _PairStep:
     """EM of two hidden variables."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: Pair, least: float = 1.0) -> None:
         self.pair, self.prior, self.between = pair, pair.prior, pair.between
-        self.neighbors = _Neighbors(pair.messages, pair.tables)
-        self.others = _Neighbors(pair.other_messages, pair.other_tables)
+        self.neighbors = _Neighbors(pair.messages, pair.tables, least)
+        self.others = _Neighbors(pair.other_messages, pair.other_tables, least)
 
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""
-        product, scale = self.neighbors.product()
-        self.own = self.prior[:, None] * product  # P(h, cells of its neighbours)
+        self.own, scale = self.neighbors.product()
+        self.own *= self.prior[:, None]  # P(h, cells of its neighbours)
         self.other, other_scale = self.others.product()  # P(cells of its neighbours | g)
         self.joint = self.own * (self.between.T @ self.other)  # P(h, row)
         self.total = np.maximum(self.joint.sum(axis=0), TINY)
@@ -338,11 +358,13 @@ class _PairStep:
     def maximise(self, weights: FloatArray, smoothing: float) -> None:
         """Do the M-step."""
         share = weights / self.total
-        posterior = self.joint * share
+        posterior = np.multiply(self.joint, share, out=self.joint)
         self.neighbors.maximise(posterior, smoothing)
-        self.others.maximise(self.other * (self.between @ self.own) * share, smoothing)
-        self.between = normalised(self.between * ((self.other * share) @ self.own.T) + smoothing)
         self.prior = normalised(posterior.sum(axis=1) + smoothing)
+        other = np.multiply(self.other, share, out=self.other)
+        together = self.between @ self.own
+        self.between = normalised(self.between * (other @ self.own.T) + smoothing)
+        self.others.maximise(np.multiply(other, together, out=together), smoothing)
 
     def model(self) -> Pair:
         """Return the model as it is now."""
