@@ -336,7 +336,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--options", type=option, nargs="+", default=[], help="of LatentTree, such as goal=predict")
     parser.add_argument("--draw", nargs="+", choices=["copy", "dirichlet"], default=["copy", "dirichlet"])
     parser.add_argument("--sizes", type=size, nargs="+", choices=SIZES, default=SIZES, help="for random, such as 6-10")
-    parser.add_argument("--resolve", nargs="+", choices=RESOLVE, help="for paper and wide")
+    parser.add_argument("--resolve", nargs="+", choices=("fewest", *RESOLVE), help="for paper and wide")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=[], help="for tables: also these")
     parser.add_argument("--wide", action="store_true", help=f"other methods also on more than {MOST_COLUMNS} columns")
     parser.add_argument("--only", nargs="+", help="names of real tables")

@@ -53,9 +53,10 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         more; they have few states, the numbers that minimise BIC. ``"predict"``: to score, sample and fill in rows.
         ``auto`` compares several kinds of trees, also without hidden variables; the kind of tree, the number of states
         and the smoothing maximise held-out likelihood.
-    resolve : {"tested", "all"}
+    resolve : {"fewest", "tested", "all"}
         For ``auto``: which edges between hidden variables are kept. ``"tested"``: those that the rows show, so that the
-        tree may be non-binary or a forest. ``"all"``: the fully resolved binary tree, as in the paper.
+        tree may be non-binary or a forest. ``"fewest"``: of these, only the edges that lower BIC, for the smallest
+        tree. ``"all"``: the fully resolved binary tree, as in the paper.
     n_states : int, optional
         Number of states of every hidden variable; by default it is found. ``spectral`` needs it.
     representatives : {"nearest", "random"}

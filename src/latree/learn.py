@@ -216,9 +216,10 @@ def learn_tree(
     goal : {"explain", "predict"}
         For ``auto``: whether the tree has the hidden variables that are there and no more, or is the kind of tree that
         predicts held-out rows best.
-    resolve : {"tested", "all"}
-        For ``auto``: whether only edges between hidden variables that the rows show are kept, so that the tree may be
-        non-binary or a forest, or, as in the paper, the fully resolved binary tree.
+    resolve : {"fewest", "tested", "all"}
+        For ``auto``: which edges between hidden variables are kept: those that the rows show (``"tested"``), so that
+        the tree may be non-binary or a forest; of these, only the edges that lower BIC (``"fewest"``); or those of the
+        fully resolved binary tree, as in the paper (``"all"``).
     n_states : int, optional
         The number of states of the hidden variables. ``spectral`` needs it, ``auto`` uses it.
     representatives : {"nearest", "random"}

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # NumPy is not needed to show the help of the command line, w
     from latree._util.arrays import RandomState
 
 Goal: TypeAlias = Literal["explain", "predict"]
-Resolve: TypeAlias = Literal["tested", "all"]
+Resolve: TypeAlias = Literal["fewest", "tested", "all"]
 Representatives: TypeAlias = Literal["nearest", "random"]
 
 
@@ -26,9 +26,9 @@ class Settings:
         What the model is for. To be read: the hidden variables that the rows show (``auto``), with few states, the
         numbers that minimise BIC. To score, sample and fill in rows: the kind of tree (``auto``), the number of states
         and the smoothing that maximise held-out likelihood.
-    resolve : {"tested", "all"}
-        For ``auto``: which edges between hidden variables are kept: those that the rows show, so that the tree may be
-        non-binary or a forest, or all edges of the fully resolved binary tree, as in the paper.
+    resolve : {"fewest", "tested", "all"}
+        For ``auto``: which edges between hidden variables are kept: only those that lower BIC; all that the rows show;
+        or all edges of the fully resolved binary tree, as in the paper.
     n_states : int or None
         Number of states of every hidden variable; None if it is to be found.
     representatives : {"nearest", "random"}

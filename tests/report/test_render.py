@@ -161,7 +161,11 @@ def test_the_goal_and_the_edges_that_are_kept_are_named():
             "This value was chosen to maximise the held-out",
         ),
     }
-    edges = {"tested": "those between hidden variables that the rows show", "all": "all of the fully resolved tree"}
+    edges = {
+        "tested": "those between hidden variables that the rows show",
+        "fewest": "those between hidden variables that lower BIC",
+        "all": "all of the fully resolved tree",
+    }
     for goal, texts in goals.items():
         for resolve, kept in edges.items():
             for method in ("auto", "nj"):

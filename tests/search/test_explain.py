@@ -87,6 +87,28 @@ def test_a_binary_tree_that_is_there_stays():
     assert np.nanmin(found.model.tree.support) > 0.8
 
 
+def test_true_edges_that_few_rows_do_not_pay_for_are_contracted_if_fewest_are_asked_for():
+    truth = random_tree(8, 0.5, 3)
+    model = copying_model(truth, lambda u, v: 0.8, [6] * 8 + [4] * truth.n_hidden)
+    few, many = model.sample(400, 0), model.sample(4000, 0)
+    tested = Search(few, 0).explained([truth])
+    fewest = Search(few, 0).explained([truth], fewest=True)
+    assert tested.model.tree.splits == truth.splits
+    assert fewest.model.tree.splits < truth.splits
+    assert fewest.steps["contractions"] == truth.n_hidden - fewest.model.tree.n_hidden > 0
+    assert fewest.model.bic(few) < tested.model.bic(few)
+    # With more rows every edge lowers BIC.
+    assert Search(many, 0).explained([truth], fewest=True).model.tree.splits == truth.splits
+
+
+def test_contractions_of_the_fewest_hidden_variables_keep_given_numbers_of_states():
+    truth = random_tree(8, 0.5, 3)
+    table = copying_model(truth, lambda u, v: 0.8, [6] * 8 + [4] * truth.n_hidden).sample(300, 0)
+    found = Search(table, 0, 3).explained([truth], fewest=True)
+    assert found.model.tree.n_hidden < truth.n_hidden
+    assert set(found.n_states) == {3}
+
+
 def test_independent_parts_are_cut():
     model = grouped_model((4, 4), top=False)
     joined = Tree(model.tree.names, [*model.tree.edges.tolist(), (8, 9)])

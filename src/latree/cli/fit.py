@@ -46,8 +46,8 @@ _MAX_PROFILE_LINES = 100_000
     type=common.Choice(get_args(Resolve)),
     default=Settings.resolve,
     show_default=True,
-    help="Edges between hidden variables to keep (auto): tested, those that the rows show; or all, for a binary tree "
-    "as in the paper.",
+    help="Edges between hidden variables to keep (auto): tested, those that the rows show; fewest, of these only the "
+    "edges that lower BIC; or all, for a binary tree as in the paper.",
 )
 @click.option(
     "--states",

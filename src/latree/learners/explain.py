@@ -36,7 +36,10 @@ def explain(table: Table, settings: Settings, context: Context) -> Structure:
         return independent(table.names)
     seed = int(context.rng.integers(2**31))
     search = Search(_sorted_sample(table, order, seed), seed, settings.n_states, searching)
-    found = search.resolved(trees) if settings.resolve == "all" else search.explained(trees)
+    if settings.resolve == "all":
+        found = search.resolved(trees)
+    else:
+        found = search.explained(trees, fewest=settings.resolve == "fewest")
     tree = found.model.tree
     return Structure(tree.reordered(table.names), found.steps, found.n_states, found.edge_tables(tree))
 

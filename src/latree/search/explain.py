@@ -26,11 +26,12 @@ from latree.search.divide import best_division
 from latree.search.draft import Draft, Replacement
 from latree.search.edges import SMOOTHING, EdgeTest, GainDistribution, Surroundings, examine_edges, folds
 from latree.search.independence import Independence
+from latree.search.local import Star
 from latree.search.moves import Move, best_moves
 from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.rearrange import Views
 from latree.search.relocate import best_relocations, movable
-from latree.search.states import best_size
+from latree.search.states import Sized, best_size
 from latree.search.support import edge_support
 from latree.table import Table
 from latree.table.memory import MemoryRows
@@ -164,8 +165,15 @@ class Search:
         with one_blas_thread():
             return Found(self._sized(self._first([tree])), {})
 
-    def explained(self, trees: Sequence[Tree]) -> Found:
-        """Return the hidden variables that are there, found from the best of some binary trees."""
+    def explained(self, trees: Sequence[Tree], fewest: bool = False) -> Found:
+        """Return the hidden variables that are there, found from the best of some binary trees.
+
+        Parameters
+        ----------
+        trees : sequence of Tree
+        fewest : bool
+            Whether edges that are there are contracted, too, while that lowers BIC.
+        """
         with one_blas_thread():
             self._splits = sorted({split.side for tree in trees for split in tree.splits})
             model = self._cut(self._first(trees), SMOOTHING)
@@ -178,7 +186,8 @@ class Search:
                 model = self._cut(self._sized(self._contracted(model)), _STATE_SMOOTHING)
                 if outline(model) == before:
                     break
-            return self._found(self._simplest(self._without_improbable(model)))
+            model = self._without_improbable(model)
+            return self._found(self._simplest(self._fewest(model) if fewest else model))
 
     def _without_improbable(self, model: LatentTreeModel) -> LatentTreeModel:
         """Contract edges that were sure, and are very probably not there after changes elsewhere in the tree."""
@@ -187,6 +196,27 @@ class Search:
         self._sure.clear()
         contracted = self._contracted(model, self._distribution.least_gain(_IMPROBABLE))
         return model if contracted is model else self._sized(contracted)
+
+    def _fewest(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Contract edges while that lowers BIC, whether they are there or not."""
+        contracted: LatentTreeModel | None = model
+        while contracted is not None:
+            model = contracted
+            around = Surroundings(model, self.block)
+            edges = model.tree.edges[around.inner_edges].tolist()
+            contracted = self._replaced(model, list(map(partial(self._contraction, around), edges)))
+            if contracted is not None:
+                self.steps["contractions"] += model.tree.n_hidden - contracted.tree.n_hidden
+                contracted = self._sized(contracted)
+        return model
+
+    def _contraction(self, around: Surroundings, ends: Sequence[int]) -> tuple[float, Replacement]:
+        """Return by how much BIC falls if two neighbouring hidden variables become one; negative if it grows."""
+        pair = around.pair(*ends)
+        now = pair.n_parameters * self.log_rows - 2 * float(around.weights @ pair.rows())
+        neighbors, star = around.merged(ends)
+        best = self._best_size(around, star)
+        return now - best.bic, Replacement(ends, neighbors, best.star)
 
     def _simplest(self, model: LatentTreeModel) -> LatentTreeModel:
         """Return one hidden variable in the place of very few, fitted from a start of its own, if its BIC is lower."""
@@ -454,7 +484,6 @@ class Search:
         model = self._fitted(model, smoothing=_STATE_SMOOTHING)
         if self.n_states is not None:
             return model
-        best = model.bic(self.table)
         for _ in range(_SIZINGS):
             around = self._around(model)
             hidden = range(model.tree.n_observed, model.tree.n_nodes)
@@ -462,22 +491,29 @@ class Search:
             nodes = [node for node in hidden if places[node] not in self._right_size]
             found = list(map(partial(self._resized, around), nodes))
             self._right_size |= {places[node] for node, (gain, _) in zip(nodes, found, strict=True) if gain <= 0}
-            gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
-            chosen = apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
-            if not chosen:
+            resized = self._replaced(model, found)
+            if resized is None:
                 break
-            # Each change lowers BIC by itself. If all of them together do not, only the better half is made.
-            while chosen:
-                draft = Draft(model)
-                draft.replace([replacement for _, replacement in chosen])
-                tried = self._fitted(draft.start(self.table), smoothing=_STATE_SMOOTHING)
-                if tried.bic(self.table) < best:
-                    break
-                chosen = chosen[: len(chosen) // 2]
-            if not chosen:
-                break
-            model, best = tried, tried.bic(self.table)
+            model = resized
         return model
+
+    def _replaced(self, model: LatentTreeModel, found: Iterable[tuple[float, Replacement]]) -> LatentTreeModel | None:
+        """Replace hidden variables where that lowers BIC, many that do not touch at once; None if it lowers it nowhere.
+
+        Each replacement comes with what it gains by itself. If all of them together do not lower BIC, only the better
+        half is made.
+        """
+        gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
+        chosen = apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
+        best = model.bic(self.table)
+        while chosen:
+            draft = Draft(model)
+            draft.replace([replacement for _, replacement in chosen])
+            tried = self._fitted(draft.start(self.table), smoothing=_STATE_SMOOTHING)
+            if tried.bic(self.table) < best:
+                return tried
+            chosen = chosen[: len(chosen) // 2]
+        return None
 
     @staticmethod
     def _sizes_around(model: LatentTreeModel, node: int) -> tuple[int, ...]:
@@ -487,7 +523,20 @@ class Search:
     def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
         """Return by how much BIC falls with the best number of states of a hidden variable; 0 if that is its own."""
         star = around.star(node)
-        best = best_size(star, around.weights, smoothing=_STATE_SMOOTHING, log_rows=self.log_rows, seed=self.seed)
+        best = self._best_size(around, star)
         now = star.n_parameters * self.log_rows - 2 * float(around.weights @ star.rows())
         gain = now - best.bic if len(best.star.prior) != len(star.prior) else 0.0
         return gain, Replacement([node], [u for u, _ in around.tree.neighbors[node]], best.star)
+
+    def _best_size(self, around: Surroundings, star: Star) -> Sized:
+        """Return a hidden variable with the number of states that minimises BIC, unless the number is given."""
+        free = self.n_states is None
+        return best_size(
+            star,
+            around.weights,
+            smoothing=_STATE_SMOOTHING,
+            log_rows=self.log_rows,
+            seed=self.seed,
+            fewer=free,
+            more=free,
+        )
