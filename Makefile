@@ -1,8 +1,9 @@
+SHELL := bash
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 RUN := demo-run
 
-.PHONY: demo test check lint docs clean chromium
+.PHONY: demo test check lint docs clean chromium wheel-test oldest-test
 
 demo: .venv/installed
 	rm -rf $(RUN)
@@ -31,6 +32,16 @@ chromium:
 docs: .venv/installed
 	$(BIN)/python docs/reference.py
 
+# What users install: sdist and wheel are built, and the wheel is tested in a new environment.
+wheel-test:
+	rm -rf build/wheel-test
+	$(PYTHON) tools/wheel_test.py
+
+# The same with the oldest versions of all dependencies that pyproject.toml allows.
+oldest-test:
+	rm -rf build/wheel-test
+	$(PYTHON) tools/wheel_test.py --oldest
+
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable .
@@ -41,4 +52,4 @@ docs: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv $(RUN)
+	rm -rf .venv build $(RUN)

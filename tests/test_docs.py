@@ -17,7 +17,7 @@ from latree.table.textfile import write_cells
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "latree"
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/**/*.md"))
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
 
 
 def load_reference():
@@ -254,8 +254,10 @@ def test_pages_on_the_architecture_name_files_that_exist(name):
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_targets_of_make_exist(page):
     text = page.read_text(encoding="utf-8")
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    used = re.findall(r"`make (\w+)`", text) + re.findall(r"^make (\w+)", "".join(fenced(text, "sh")), re.MULTILINE)
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    used = re.findall(r"`make ([\w-]+)`", text) + re.findall(
+        r"^make ([\w-]+)", "".join(fenced(text, "sh")), re.MULTILINE
+    )
     wrong = sorted(set(used) - targets)
     assert not wrong, f"{page_id(page)}: the Makefile has no {', '.join(wrong)}"
 

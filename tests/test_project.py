@@ -3,10 +3,16 @@
 import ast
 import importlib.util
 import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
 from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 import latree
 from latree.__main__ import commands
@@ -161,8 +167,70 @@ def test_no_test_imports_another_test():
             assert not [name for name in names if name.split(".")[-1].startswith("test_")], path
 
 
-def test_the_slow_tests_exist():
+def load_conftest():
     specification = importlib.util.spec_from_file_location("conftest", ROOT / "tests" / "conftest.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    assert not [name for name in module.SLOW if not (ROOT / "tests" / name).exists()]
+    return module
+
+
+def test_the_tests_that_conftest_names_exist():
+    conftest = load_conftest()
+    assert not [name for name in conftest.SLOW if not (ROOT / "tests" / name).exists()]
+    for name in conftest.POSIX:
+        file, _, test = name.partition("::")
+        assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
+
+
+# What is released.
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def yaml_file(name):
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_the_citation_has_the_version():
+    citation = yaml_file("CITATION.cff")
+    assert citation["version"] == latree.__version__
+    assert citation["authors"] == project()["authors"]
+    assert citation["license"] in project()["license"]
+
+
+def test_the_workflow_tests_what_the_metadata_promise():
+    jobs = yaml_file(".github/workflows/test.yml")["jobs"]
+    matrix = jobs["test"]["strategy"]["matrix"]
+    tested = {*matrix["python"], *(extra["python"] for extra in matrix["include"])}
+    promised = {found[1] for text in project()["classifiers"] if (found := re.fullmatch(r".*Python :: (3\.\d+)", text))}
+    assert tested == promised
+    assert min(promised, key=lambda version: int(version[2:])) == project()["requires-python"].removeprefix(">=")
+    assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert "make test PYTHON=python" in [step.get("run") for step in jobs["test"]["steps"]]
+    assert {*jobs["wheel"]["strategy"]["matrix"]["target"], "test"} <= targets
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_is_small(wheel):
+    """500 KB, so that it installs in a moment; large files belong elsewhere."""
+    assert wheel.stat().st_size < 500 * 1024
+    with zipfile.ZipFile(wheel) as archive:
+        large = {info.filename for info in archive.infolist() if info.file_size > 40_000}
+    assert large <= {"latree/report/d3.js"}
+
+
+def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    files = {path.relative_to(SOURCE.parent).as_posix() for path in SOURCE.rglob("*") if path.is_file()}
+    assert names == {name for name in files if "__pycache__" not in name}

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -12,6 +11,8 @@ import pytest
 
 from latree._util.progress import no_progress
 from latree._util.terminal import progress_bars
+
+pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals", exc_type=ImportError)
 
 SLOW = "from latree._util import bars; bars.MIN_SECONDS = {}; "
 

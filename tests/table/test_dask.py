@@ -1,7 +1,6 @@
 """Rows on a cluster: a real scheduler and real workers on loopback, one of which is killed now and then."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -73,7 +72,7 @@ class Cluster:
     def kill_a_worker(self):
         """End a worker as a broken machine does, and start another one in its place."""
         dead = self.workers.pop(0)
-        dead.send_signal(signal.SIGKILL)
+        dead.kill()
         dead.wait()
         self.killed += 1
         self.workers.append(self.start_worker())
