@@ -33,6 +33,7 @@ PUBLIC = [
     "latree.figure",
     "latree.export",
     "latree.report",
+    "latree.datasets",
     "latree.paper",
 ]
 

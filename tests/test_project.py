@@ -30,6 +30,7 @@ ROOMS = [
     "counts",
     "inference",
     "model",
+    "datasets",
     "search",
     "learners",
     "explain",

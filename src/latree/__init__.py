@@ -2,7 +2,7 @@
 
 Start with :class:`latree.LatentTree`, or with :func:`latree.learn_tree` for the tree alone. What users may import is
 what ``__all__`` lists here and in the folders ``table``, ``tree``, ``counts``, ``learners``, ``model``, ``explain``,
-``figure``, ``export``, ``report`` and ``paper``.
+``figure``, ``export``, ``report``, ``datasets`` and ``paper``.
 """
 
 from typing import TYPE_CHECKING
@@ -48,6 +48,18 @@ _HOMES = {
     "random_tree": "latree.paper.simulate",
 }
 # So are public folders: `latree.explain.loadings(...)` works after `import latree`.
-_FOLDERS = ("table", "tree", "counts", "learners", "model", "explain", "figure", "export", "report", "paper")
+_FOLDERS = (
+    "table",
+    "tree",
+    "counts",
+    "learners",
+    "model",
+    "explain",
+    "figure",
+    "export",
+    "report",
+    "datasets",
+    "paper",
+)
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES, _FOLDERS)

@@ -1,0 +1,39 @@
+"""What all datasets have in common."""
+
+import numpy as np
+import pytest
+
+import latree
+from latree.datasets import load_python_manual, make_alignment, make_questionnaire
+
+ALL = [load_python_manual, make_alignment, make_questionnaire]
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_a_dataset_is_a_table_that_fit_takes(make):
+    dataset = make()
+    table = latree.as_table(dataset.data)
+    assert table.n_rows == len(dataset.rows) >= 800
+    assert (table.n_states >= 2).all()
+    assert str(table.n_rows) in dataset.description
+    assert set(dataset.labels) in (set(), set(table.names))
+    assert dataset.tree is None or dataset.tree.names == table.names
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_a_dataset_is_always_the_same(make):
+    one, other = make(), make()
+    assert one.data.equals(other.data)
+    assert one.rows.equals(other.rows)
+
+
+@pytest.mark.parametrize("make", [make_alignment, make_questionnaire])
+def test_seeds_and_numbers_of_rows(make):
+    assert len(make(7).data) == 7
+    assert not np.array_equal(make(50, random_state=0).data, make(50, random_state=1).data)
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_no_library_of_frames_is_needed(make, monkeypatch):
+    monkeypatch.setattr("latree._util.frames._LIBRARIES", ())
+    assert isinstance(make().data, dict)
