@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 from pathlib import Path
 
@@ -20,6 +21,12 @@ def run(*command: str | Path, folder: Path = ROOT) -> None:
     """Run a command in a folder; print it first, and stop if it fails."""
     print("+", *command, flush=True)
     subprocess.run([str(word) for word in command], cwd=folder, check=True)
+
+
+def tested_extras() -> list[str]:
+    """Return the extras that users choose for what latree can do; their versions are tested, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return sorted(set(project["optional-dependencies"]) - {"docs", "examples", "test"})
 
 
 def main() -> None:
@@ -40,9 +47,15 @@ def main() -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
 
-    resolution = "lowest-direct" if options.oldest else "highest"
-    install = (python, "-m", "uv", "pip", "install", "--quiet", "--python", python, "--resolution", resolution)
-    run(*install, f"latree[test] @ {wheel.as_uri()}")
+    uv = (python, "-m", "uv", "pip")
+    install = [*uv, "install", "--quiet", "--python", python, f"latree[test] @ {wheel.as_uri()}"]
+    if options.oldest:
+        oldest = folder / "oldest.txt"
+        extras = [word for extra in tested_extras() for word in ("--extra", extra)]
+        compiled = (*uv, "compile", "--quiet", "--python", python, "--resolution", "lowest-direct", *extras)
+        run(*compiled, "--output-file", oldest, ROOT / "pyproject.toml")
+        install += ["--constraint", oldest]
+    run(*install)
     run(python, "-m", "uv", "pip", "list", "--python", python)
     run(python, "-m", "pytest", *options.pytest, folder=folder / sdist.name.removesuffix(".tar.gz"))
 
