@@ -33,7 +33,7 @@ from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
 from latree.table.labels import as_labels
 from latree.table.learnable import check_learnable
-from latree.table.readers import is_dask_dataframe
+from latree.table.readers import is_annotated, is_dask_dataframe
 from latree.table.reading import DEFAULT_BINS
 from latree.tree import Tree
 
@@ -155,6 +155,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LatentTree":
@@ -162,9 +163,10 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
 
         Parameters
         ----------
-        X : data frame, array, Table, or name of a file
+        X : data frame, array, sparse matrix, Table, or name of a file
             Rows by columns; cells may be missing. A name may be a pattern, such as ``"folder/*.parquet"``; a frame may
-            be one of Dask, whose rows stay on the cluster.
+            be one of Dask, whose rows stay on the cluster. A sparse matrix says which cells are there; for its numbers,
+            or for names of its columns, pass ``latree.as_table(X, counts=True, names=...)``.
         y : ignored
         sample_weight : array of float, or str, optional
             A weight for each row, or the name of the column that holds it.
@@ -232,7 +234,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
 
         Parameters
         ----------
-        X : data frame, array, Table, or name of a file
+        X : data frame, array, sparse matrix, Table, or name of a file
         of : {"groups", "hidden"}
             Score the main groups, or all hidden variables.
 
@@ -260,7 +262,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
 
         Parameters
         ----------
-        X : data frame, array, Table, or name of a file
+        X : data frame, array, sparse matrix, Table, or name of a file
         of : {"groups", "hidden"}
             The hidden variables of the main groups, or all of them.
 
@@ -277,7 +279,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
 
         Parameters
         ----------
-        X : data frame, array, Table, or name of a file
+        X : data frame, array, sparse matrix, Table, or name of a file
         of : {"groups", "hidden"}
             The hidden variables of the main groups, or all of them.
 
@@ -357,7 +359,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
 
         Parameters
         ----------
-        X : data frame, array, Table, or name of a file
+        X : data frame, array, sparse matrix, Table, or name of a file
         how : {"mode", "median", "mean", "draw"}
             The most probable value; the median, for columns with an order; the expected value, for numbers; or a draw
             from the model. See :meth:`latree.LatentTreeModel.impute`.
@@ -368,7 +370,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
 
         Returns
         -------
-        data frame, array or Table
+        data frame, array, sparse matrix or Table
             In the form of X; for a file, a Table (with ``mean``, a data frame). A column with bins gets the median of
             the bin, or with ``mean`` the expected median.
         """
@@ -463,10 +465,16 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             return X
         if _is_elsewhere(X):
             return X
+        if is_annotated(X):
+            if reset:
+                self.feature_names_in_ = np.array(list(map(str, X.var_names)), dtype=object)
+                self.n_features_in_ = len(self.feature_names_in_)
+            return X
         if _is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        sparse = ["csr", "csc", "coo"]  # others are converted to the first, because they cannot be checked
+        return validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=None, ensure_all_finite="allow-nan")
 
     def _output_is_set(self) -> bool:
         """Return whether scikit-learn was told what :meth:`transform` returns, for this estimator or for all."""

@@ -63,7 +63,7 @@ def test_bad_patterns_and_files(tmp_path, monkeypatch):
         "absent.parquet": "no such file",
         "nested.parquet": "column 'b' holds list<",
         "infinite.parquet": "column 'a' has an infinite value",
-        "*": "broken.parquet: |both text and Parquet",
+        "*": "broken.parquet: |matches both",
         ".": "is a folder, not a file; '.*/\\*.parquet' means all",
     }.items():
         with pytest.raises(InputError, match=message) as caught:

@@ -187,6 +187,11 @@ unseen = click.option(
     show_default=True,
     help="What to do with a category that was not in the data of the fit.",
 )
+data_format = click.option(
+    "--format",
+    metavar="NAME",
+    help="Format of DATA, if the ending of its name does not tell it: csv, parquet, npz or mtx.",
+)
 checkpoint = click.option(
     "--checkpoint",
     type=file,
@@ -283,6 +288,9 @@ def command_line(*arguments: str) -> str:
         if not isinstance(option, click.Option) or option.name in _WITHOUT_EFFECT:
             continue
         if value == option.get_default(context) or value in ((), None):
+            continue
+        if option.is_flag:
+            words.append(option.opts[-1])
             continue
         for one in value if isinstance(value, tuple) else (value,):
             words += [option.opts[-1], one.name if isinstance(one, Path) else str(one)]

@@ -81,6 +81,17 @@ _MAX_PROFILE_LINES = 100_000
     "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as an identifier. Repeatable."
 )
 @click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows.")
+@common.data_format
+@click.option(
+    "--names",
+    type=common.file,
+    help="Text file with one name per line, for the columns of a sparse matrix (.npz or .mtx).",
+)
+@click.option(
+    "--counts",
+    is_flag=True,
+    help="Use the numbers of a sparse matrix; by default only whether they are zero.",
+)
 @click.option(
     "--labels",
     type=common.file,
@@ -140,15 +151,18 @@ def fit(
 
     Example: latree fit data.csv --drop id --out run
     """
+    from latree._util.files import read_text
     from latree._util.terminal import progress_bars
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
     from latree.table.readers import dask_module
 
-    reading = {key: options.pop(key) for key in ("weights", "bins", "drop")}
+    reading = {key: options.pop(key) for key in ("weights", "bins", "drop", "format", "counts")}
     if missing := options.pop("missing"):
         reading["missing"] = missing
+    if names_file := options.pop("names"):
+        reading["names"] = read_text(names_file).splitlines()
     labels_file = options.pop("labels")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)

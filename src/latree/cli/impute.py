@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     help="Add a column for each value of each column with missing cells, such as A1=2: its probability.",
 )
 @common.out_file
+@common.data_format
 @common.unseen
 @common.seed
 def impute(
@@ -48,6 +49,7 @@ def impute(
     draws: int | None,
     probabilities: bool,
     out: Path | None,
+    format: str | None,
     unseen: Any,
     seed: int,
 ) -> None:
@@ -63,6 +65,7 @@ def impute(
     """
     from latree._util.terminal import progress_bars
     from latree.model.impute import draw_seeds
+    from latree.table.columns import are_counted
     from latree.table.readers import open_source
     from latree.table.sources import LocalSource
 
@@ -74,9 +77,10 @@ def impute(
     loaded = common.load_model(model)
     with progress_bars(True) as stages:
         # The first pass finds what is wrong with the table, and which columns have missing cells.
-        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
+        table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
         with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
-        source = open_source(data, None, progress=stages("Filling cells"))
+        counts = are_counted(loaded.columns)
+        source = open_source(data, None, progress=stages("Filling cells"), format=format, counts=counts)
         assert isinstance(source, LocalSource)  # there is no cluster here
         filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
         with common.rows_output(out) as write:
@@ -124,21 +128,22 @@ class _Filling:
         from latree.table import Table
         from latree.table.memory import MemoryRows
         from latree.table.raw import label_of
-        from latree.table.reading import encode_batch
+        from latree.table.reading import names_in
+        from latree.table.sources import Encoder
 
         cells = {name: _texts(batch.columns[name]) for name in self.source.names}
         columns, network = self.model.columns, self.model.network
-        names = tuple(column.name for column in columns)
-        block = encode_batch(batch, columns, names, self.unseen)
+        names = names_in(self.source, columns, self.source.names)
+        block = Encoder(columns, tuple(names), self.unseen)(batch)
         table = Table(columns, MemoryRows.from_block(block))
         if seed is not None:
             filled = fill(network, columns, table, how, seed, start)
             missing = table.codes() < 0
-            for j, column in enumerate(columns):
+            for j, (column, name) in enumerate(zip(columns, names, strict=True)):
                 holes = missing[:, j].nonzero()[0]
                 values = fill_values(column, filled[holes, j], how)
                 for hole, value in zip(holes.tolist(), values, strict=True):
-                    cells[column.name][hole] = _number(value) if isinstance(value, float) else label_of(value)
+                    cells[name][hole] = _number(value) if isinstance(value, float) else label_of(value)
         found = cell_probabilities(network, columns, table, self.with_probabilities)
         added = [list(map(_number, values.tolist())) for values in found.values()]
         return list(map(list, zip(*cells.values(), *added, strict=True)))

@@ -9,7 +9,6 @@ from latree.cli import common
 from latree.errors import InputError
 
 if TYPE_CHECKING:
-    from latree._util.progress import Progress
     from latree.model import LatentTreeModel
     from latree.table import Table
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     help="Number of rows of DATA to show: the least probable ones, and as many others.",
 )
 @click.option("--weights", metavar="COLUMN", help="Column of row weights; by default that of the fit.")
+@common.data_format
 @common.unseen
 def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """Write the report of a model: one HTML file that opens offline.
@@ -52,23 +52,22 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     labels = read_labels(options["labels"], loaded.tree.names) if options["labels"] else None
     with progress_bars(True) as stages:
         reading = stages("Reading the table")
-        table = _read_rows(loaded, data, options["unseen"], weights, reading)
-        test = _read_rows(loaded, options["test"], options["unseen"], None, reading)
+        how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
+        table = _read_rows(loaded, data, weights=weights, **how)
+        test = _read_rows(loaded, options["test"], **how)
         writing = stages("Writing the report", at_most=True)
         html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
     write_report(out, html)
     click.echo(f"Written to {out}")
 
 
-def _read_rows(
-    model: "LatentTreeModel", data: Path | None, unseen: Any, weights: str | None, progress: "Progress"
-) -> "Table | None":
+def _read_rows(model: "LatentTreeModel", data: Path | None, **how: Any) -> "Table | None":
     """Read a table with the columns of a model; None without a file."""
     from latree.table import as_table
 
     if data is None:
         return None
-    table = as_table(data, columns=model.columns, unseen=unseen, weights=weights, progress=progress)
+    table = as_table(data, columns=model.columns, **how)
     if table.n_rows == 0:
         raise InputError(f"{data}: no rows, only column names")
     return table

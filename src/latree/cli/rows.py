@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file)
+@common.data_format
 @common.unseen
 @common.quiet
 @common.as_json
-def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> None:
+def score(model: Path, data: Path, format: str | None, unseen: Any, quiet: bool, as_json: bool) -> None:
     """Print the log-likelihood of rows.
 
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored.
@@ -34,7 +35,7 @@ def score(model: Path, data: Path, unseen: Any, quiet: bool, as_json: bool) -> N
 
     loaded = common.load_model(model)
     with progress_bars(not quiet) as stages:
-        table = loaded.encode(data, unseen=unseen, progress=stages("Reading the table"))
+        table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
         if table.n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
         total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))

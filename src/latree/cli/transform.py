@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     help="Score the main groups of columns, or all hidden variables.",
 )
 @click.option("--id", "identifier", metavar="COLUMN", help="Column of DATA that names the rows; by default a number.")
+@common.data_format
 @common.unseen
 @common.quiet
 def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: str | None, **options: Any) -> None:
@@ -56,7 +57,12 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     with common.rows_output(out) as write, progress_bars(not options["quiet"]) as stages:
         reading = stages("Scoring the rows")
         for part in stream_rows(
-            data, loaded.columns, identifier=identifier, unseen=options["unseen"], progress=reading
+            data,
+            loaded.columns,
+            identifier=identifier,
+            format=options["format"],
+            unseen=options["unseen"],
+            progress=reading,
         ):
             if part.table.n_rows == 0:
                 continue

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.parallel import map_ordered
 from latree.counts import limits
+from latree.counts.sparse_pairs import sparse_pair_counts
 from latree.errors import InputError
 from latree.table import Block, Table
 from latree.table.chunks import missing_code
+from latree.table.sparse import SparseRows
 
 # Cell numbers of rows are computed for this many rows and groups at a time, so that they stay in the cache.
 _NUMBERS_AT_ONCE = 2**16
@@ -29,8 +31,9 @@ _FEW_CELLS = 16
 _FEW_ROWS = 2**13
 # Threads take this many groups at a time when they share out groups.
 _GROUPS_AT_ONCE = 2**9
-# Single precision represents all whole numbers below this one.
+# Single and double precision represent all whole numbers below these.
 _MAX_EXACT_SINGLE = 2**24
+_MAX_EXACT_DOUBLE = 2**53
 
 
 def column_counts(table: Table) -> list[FloatArray]:
@@ -104,10 +107,14 @@ def pair_tables_between(table: Table, first: slice, second: slice) -> NDArray[np
     """
     columns = np.arange(table.n_columns)
     n, shape = int(table.n_states.max()), (len(columns[first]), len(columns[second]))
-    counts = table.sum(partial(_count_between, n=n, first=first, second=second))
-    assert not isinstance(counts, tuple)
+    rows = table.rows
+    # Fractions are added row by row, so that their sums do not depend on where the rows are.
+    if isinstance(rows, SparseRows) and (rows.weights is None or _exact(rows.weights, _MAX_EXACT_DOUBLE)):
+        counts = sparse_pair_counts(rows, n, first, second)
+    else:
+        counts = np.asarray(table.sum(partial(_count_between, n=n, first=first, second=second)))
     # The same cells of all pairs are adjacent in memory: sums over the few cells of a pair are then many times as fast.
-    cells = np.ascontiguousarray(counts.reshape(shape[0], n, shape[1], n).transpose(1, 3, 0, 2))
+    cells: NDArray[Any] = np.ascontiguousarray(counts.reshape(shape[0], n, shape[1], n).transpose(1, 3, 0, 2))
     return cells.transpose(2, 3, 0, 1)
 
 
@@ -241,7 +248,8 @@ def _count_between(block: Block, n: int, first: slice, second: slice) -> NDArray
 
     Single precision counts exactly if rows have no weights, or weights that are whole numbers, as resampled rows have.
     """
-    dtype = np.float32 if block.weights is None or _exact_in_single(block.weights) else np.float64
+    in_single = block.weights is None or _exact(block.weights, _MAX_EXACT_SINGLE)
+    dtype = np.float32 if in_single else np.float64
     right = _indicators(block, second, n, dtype)
     left = right if first == second else _indicators(block, first, n, dtype)
     if block.weights is not None:
@@ -249,9 +257,9 @@ def _count_between(block: Block, n: int, first: slice, second: slice) -> NDArray
     return np.asarray(left @ right.T, dtype=np.int64)
 
 
-def _exact_in_single(weights: FloatArray) -> bool:
-    """Return whether single precision represents all sums of these weights: whole numbers, not too large."""
-    return bool(weights.sum() < _MAX_EXACT_SINGLE) and bool((weights == np.floor(weights)).all())
+def _exact(weights: FloatArray, limit: float) -> bool:
+    """Return whether all sums of these weights are exact: whole numbers, whose sum is below a limit."""
+    return bool(weights.sum() < limit) and bool((weights == np.floor(weights)).all())
 
 
 def _indicators(block: Block, columns: slice, n: int, dtype: type[np.floating[Any]]) -> NDArray[Any]:

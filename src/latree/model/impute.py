@@ -25,7 +25,8 @@ from latree.model.query import column_values
 from latree.table import Block, Column, Table
 from latree.table.chunks import BLOCK_ROWS, missing_code
 from latree.table.raw import label_of
-from latree.table.readers import is_dask_dataframe
+from latree.table.readers import is_annotated, is_dask_dataframe
+from latree.table.sparse import is_sparse
 from latree.table.table import decode_column, signed_codes
 
 How: TypeAlias = Literal["mode", "median", "mean", "draw"]
@@ -54,8 +55,10 @@ def impute_like(
             f"draws must be at least 1, and needs how='draw': not draws={draws!r:.60} with how={how!r:.60}"
         )
     filled = [fill(network, columns, table, how, seed) for seed in draw_seeds(random_state, draws or 1)]
-    if isinstance(data, Table | str | Path) or is_dask_dataframe(data):
+    if isinstance(data, Table | str | Path) or is_dask_dataframe(data) or is_annotated(data):
         results = [_filled_table(columns, table, one, how) for one in filled]
+    elif is_sparse(data):
+        results = [_fill_sparse(data, columns, table, one, how) for one in filled]
     elif backend_of(data) is not None:
         results = [_fill_frame(data, columns, table, one, how) for one in filled]
     else:
@@ -173,6 +176,15 @@ def _fill_array(
     for j, cells in enumerate(values):
         result[missing[:, j], j] = cells
     return result
+
+
+def _fill_sparse(given: Any, columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:
+    """Fill the missing cells of a sparse matrix, which are NaN; others do not change."""
+    result = given.tocoo(copy=True)
+    for place in np.flatnonzero(np.isnan(result.data)).tolist():
+        row, j = int(result.row[place]), int(result.col[place])
+        (result.data[place],) = fill_values(columns[j], filled[[row], j], how)
+    return result.asformat(given.format)
 
 
 def _fill_frame(given: Any, columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:

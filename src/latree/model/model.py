@@ -204,13 +204,17 @@ class LatentTreeModel:
         """Number of free parameters: each distribution over n states has n - 1."""
         return sum((table.shape[0] - 1) * table.shape[1] for table in self.tables)
 
-    def encode(self, data: Any, *, unseen: Unseen = "error", progress: Progress = no_progress) -> Table:
+    def encode(
+        self, data: Any, *, format: str | None = None, unseen: Unseen = "error", progress: Progress = no_progress
+    ) -> Table:
         """Encode new data with the model's columns.
 
         Parameters
         ----------
         data : data frame, array, path or Table
             See :func:`latree.as_table`. A Table must have the model's columns already.
+        format : str, optional
+            The format of a file whose ending does not tell it.
         unseen : {"error", "missing"}
             What to do with a category that the model does not know.
         progress : callable
@@ -222,7 +226,7 @@ class LatentTreeModel:
                     "the table was not encoded with this model's columns; pass the data that it was made from"
                 )
             return data
-        return as_table(data, columns=self.columns, unseen=unseen, progress=progress)
+        return as_table(data, columns=self.columns, format=format, unseen=unseen, progress=progress)
 
     def log_likelihood_rows(self, data: Any) -> FloatArray:
         """Return the log-likelihood ``log P(row)`` of each row, in nats; missing cells are summed out.

@@ -1,5 +1,6 @@
 """What a column of a table is: its name, its states, and how raw values become codes and back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
@@ -134,6 +135,11 @@ class Column:
             raise InputError(f"column {name!r:.60}: it has bins, so ordered must be true")
         numbers = tuple(map(float, cuts)), tuple(map(float, centers))
         return cls(name, kind, tuple(categories), tuple(missing), *numbers, ordered=True)
+
+
+def are_counted(columns: Sequence[Column]) -> bool:
+    """Return whether these columns hold the numbers of a sparse matrix, and not only whether they are there."""
+    return any(column.kind != "boolean" for column in columns)
 
 
 def is_number(x: Any) -> bool:

@@ -42,7 +42,7 @@ from latree.table.chunks import (
 from latree.table.memory import ChunkedRows, MemoryRows, Rows
 from latree.table.parquet import parquet_names, read_batches, row_groups
 from latree.table.raw import RawColumn, check_names, from_frame
-from latree.table.sources import Names, RawBatch, Result, RowSource, RowWeights, raw_batch
+from latree.table.sources import Encoder, Names, RawBatch, Result, RowSource, RowWeights, raw_batch
 
 # Seconds that a scheduler, and then its first worker, may take to answer.
 CONNECT_SECONDS = 10
@@ -146,7 +146,7 @@ class DaskSource(RowSource):
             result: Result = self.client.compute(results[0]).result()
         return result
 
-    def store(self, encode: Callable[[RawBatch], Block], names: Names) -> Rows:
+    def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes on the workers in the same chunks as in memory."""
         task = delayed(_RawTask(encode, None, self._names_to_read(names), self.weights), traverse=False)
         parts = self.client.compute([delayed(_encode_part, pure=False)(task, part) for part in self.parts])

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 _BUFFER_BYTES = 2**20
 
 
-def is_parquet(path: Path) -> bool:
-    """Return whether a file has the name of a Parquet file."""
-    return path.name.lower().endswith((".parquet", ".pq"))
-
-
 def parquet_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
     """Return a source of the rows of Parquet files with the same columns, one file after the other."""
     return file_source(where, parquet_names(paths), partial(_read_batches, paths, progress))

@@ -125,11 +125,17 @@ def from_matrix(matrix: NDArray[Any], names: Sequence[str] | None = None) -> lis
         raise InputError(
             f"expected an array of rows and columns, got one of {matrix.ndim} dimension(s): reshape it to two"
         )
-    names = [f"x{j}" for j in range(matrix.shape[1])] if names is None else names
-    if len(names) != matrix.shape[1]:
-        raise InputError(f"{len(names)} names for an array of {matrix.shape[1]} columns: give one name per column")
-    check_names(list(names), "the array")
+    names = column_names(names, matrix.shape[1], "the array")
     return [from_values(name, matrix[:, j]) for j, name in enumerate(names)]
+
+
+def column_names(names: Sequence[str] | None, n_columns: int, where: str) -> list[str]:
+    """Return the names that are given for the columns of an array, or x0, x1, ...; raise if they are not good ones."""
+    names = [f"x{j}" for j in range(n_columns)] if names is None else list(map(str, names))
+    if len(names) != n_columns:
+        raise InputError(f"{where}: {len(names)} names for {n_columns} columns: give one name per column")
+    check_names(names, where)
+    return names
 
 
 def from_frame(frame: Any) -> list[RawColumn]:

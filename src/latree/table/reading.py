@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,12 @@ import numpy as np
 from latree._util.progress import Progress, no_progress
 from latree._util.text import did_you_mean
 from latree.errors import InputError
-from latree.table.chunks import Block
-from latree.table.columns import DEFAULT_MISSING, Column
+from latree.table.columns import DEFAULT_MISSING, Column, are_counted
 from latree.table.discretize import learn_columns
-from latree.table.encode import Unseen, code_type, encode_column
+from latree.table.encode import Unseen
 from latree.table.learnable import FEW_STATES
 from latree.table.readers import open_source
-from latree.table.sources import RawBatch, RowSource, RowWeights, count_rows
+from latree.table.sources import Encoder, RawBatch, RowSource, RowWeights, count_rows
 from latree.table.table import Table
 
 # Number of bins of a numeric column.
@@ -37,6 +35,8 @@ def as_table(
     missing: Collection[str] = DEFAULT_MISSING,
     unseen: Unseen = "error",
     drop: Collection[str] = (),
+    format: str | None = None,
+    counts: bool = False,
     client: Any = None,
     progress: Progress = no_progress,
 ) -> Table:
@@ -47,16 +47,18 @@ def as_table(
 
     Parameters
     ----------
-    data : Table, data frame, 2-D array, or path of a CSV, TSV or Parquet file
+    data : Table, data frame, 2-D array, sparse matrix, or path of a file
         A Table is returned unchanged. A frame may be of pandas, polars, pyarrow or any other library that narwhals
         supports. A path may be a pattern, such as ``"folder/*.parquet"``; text files may be gzipped. Files may be
         larger than memory: their codes, one byte per cell, then go to a temporary file. The rows of a Dask dataframe
-        stay on the cluster.
+        stay on the cluster. A sparse matrix of scipy, or an object that has one as its ``X`` and names as its
+        ``var_names``, such as AnnData, stays sparse.
     columns : sequence of Column, optional
         Columns of another table: the data are encoded with their bins and categories, in their order, and other columns
         of the data are ignored. By default the columns are learned from the data.
     names : sequence of str, optional
-        Names for the columns of an array; x0, x1, ... by default.
+        Names for the columns of an array or a sparse matrix, such as ``vectorizer.get_feature_names_out()``; x0, x1,
+        ... by default.
     weights : array of float or str, optional
         One weight per row, or the name of the column that holds the weights. A row of weight 3 counts as three rows,
         also for smoothing and BIC.
@@ -69,6 +71,11 @@ def as_table(
         What to do with a category that ``columns`` do not have.
     drop : collection of str
         Names of columns to leave out.
+    format : str, optional
+        The format of a file whose ending does not tell it: "csv", "parquet", "npz" or "mtx".
+    counts : bool
+        For a sparse matrix: whether its numbers are used, with bins as in an array. By default a cell that is not zero
+        is True, and others are False. Given ``columns`` know what they are.
     client : dask.distributed.Client, optional
         The cluster that reads Parquet files and keeps their rows. For a Dask dataframe, Dask's default client by
         default.
@@ -109,7 +116,9 @@ def as_table(
             data = np.asarray(data)
         except ValueError:
             raise InputError("the data: rows of different lengths: give every row the same number of cells") from None
-    source = open_source(data, names, client, progress)
+    if columns is not None:
+        counts = are_counted(columns)
+    source = open_source(data, names, client, progress, format=format, counts=counts)
     if weights is not None:
         source = _with_weights(source, weights, missing)
     wanted = _without(source, drop)
@@ -117,20 +126,22 @@ def as_table(
         if columns is None:
             columns = learn_columns(source, wanted, bins, missing)
             unseen = "missing"  # only rows of weight zero can have values that the columns do not
-        elif isinstance(data, np.ndarray):
-            if len(wanted) != len(columns):
-                raise InputError(
-                    f"{len(wanted)} columns where the model has {len(columns)}: pass the same columns in the same order"
-                )
         else:
-            wanted = names_in(columns, wanted)
-        encode = partial(encode_batch, columns=tuple(columns), names=tuple(wanted), unseen=unseen)
-        return Table(tuple(columns), source.store(encode, wanted))
+            wanted = names_in(source, columns, wanted)
+        return Table(tuple(columns), source.store(Encoder(tuple(columns), tuple(wanted), unseen), wanted))
 
 
-def names_in(columns: Sequence[Column], names: Collection[str]) -> list[str]:
-    """Return the names of a model's columns; raise if data with these names lack some."""
+def names_in(source: RowSource, columns: Sequence[Column], names: Sequence[str]) -> list[str]:
+    """Return how data with these names call the columns of a model; raise if they lack some."""
+    if source.matching == "positions":
+        if len(names) != len(columns):
+            raise InputError(
+                f"{len(names)} columns where the model has {len(columns)}: pass the same columns in the same order"
+            )
+        return list(names)
     absent = [column.name for column in columns if column.name not in names]
+    if source.matching == "items":
+        absent = []  # an item that no row has is in none of them
     if len(absent) == 1:
         raise InputError(f"there is no column {absent[0]!r}, which the model needs: add it; its cells may be missing")
     if absent:
@@ -139,16 +150,6 @@ def names_in(columns: Sequence[Column], names: Collection[str]) -> list[str]:
             "missing"
         )
     return [column.name for column in columns]
-
-
-def encode_batch(batch: RawBatch, columns: tuple[Column, ...], names: tuple[str, ...], unseen: Unseen) -> Block:
-    """Encode raw cells as codes of known columns; ``names`` are the names of these columns in the data."""
-    dtype = code_type(columns)
-    codes = np.empty((count_rows(batch.columns.values()) if names else 0, len(names)), dtype=dtype, order="F")
-    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
-        signed = encode_column(column, batch.columns[name], unseen)
-        codes[:, j] = np.where(signed < 0, np.iinfo(dtype).max, signed)
-    return Block(codes, batch.weights)
 
 
 @contextmanager

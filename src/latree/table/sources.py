@@ -5,10 +5,10 @@ of about two million cells, and large files are read again at every pass.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered
 from latree.errors import InputError
 from latree.table.chunks import Block, concatenate
+from latree.table.columns import Column
 from latree.table.disk import store_blocks
-from latree.table.encode import number_too_large, parse_numbers
+from latree.table.encode import Unseen, code_type, encode_column, number_too_large, parse_numbers
 from latree.table.memory import MemoryRows, Rows
 from latree.table.raw import RawColumn
 
@@ -30,13 +31,44 @@ _TEXT_BYTES = 100
 
 Result = TypeVar("Result")
 Names: TypeAlias = Sequence[str] | None  # columns to read; None for all
+# How the columns of a model are found in other data: by their names; by their positions, where data have no names; or
+# as items, of which data name only those that are there somewhere.
+Matching: TypeAlias = Literal["names", "positions", "items"]
 
 
 class RawBatch(NamedTuple):
     """Some consecutive rows of raw data: columns by name, and one weight per row or None."""
 
-    columns: dict[str, RawColumn]
+    columns: Mapping[str, RawColumn]
     weights: FloatArray | None
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Encodes batches of raw cells as codes of known columns.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    names : tuple of str
+        The names of these columns in the data.
+    unseen : {"error", "missing"}
+        What to do with a category that a column does not have.
+    """
+
+    columns: tuple[Column, ...]
+    names: tuple[str, ...]
+    unseen: Unseen
+
+    def __call__(self, batch: RawBatch) -> Block:
+        """Encode a batch."""
+        dtype = code_type(self.columns)
+        n_rows = count_rows(batch.columns.values()) if self.names else 0
+        codes = np.empty((n_rows, len(self.names)), dtype=dtype, order="F")
+        for j, (column, name) in enumerate(zip(self.columns, self.names, strict=True)):
+            signed = encode_column(column, batch.columns[name], self.unseen)
+            codes[:, j] = np.where(signed < 0, np.iinfo(dtype).max, signed)
+        return Block(codes, batch.weights)
 
 
 @dataclass(frozen=True)
@@ -57,7 +89,7 @@ class RowWeights:
     array: FloatArray | None
     missing: tuple[str, ...]
 
-    def for_batch(self, columns: dict[str, RawColumn], start: int | None) -> FloatArray:
+    def for_batch(self, columns: Mapping[str, RawColumn], start: int | None) -> FloatArray:
         """Return the weights of a batch; raise if one is not a valid weight.
 
         ``start`` is the number of the first row of the batch, or None where that is not known.
@@ -115,11 +147,14 @@ class RowSource(ABC):
     names : tuple of str
         Names of the columns, without that of the weights.
     weights : RowWeights or None
+    matching : {"names", "positions", "items"}
+        How the columns of a model are found in these data.
     """
 
     where: str
     names: tuple[str, ...]
     weights: RowWeights | None
+    matching: Matching = field(default="names", kw_only=True)
 
     @abstractmethod
     def reduce(
@@ -128,7 +163,7 @@ class RowSource(ABC):
         """Apply ``measure`` to all batches, and merge the results."""
 
     @abstractmethod
-    def store(self, encode: Callable[[RawBatch], Block], names: Names) -> Rows:
+    def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes as rows of a table."""
 
     def with_weights(self, weights: RowWeights) -> "RowSource":
@@ -165,7 +200,7 @@ class LocalSource(RowSource):
         """Apply ``measure`` to all batches, and merge the results in order."""
         return reduce(merge, map_ordered(measure, self.batches(names)))
 
-    def store(self, encode: Callable[[RawBatch], Block], names: Names) -> Rows:
+    def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes in memory or on disk."""
         blocks = map_ordered(encode, self.batches(names))
         return store_blocks(blocks) if self.may_go_to_disk else MemoryRows.from_block(concatenate(blocks))
@@ -178,9 +213,10 @@ class LocalSource(RowSource):
             start += count_rows(columns)
 
 
-def memory_source(where: str, columns: list[RawColumn]) -> LocalSource:
+def memory_source(where: str, columns: list[RawColumn], matching: Matching = "names") -> LocalSource:
     """Return a source of data that are all in memory."""
-    return LocalSource(where, tuple(raw.name for raw in columns), None, lambda names: iter([columns]))
+    names = tuple(raw.name for raw in columns)
+    return LocalSource(where, names, None, lambda names: iter([columns]), matching=matching)
 
 
 def file_source(where: str, names: Sequence[str], read: Callable[[Names], Iterator[list[RawColumn]]]) -> LocalSource:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latree._util.progress import Progress, no_progress
-from latree.table.columns import Column
+from latree.table.columns import Column, are_counted
 from latree.table.encode import Unseen
 from latree.table.memory import MemoryRows
 from latree.table.readers import open_source
-from latree.table.reading import encode_batch, errors_naming, names_in, no_column
-from latree.table.sources import LocalSource
+from latree.table.reading import errors_naming, names_in, no_column
+from latree.table.sources import Encoder, LocalSource
 from latree.table.table import Table
 
 
@@ -26,6 +26,7 @@ def stream_rows(
     columns: Sequence[Column],
     *,
     identifier: str | None = None,
+    format: str | None = None,
     unseen: Unseen = "error",
     progress: Progress = no_progress,
 ) -> Iterator[StreamedRows]:
@@ -34,11 +35,13 @@ def stream_rows(
     Parameters
     ----------
     path : Path
-        A text or Parquet file, or a pattern that matches several.
+        A file, or a pattern that matches several.
     columns : sequence of Column
         The columns of a model; the file must have them all.
     identifier : str, optional
         Another column of the file whose cells are kept as texts.
+    format : str, optional
+        The format of the file, if its ending does not tell it.
     unseen : {"error", "missing"}
         What to do with a category that ``columns`` do not have.
     progress : callable
@@ -49,17 +52,17 @@ def stream_rows(
     StreamedRows
         The first may be empty.
     """
-    source = open_source(path, None, None, progress)
+    source = open_source(path, None, None, progress, format=format, counts=are_counted(columns))
     assert isinstance(source, LocalSource)  # there is no cluster
     if identifier is not None and identifier not in source.names:
         raise no_column(source, identifier, "that names rows")
     with errors_naming(source.where):
-        wanted = names_in(columns, source.names)
+        wanted = names_in(source, columns, source.names)
+        encode = Encoder(tuple(columns), tuple(wanted), unseen)
         for batch in source.batches(list(dict.fromkeys([*wanted, *([identifier] if identifier else [])]))):
-            block = encode_batch(batch, tuple(columns), tuple(wanted), unseen)
             texts = None
             if identifier is not None:
                 raw = batch.columns[identifier]
                 labels = raw.labels()
                 texts = [labels[code] for code in raw.codes.tolist()]
-            yield StreamedRows(Table(tuple(columns), MemoryRows.from_block(block)), texts)
+            yield StreamedRows(Table(tuple(columns), MemoryRows.from_block(encode(batch))), texts)

@@ -100,12 +100,6 @@ def delimiter_of(path: Path | None) -> str:
     return "\t" if path is not None and path.suffix == ".tsv" else ","
 
 
-def is_text_file(path: Path) -> bool:
-    """Return whether a file has the name of a text file that this module reads."""
-    name = path.name.lower().removesuffix(".gz")
-    return name.endswith((".csv", ".tsv", ".txt"))
-
-
 def _reader(path: Path, stream: TextIO) -> tuple[list[str], "_csv.Reader"]:
     """Read the header, and return it with a reader of the rows."""
     # The delimiter is the candidate that occurs most often in the first line, outside of quotes.
