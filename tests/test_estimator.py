@@ -36,7 +36,7 @@ MANY_COLUMNS = "predict returns one column per group, as for dense data"
 
 
 def expected_to_fail(estimator):
-    """Nothing, but where edges are tested on held-out rows."""
+    """Return the checks that do not hold, and why."""
     return ({"check_sample_weight_equivalence_on_dense_data": REPEATED} if estimator.method == "auto" else {}) | {
         "check_sample_weight_equivalence_on_sparse_data": "its cells are all there, and presence is constant",
         "check_estimator_sparse_array": MANY_COLUMNS,
