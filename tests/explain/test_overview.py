@@ -7,7 +7,7 @@ import pytest
 from helpers.models import chain_model, copying_model, model_on, star
 from latree.explain import order_states, with_groups
 from latree.explain.loadings import loading_matrix
-from latree.explain.overview import columns_of_groups, group_facts, group_lines, group_rows
+from latree.explain.overview import columns_of_groups, group_facts, group_lines, group_table
 from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
@@ -94,7 +94,7 @@ def test_columns_come_in_the_same_order_everywhere():
     model = with_groups(copying_model(tree, lambda u, v: (0.5, 0.9, 0.7)[min(u, v)]))
     assert model.groups[0].columns == ("a", "b", "c")
     assert group_lines(model)[2] == "b, c +1  b, c, a"
-    assert [row[0] for row in group_rows(model)] == group_facts(model)[0]["columns"] == ["b", "c", "a"]
+    assert [row[0] for row in group_table(model)[1:]] == group_facts(model)[0]["columns"] == ["b", "c", "a"]
     # Parts and unions of groups, too: by the loadings on their own hidden variable.
     model = scales("a", "b", "c", "d", between=(0.4, 0.1, 0.4))
     for group, columns in zip(model.groups, columns_of_groups(model), strict=True):
@@ -108,8 +108,8 @@ def test_columns_without_a_group():
     tree = Tree("abcdefgh", [(0, 8), (1, 8), (2, 8), (3, 4)])
     model = with_groups(copying_model(tree, lambda *_: 0.5))
     assert group_lines(model) == ["2 groups in 8 columns", "", "a, b +1      a, b, c", "d, e", "in no group  f, g, h"]
-    assert [row[:2] for row in group_rows(model)[-3:]] == [("f", ""), ("g", ""), ("h", "")]
-    assert {row[2] for row in group_rows(model)[3:]} == {""}  # columns that are connected directly have no loading
+    assert [row[:2] for row in group_table(model)[-3:]] == [("f", ""), ("g", ""), ("h", "")]
+    assert {row[2] for row in group_table(model)[4:]} == {""}  # columns that are connected directly have no loading
     assert group_lines(with_groups(model_on(Tree("ab", []), [2, 2], 0))) == [
         "no groups in 2 columns: no column depends on another one"
     ]
@@ -169,7 +169,7 @@ def test_rows_have_loadings_with_sign_stability_and_the_group_above():
         for group in model.groups
     ]
     model = replace(model, groups=tuple(groups))
-    rows = {row[0]: row[1:] for row in group_rows(model)}
+    rows = {row[0]: row[1:] for row in group_table(model)[1:]}
     assert list(rows) == [f"{name}{number}" for name in "abcd" for number in range(3)]
     matrix = loading_matrix(model)
     for node, name in enumerate(model.tree.names):
@@ -195,4 +195,16 @@ def test_rows_have_loadings_with_sign_stability_and_the_group_above():
 def test_a_chain_of_columns_is_a_group_without_loadings():
     given_before = [[0.9, 0.1], [0.1, 0.9]]
     model = with_groups(chain_model(given_before, [[0.5], [0.5]], given_before, given_before))
-    assert [row[2] for row in group_rows(model)] == [""] * 4
+    assert [row[2] for row in group_table(model)[1:]] == [""] * 4
+
+
+def test_descriptions_are_one_more_column():
+    given_before = [[0.9, 0.1], [0.1, 0.9]]
+    model = with_groups(chain_model(given_before, [[0.5], [0.5]], given_before, given_before))
+    assert "description" not in group_table(model)[0]
+    first = replace(model.columns[0], description="The first question")
+    table = group_table(replace(model, columns=(first, *model.columns[1:])))
+    assert table[0] == (*group_table(model)[0], "description")
+    assert {row[0]: row[-1] for row in table[1:]} == {
+        column.name: "The first question" if column.name == first.name else "" for column in model.columns
+    }

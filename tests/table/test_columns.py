@@ -33,6 +33,13 @@ def test_unusual_values_survive_decoding_and_json(values):
     assert through_json(table.columns[0]) == table.columns[0]
 
 
+def test_descriptions_survive_json_and_do_not_count():
+    column = Column("q1", "integer", ("1", "2"), ordered=True, description="Do you like it?")
+    assert through_json(column).description == "Do you like it?"
+    assert column == Column("q1", "integer", ("1", "2"), ordered=True)
+    assert "description" not in Column("q1", "integer", ("1", "2")).to_dict()
+
+
 CUTS = {"cuts": [0.5], "centers": [0, 1]}
 GOOD = {"name": "x", "kind": "number", "categories": ["a", "b"], "ordered": True, "missing": [], **CUTS}
 UNCUT = {"cuts": None, "centers": None}
@@ -43,6 +50,7 @@ BAD = (
     + [{"centers": bad} for bad in (None, [0], [1, 0], [0, float("inf")], [0, None])]
     + [{"categories": ["a", "b", "c"], "cuts": bad, "centers": [0, 1, 2]} for bad in ([1, 0], [1, 1])]
     + [{"ordered": bad} for bad in (None, 1, "true", False)]
+    + [{"description": bad} for bad in (None, 3, ["a"], "\ud800")]
     + [UNCUT, UNCUT | {"kind": "integer", "categories": ["1.5"]}]
     + [UNCUT | {"kind": "text", "categories": [str(x) for x in range(65_536)]}]
 )

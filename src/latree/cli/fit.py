@@ -243,16 +243,16 @@ def _learn(
 def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None, progress: "Progress") -> None:
     from latree._util.files import new_folder, to_json, write_text
     from latree.explain.loadings import loading_columns, profile_columns
-    from latree.explain.overview import HEADER, group_rows
+    from latree.explain.overview import group_table
     from latree.report import report_html
-    from latree.table.textfile import write_cells, write_columns
+    from latree.table.textfile import write_columns, write_lines
 
     with new_folder(out, common.may_replace()) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
         write_text(folder / "report.html", report_html(learned.model, learned.table, labels=labels, progress=progress))
-        write_text(folder / "groups.csv", write_cells(list(HEADER), group_rows(learned.model)))
+        write_text(folder / "groups.csv", write_lines(group_table(learned.model)))
         learned.model.save(folder / "model.json")
         write_text(folder / "loadings.csv", write_columns(loading_columns(learned.model)))
         profiles = profile_columns(learned.model)

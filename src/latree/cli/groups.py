@@ -29,14 +29,14 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     """
     from latree._util.files import to_json
     from latree.explain import with_groups
-    from latree.explain.overview import HEADER, group_facts, group_lines, group_rows
+    from latree.explain.overview import group_facts, group_lines, group_table
 
     loaded = common.load_model(model)
     if not loaded.groups:
         loaded = with_groups(loaded)
     if out is not None:
         with common.rows_output(out) as write:
-            write([HEADER, *group_rows(loaded)])
+            write(group_table(loaded))
         click.echo(f"Written to {out}")
     elif as_json:
         click.echo(to_json(group_facts(loaded)), nl=False)

@@ -1,9 +1,10 @@
 """The command that says where rows stand: scores, states, and how unusual each row is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -13,12 +14,16 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.explain import Reliability, RowScores
+    from latree.table.statfile import Variable
 
 
 @click.command()
 @click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file)
-@common.out_file
+@common.new_output(
+    "New .csv, .tsv or .txt file, or a .sav file for SPSS; by default the rows are printed.",
+    endings=(*common.TABLE_ENDINGS, ".sav"),
+)
 @click.option(
     "--of",
     type=common.Choice(["groups", "hidden"]),
@@ -37,7 +42,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     and cells may be missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the
     most probable state of the group's hidden variable, and the probability of that state. The last column is the
     log-likelihood of the row in nats: the lower, the more unusual is the row. With --out, the reliability of each score
-    is printed. The result is a CSV file that opens in a spreadsheet; DATA may be larger than memory.
+    is printed. The result is a CSV file that opens in a spreadsheet, or a file of SPSS with labels; DATA may be larger
+    than memory.
 
     Example: latree transform run/model.json data.csv --id person --out scores.csv
     """
@@ -54,7 +60,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0
-    with common.rows_output(out) as write, progress_bars(not options["quiet"]) as stages:
+    with _scores_output(out, identifier) as write, progress_bars(not options["quiet"]) as stages:
         reading = stages("Scoring the rows")
         for part in stream_rows(
             data,
@@ -69,9 +75,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
             lines = part.table.map(scorer.block)
             found = reliability_sums(scorer, part.table.rows.fetch(np.arange(len(lines))), lines)
             sums = found if sums is None else add(sums, found)
-            names = part.identifiers or range(n_rows + 1, n_rows + len(lines) + 1)
-            header = [] if n_rows else [_header(scorer.names, identifier)]
-            write(chain(header, _cells(names, scorer.rows_of(lines))))
+            write(part.identifiers or range(n_rows + 1, n_rows + len(lines) + 1), scorer.rows_of(lines))
             n_rows += len(lines)
         if n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
@@ -84,9 +88,62 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         click.echo(f"Written to {out}")
 
 
-def _header(names: Sequence[str], identifier: str | None) -> list[str]:
+# Writes the scores of some rows, with their names or numbers.
+WriteScores: TypeAlias = "Callable[[Sequence[Any], RowScores], None]"
+
+
+@contextmanager
+def _scores_output(out: Path | None, identifier: str | None) -> "Iterator[WriteScores]":
+    """Yield a function that prints scores, or writes them to a new file, whole or not at all."""
+    if out is None or out.suffix.lower() != ".sav":
+        with common.rows_output(out) as write_rows:
+            header = [identifier or "row"]
+
+            def write(names: Sequence[Any], rows: "RowScores") -> None:
+                write_rows(chain([_header(header.pop(), rows.names)] if header else [], _cells(names, rows)))
+
+            yield write
+        return
+    from latree._util.files import refuse_existing, write_bytes
+    from latree.table.statfile import pyreadstat_module, sav_content
+
+    pyreadstat_module(out)  # says that it is not installed before the work starts
+    parts: list[tuple[Sequence[Any], RowScores]] = []
+    yield lambda names, rows: parts.append((names, rows))
+    content = sav_content(out, list(_variables(parts, identifier or "row")))
+    refuse_existing(out, common.may_replace())  # a file may have appeared there during the work
+    write_bytes(out, content)
+
+
+def _variables(parts: "Sequence[tuple[Sequence[Any], RowScores]]", identifier: str) -> "Iterator[Variable]":
+    """Yield the variables of an SPSS file: the same columns as in a text file, with states by number and label."""
+    import numpy as np
+
+    from latree.table.statfile import Variable
+
+    rows = [part for _, part in parts]
+    yield Variable(identifier, identifier, [name for names, _ in parts for name in names])
+    for j, name in enumerate(rows[0].names):
+        columns = {
+            "": [part.scores[:, j] for part in rows],
+            "standard error": [part.errors[:, j] for part in rows],
+            "state": [np.where(part.states[:, j] < 0, np.nan, part.states[:, j]) for part in rows],
+            "probability": [part.probabilities[:, j] for part in rows],
+        }
+        for what, values in columns.items():
+            states = dict(enumerate(rows[0].state_names[j])) if what == "state" else None
+            label = f"{name}: {what}" if what else name
+            yield Variable(f"{name} {_SHORT[what]}", label, np.concatenate(values), states)
+    yield Variable("log-likelihood", "log-likelihood", np.concatenate([part.log_likelihood for part in rows]))
+
+
+# How the names of variables in SPSS, which are short, end.
+_SHORT = {"": "", "standard error": "se", "state": "state", "probability": "p"}
+
+
+def _header(identifier: str, names: Sequence[str]) -> list[str]:
     parts = ("", ": standard error", ": state", ": probability")
-    return [identifier or "row", *(name + part for name in names for part in parts), "log-likelihood"]
+    return [identifier, *(name + part for name in names for part in parts), "log-likelihood"]
 
 
 def _cells(identifiers: Iterable[object], rows: "RowScores") -> Iterator[list[object]]:

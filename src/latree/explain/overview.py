@@ -7,8 +7,8 @@ from latree._util.text import one_line, plural, shortened
 from latree.explain.loadings import column_loadings
 from latree.model import Group, LatentTreeModel
 
-# The columns of groups.csv.
-HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
+# The columns of groups.csv, and one more if columns have descriptions.
+_HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
 # If no name of a group, with its stability, is longer than this, names stand left of the columns, otherwise above them.
 _MAX_NAME = 28
 _INDENT = 4
@@ -75,18 +75,22 @@ def columns_of_groups(model: LatentTreeModel) -> list[list[GroupColumn]]:
     return listed
 
 
-def group_rows(model: LatentTreeModel) -> list[tuple[str, str, str, str, str, str]]:
-    """Return one line of text cells per column of the data: see ``HEADER``.
+def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
+    """Return the lines of groups.csv: the header, and one line of text cells per column of the data.
 
     Columns are listed group by group, those with the strongest loadings first. Columns in no group come last, with
     empty cells. A loading is empty if the group has no hidden variable, a stability if it was not computed.
     """
-    rows = []
+    rows: list[tuple[str, ...]] = [_HEADER]
     for group, columns in _main_groups(model):
         above = "" if group.parent is None else model.groups[group.parent].name
         for name, loading, stability in columns:
             rows.append((name, group.name, _cell(loading), _cell(stability), above, group.hidden or ""))
-    return rows + [(column, "", "", "", "", "") for column in _columns_in_no_group(model)]
+    rows += [(column, "", "", "", "", "") for column in _columns_in_no_group(model)]
+    descriptions = {column.name: column.description for column in model.columns}
+    if not any(descriptions.values()):
+        return rows
+    return [(*_HEADER, "description"), *((*row, descriptions[row[0]]) for row in rows[1:])]
 
 
 def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:

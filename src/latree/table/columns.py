@@ -1,7 +1,7 @@
 """What a column of a table is: its name, its states, and how raw values become codes and back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, TypeAlias, TypeGuard
@@ -43,6 +43,8 @@ class Column:
     ordered : bool
         Whether the states are in an order from low to high: numbers, bins, booleans (False is below True) and ordered
         categories are. Texts and plain categories are not; their states are sorted by label only to be listed.
+    description : str
+        A longer text, such as the wording of a question. Columns that differ only in it are equal.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Column:
     cuts: tuple[float, ...] | None = None
     centers: tuple[float, ...] | None = None
     ordered: bool = False
+    description: str = field(default="", compare=False)
 
     @property
     def n_states(self) -> int:
@@ -96,6 +99,8 @@ class Column:
         }
         if self.cuts is not None and self.centers is not None:
             plain |= {"cuts": list(self.cuts), "centers": list(self.centers)}
+        if self.description:
+            plain["description"] = self.description
         return plain
 
     @classmethod
@@ -123,8 +128,11 @@ class Column:
             raise InputError(f"column {name!r:.60}: its categories must be 1 to {MAX_STATES} different texts")
         if not isinstance(ordered, bool):
             raise InputError(f"column {name!r:.60}: ordered is {ordered!r:.60}; it must be true or false")
+        description = plain.get("description", "")
+        if not is_text(description):
+            raise InputError(f"column {name!r:.60}: its description is not text: {description!a:.60}")
         if cuts is None and centers is None:
-            column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered)
+            column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered, description=description)
             _check_decodes(column)
             return column
         if kind not in ("integer", "number") or not _increases(cuts, len(categories) - 1, strictly=True):
@@ -134,7 +142,7 @@ class Column:
         if not ordered:
             raise InputError(f"column {name!r:.60}: it has bins, so ordered must be true")
         numbers = tuple(map(float, cuts)), tuple(map(float, centers))
-        return cls(name, kind, tuple(categories), tuple(missing), *numbers, ordered=True)
+        return cls(name, kind, tuple(categories), tuple(missing), *numbers, ordered=True, description=description)
 
 
 def are_counted(columns: Sequence[Column]) -> bool:

@@ -11,6 +11,7 @@ from latree.errors import InputError
 from latree.table.matrixfile import matrix_source
 from latree.table.parquet import parquet_source
 from latree.table.sources import RowSource
+from latree.table.statfile import stat_source
 from latree.table.textfile import text_source
 
 
@@ -67,6 +68,8 @@ class FileFormat(NamedTuple):
 FORMATS = (
     FileFormat("csv", (".csv", ".tsv", ".txt"), lambda r: text_source(r.where, r.paths, r.progress), gzipped=True),
     FileFormat("parquet", (".parquet", ".pq"), lambda r: parquet_source(r.where, r.paths, r.progress)),
+    FileFormat("sav", (".sav", ".zsav"), lambda r: stat_source(r.path, "sav")),
+    FileFormat("dta", (".dta",), lambda r: stat_source(r.path, "dta")),
     FileFormat("npz", (".npz",), lambda r: matrix_source(r.path, "npz", r.names, r.counts)),
     FileFormat("mtx", (".mtx",), lambda r: matrix_source(r.path, "mtx", r.names, r.counts), gzipped=True),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def as_table(
     drop : collection of str
         Names of columns to leave out.
     format : str, optional
-        The format of a file whose ending does not tell it: "csv", "parquet", "npz" or "mtx".
+        The format of a file whose ending does not tell it: "csv", "parquet", "sav", "dta", "npz" or "mtx".
     counts : bool
         For a sparse matrix: whether its numbers are used, with bins as in an array. By default a cell that is not zero
         is True, and others are False. Given ``columns`` know what they are.
@@ -125,6 +126,7 @@ def as_table(
     with errors_naming(source.where):
         if columns is None:
             columns = learn_columns(source, wanted, bins, missing)
+            columns = [replace(column, description=source.descriptions.get(column.name, "")) for column in columns]
             unseen = "missing"  # only rows of weight zero can have values that the columns do not
         else:
             wanted = names_in(source, columns, wanted)

@@ -149,12 +149,15 @@ class RowSource(ABC):
     weights : RowWeights or None
     matching : {"names", "positions", "items"}
         How the columns of a model are found in these data.
+    descriptions : mapping of str to str
+        A longer text about some of the columns, by their names.
     """
 
     where: str
     names: tuple[str, ...]
     weights: RowWeights | None
     matching: Matching = field(default="names", kw_only=True)
+    descriptions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @abstractmethod
     def reduce(

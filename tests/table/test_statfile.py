@@ -1,0 +1,187 @@
+"""Files of SPSS and Stata: labels, missing values, descriptions and weights; scores that are written back."""
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+from click.testing import CliRunner
+
+from helpers.damage import count_refused
+from helpers.tables import assert_error
+from latree.__main__ import commands
+from latree.errors import InputError
+from latree.table import as_table
+from latree.table.statfile import sav_names
+
+ANSWERS = {1: "no", 2: "maybe", 3: "yes", 9: "refused"}
+FRAME = pd.DataFrame(
+    {
+        "a": [3.0, 2, 9, np.nan, 1, 2],
+        "ends": [1.0, 2, 3, 4, 5, 5],
+        "age": [18.0, 99, 30, 30, 40, 98],
+        "size": [1.5, 2.5, 3.5, np.nan, 4, 1],
+        "sex": ["m", "f", "", "x", "m", "f"],
+        "twice": [1.0, 2, 3, 1, 2, 3],
+        "day": [pd.Timestamp(2020, 1, day).date() for day in (1, 2, 3, 1, 2, 3)],
+        "w": [1.0, 2, 1, 1, 2, 1],
+    }
+)
+DETAILS = {
+    "column_labels": {"a": "Do you\nlike  it?", "w": "weight"},
+    "variable_value_labels": {
+        "a": ANSWERS,
+        "ends": {1: "never", 5: "always"},
+        "age": {98: "do not know", 99: "refused"},
+        "sex": {"m": "male", "f": "female"},
+        "twice": {1: "same", 2: "same", 3: " "},
+    },
+}
+SPSS_ONLY = {
+    "missing_ranges": {"a": [9], "age": [{"lo": 98, "hi": 99}]},
+    "variable_measure": {"a": "nominal", "ends": "ordinal", "age": "scale", "size": "scale"},
+}
+
+
+def write_sav(path, frame=FRAME, **details):
+    pyreadstat.write_sav(frame, path, compress=path.suffix == ".zsav", **(details or DETAILS | SPSS_ONLY))
+    return path
+
+
+def column(table, name):
+    (found,) = (column for column in table.columns if column.name == name)
+    return found
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav"])
+def test_labels_are_categories_in_the_order_of_their_values(tmp_path, ending):
+    table = as_table(write_sav(tmp_path / f"survey{ending}"), bins=0, weights="w")
+    values = table.decode()
+    assert values["a"] == ["yes", "maybe", None, None, "no", "maybe"]  # 9 is declared missing
+    assert (column(table, "a").categories, column(table, "a").ordered) == (("no", "maybe", "yes"), True)
+    assert column(table, "ends").categories == ("never", "2", "3", "4", "always")
+    assert column(table, "ends").ordered
+    assert values["age"] == [18, None, 30, 30, 40, None]  # only its missing values have labels
+    assert values["size"] == [1.5, 2.5, 3.5, None, 4.0, 1.0]
+    assert values["sex"] == ["male", "female", None, "x", "male", "female"]
+    assert not column(table, "sex").ordered
+    assert column(table, "twice").categories == ("same (1)", "same (2)", "3")
+    assert values["day"][0] == "2020-01-01"
+    assert table.total_weight == 8
+    assert column(table, "a").description == "Do you like it?"
+    assert column(table, "size").description == ""
+
+
+def test_a_scale_is_numbers_also_with_labels(tmp_path):
+    details = {"variable_value_labels": {"ends": {1: "never", 5: "always"}}}
+    measures = {"scale": "integer", "ordinal": "text", "unknown": "text"}
+    for measure, kind in measures.items():
+        path = write_sav(tmp_path / f"{measure}.sav", **details, variable_measure={"ends": measure})
+        assert column(as_table(path, bins=0), "ends").kind == kind
+    alone = write_sav(tmp_path / "alone.sav", variable_value_labels={"ends": {1: "never"}})
+    assert column(as_table(alone, bins=0), "ends").kind == "integer"
+
+
+def test_stata_files(tmp_path):
+    path = tmp_path / "survey.dta"
+    pyreadstat.write_dta(FRAME, path, column_labels=DETAILS["column_labels"], variable_value_labels={"a": ANSWERS})
+    table = as_table(path, bins=0)
+    assert table.decode()["a"] == ["yes", "maybe", "refused", None, "no", "maybe"]
+    assert column(table, "a").categories == ("no", "maybe", "yes", "refused")
+    assert column(table, "a").description == "Do you like it?"
+    tagged = tmp_path / "tagged.dta"
+    frame = pd.DataFrame({"q": pd.Series([1, 2, "a", 2], dtype=object), "r": [1, 2, 1, 2]})
+    pyreadstat.write_dta(
+        frame,
+        tagged,
+        missing_user_values={"q": ["a"]},
+        variable_value_labels={"q": {1: "no", 2: "yes", "a": "refused"}},
+    )
+    assert as_table(tagged).decode()["q"] == ["no", "yes", None, "yes"]
+
+
+def test_new_rows_with_other_values_are_encoded_alike(tmp_path):
+    table = as_table(write_sav(tmp_path / "survey.sav"), bins=0)
+    other = FRAME.assign(a=[1.0, 7, 2, 3, 9, np.nan])
+    path = write_sav(tmp_path / "other.sav", other)
+    assert_error(path, "column 'a'", "'7' was never seen", columns=table.columns)
+    assert as_table(path, columns=table.columns, unseen="missing").decode()["a"] == [
+        "no",
+        None,
+        "maybe",
+        "yes",
+        None,
+        None,
+    ]
+    # A CSV file with the labels as texts is read in the same way.
+    as_text = tmp_path / "labels.csv"
+    as_text.write_text("a\nmaybe\nno\n")
+    assert as_table(as_text, columns=[column(table, "a")]).codes().tolist() == [[1], [0]]
+
+
+def survey(tmp_path, n_rows=300):
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 2, n_rows)
+    items = {f"q{j}": 1 + hidden + (rng.random(n_rows) < 0.15) * 1.0 for j in range(5)}
+    frame = pd.DataFrame(
+        {"person": [f"p{i}" for i in range(n_rows)], **items, "weight": rng.integers(1, 3, n_rows) * 1.0}
+    )
+    labels = {name: {1: "no", 2: "maybe", 3: "yes"} for name in items}
+    questions = {name: f"Question {name}" for name in list(items)[:4]}
+    return write_sav(tmp_path / "survey.sav", frame, variable_value_labels=labels, column_labels=questions)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(commands, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output or result.exception
+    return result.output
+
+
+def test_a_survey_from_spss_and_back(tmp_path):
+    data, folder = survey(tmp_path), tmp_path / "run"
+    run("fit", data, "--drop", "person", "--weights", "weight", "--method", "lcm", "--out", folder, "--quiet")
+    model = json.loads((folder / "model.json").read_text())
+    assert [c.get("description") for c in model["columns"]] == [*(f"Question q{j}" for j in range(4)), None]
+    lines = list(csv.reader((folder / "groups.csv").read_text().splitlines()))
+    assert lines[0][-1] == "description"
+    assert {line[0]: line[-1] for line in lines[1:]}["q2"] == "Question q2"
+    run("transform", folder, data, "--id", "person", "--out", tmp_path / "scores.csv", "--quiet")
+    run("transform", folder, data, "--id", "person", "--out", tmp_path / "scores.sav", "--quiet")
+    expected = list(csv.reader((tmp_path / "scores.csv").read_text().splitlines()))
+    cells, facts = pyreadstat.read_sav(tmp_path / "scores.sav", apply_value_formats=True)
+    assert facts.column_labels == expected[0]
+    for (name, values), given in zip(cells.items(), zip(*expected[1:], strict=True), strict=True):
+        assert [x if isinstance(x, str) else f"{x:.4f}" for x in values] == list(given), name
+    assert facts.column_names[0] == "person"
+    assert {name.rsplit("_", 1)[-1] for name in facts.column_names[2:5]} == {"se", "state", "p"}
+    again = CliRunner().invoke(commands, ["transform", str(folder), str(data), "--out", str(tmp_path / "scores.sav")])
+    assert isinstance(again.exception, InputError)
+    assert "already exists" in str(again.exception)
+
+
+def test_names_of_variables():
+    names = ["A1, A2 +3", "a1 a2 3", "123", "", "with", "é", "x" * 80, "X" * 80, "log-likelihood"]
+    found = sav_names(names)
+    assert found[:6] == ["A1_A2_3", "a1_a2_3_2", "v_123", "v_", "v_with", "v__2"]
+    assert (found[6], found[7], found[8]) == ("x" * 64, "X" * 62 + "_2", "log_likelihood")
+
+
+def test_without_pyreadstat_one_line_says_what_to_install(tmp_path, monkeypatch):
+    path = write_sav(tmp_path / "survey.sav")
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    assert_error(path, "SPSS and Stata files need pyreadstat: pip install 'latree[spss]'")
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, ending):
+    path = tmp_path / f"survey{ending}"
+    assert_error(path, "no such file")
+    small = FRAME[["a", "ends", "sex"]]
+    if ending == ".dta":
+        pyreadstat.write_dta(small, path, variable_value_labels={"a": ANSWERS})
+    else:
+        write_sav(path, small)
+    assert count_refused(tmp_path / f"damaged{ending}", path.read_bytes(), 150, bins=0) > 20
