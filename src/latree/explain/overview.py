@@ -8,7 +8,7 @@ from latree.explain.loadings import column_loadings
 from latree.model import Group, LatentTreeModel
 
 # The columns of groups.csv, and one more if columns have descriptions.
-_HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
+HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
 # If no name of a group, with its stability, is longer than this, names stand left of the columns, otherwise above them.
 _MAX_NAME = 28
 _INDENT = 4
@@ -81,7 +81,7 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
     Columns are listed group by group, those with the strongest loadings first. Columns in no group come last, with
     empty cells. A loading is empty if the group has no hidden variable, a stability if it was not computed.
     """
-    rows: list[tuple[str, ...]] = [_HEADER]
+    rows: list[tuple[str, ...]] = [HEADER]
     for group, columns in _main_groups(model):
         above = "" if group.parent is None else model.groups[group.parent].name
         for name, loading, stability in columns:
@@ -90,7 +90,7 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
     descriptions = {column.name: column.description for column in model.columns}
     if not any(descriptions.values()):
         return rows
-    return [(*_HEADER, "description"), *((*row, descriptions[row[0]]) for row in rows[1:])]
+    return [(*HEADER, "description"), *((*row, descriptions[row[0]]) for row in rows[1:])]
 
 
 def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
