@@ -53,8 +53,9 @@ def best_division(
     Returns
     -------
     Move or None
-        The one with the lowest BIC. Its gain is the cross-validated one of two hidden variables over one. The new
-        hidden variable has a number that no other node has, and no other division gives.
+        The one with the lowest BIC. Its gain is by how many nats two hidden variables predict rows better than one
+        (cross-validated), or by how much half of the BIC falls, whichever is more. The new hidden variable has a number
+        that no other node has, and no other division gives.
     """
     near = [u for u, _ in around.tree.neighbors[node]]
     if len(near) < 4:
@@ -63,23 +64,26 @@ def best_division(
     groups = dict.fromkeys([*candidate_groups(star, weights), *groups_of_splits(around.branches(node), splits)])
     # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
     few = ceil(sqrt(len(star.prior)))
-    starts = [(star.divided(group), group) for group in groups]
-    small = [(merged_states(pair, few), group) for pair, group in starts]
 
-    def fitted(pair: Pair, max_iterations: int) -> tuple[Pair, float]:
+    def fitted(pair: Pair, max_iterations: int) -> tuple[float, Pair]:
         found = fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations)
-        return found.model, float(weights @ found.rows)
+        return float(weights @ found.rows), found.model
 
-    def half_bic(pair: Pair) -> float:
-        return pair.n_parameters * log_rows / 2 - float(weights @ pair.rows())
+    def half_bic(model: Pair | Star) -> float:
+        return model.n_parameters * log_rows / 2 - float(weights @ model.rows())
 
-    chosen = []
-    for candidates in (starts, small):
-        found = [(*fitted(pair, _FIRST_ITERATIONS), group) for pair, group in candidates]
-        chosen += sorted(found, key=lambda one: -one[1])[:_FINALISTS]
+    quick: dict[tuple[int, ...], list[tuple[float, Pair]]] = {}
+    for group in groups:
+        start = star.divided(group)
+        quick[group] = [fitted(pair, _FIRST_ITERATIONS) for pair in (start, merged_states(start, few))]
+    chosen: dict[tuple[int, ...], None] = {}
+    for fits in zip(*quick.values(), strict=True):
+        ranked = sorted(zip(quick, fits, strict=True), key=lambda one: -one[1][0])
+        chosen |= dict.fromkeys(group for group, _ in ranked[:_FINALISTS])
     finalists = [
-        (reduced(fitted(pair, _ITERATIONS)[0], weights, smoothing=SMOOTHING, log_rows=log_rows), group)
-        for pair, _, group in chosen
+        (reduced(fitted(pair, _ITERATIONS)[1], weights, smoothing=SMOOTHING, log_rows=log_rows), group)
+        for group in chosen
+        for _, pair in quick[group]
     ]
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
     rest = [u for place, u in enumerate(near) if place not in group]
@@ -88,7 +92,7 @@ def best_division(
         tuple(rest),
         tuple(near[place] for place in group),
         pair,
-        held_out_gain(pair, star, weights, fold),
+        max(held_out_gain(pair, star, weights, fold), half_bic(star) - half_bic(pair)),
     )
 
 
