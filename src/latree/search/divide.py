@@ -18,7 +18,7 @@ from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings, held_out_gain
 from latree.search.local import Pair, Star, fit
 from latree.search.moves import Move
-from latree.search.states import merged_states, reduced
+from latree.search.states import best_size, merged_states, reduced
 
 # Groups of neighbours of either kind that are tried for each hidden variable.
 _CANDIDATES = 8
@@ -86,13 +86,14 @@ def best_division(
         for _, pair in quick[group]
     ]
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
+    alone = best_size(star, weights, smoothing=SMOOTHING, log_rows=log_rows, more=False)
     rest = [u for place, u in enumerate(near) if place not in group]
     return Move(
         (node, node + around.tree.n_hidden),
         tuple(rest),
         tuple(near[place] for place in group),
         pair,
-        max(held_out_gain(pair, star, weights, fold), half_bic(star) - half_bic(pair)),
+        max(held_out_gain(pair, star, weights, fold), alone.bic / 2 - half_bic(pair)),
     )
 
 
