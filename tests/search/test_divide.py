@@ -15,7 +15,7 @@ from latree.search.divide import (
     state_agreement,
 )
 from latree.search.draft import Draft
-from latree.search.edges import SMOOTHING, folds
+from latree.search.edges import SMOOTHING, folds, held_out_gain
 from latree.search.local import Star, fit
 from latree.tree import Tree
 
@@ -72,6 +72,25 @@ def test_four_states_that_are_two_times_two_are_divided(strength):
         assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
         assert move.pair.between.shape == (2, 2)
         assert move.gain > 5
+
+
+def test_bic_divides_where_one_hidden_variable_predicts_as_well():
+    """One of four states predicts binary columns as well as two of two states do, so that only BIC tells them apart."""
+    tree = Tree([f"x{j}" for j in range(6)], [*((j, 6 + j // 3) for j in range(6)), (6, 7)])
+    model = copying_model(tree, lambda u, v: 0.7 if min(u, v) < 6 else 0.8, [2] * 6 + [2, 2])
+    around = around_star(model.sample(1000, 0), n_states=4)
+    move = divided(around)
+    assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2), (3, 4, 5)]
+    assert move.pair.between.shape == (2, 2)
+    assert held_out_gain(move.pair, around.star(6), around.weights, folds(1000, 0)) < 5
+    assert move.gain > CLEAR
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_star_with_a_state_too_many_is_not_divided(seed):
+    """Fewer states lower its BIC, too: dividing it does not count as the reason."""
+    table = grouped_model((8,), top=False).sample(800, seed)
+    assert divided(around_star(table, n_states=4), seed).gain < 5
 
 
 def test_groups_of_other_trees_are_tried(monkeypatch):

@@ -171,7 +171,9 @@ class StateSearch:
     def choice(self) -> Choice:
         """The choice that the best fits stand for."""
         best = self.best
-        return Choice(best.n_states, best.smoothing, best.scores, best.models[0], tuple(self.tried))
+        # EM ends in different optima for different parts: the one that suits all rows best is the start.
+        start = max(best.models, key=lambda model: model.log_likelihood(self.table))
+        return Choice(best.n_states, best.smoothing, best.scores, start, tuple(self.tried))
 
     def climb(self, rival: FloatArray | None = None) -> None:
         """Double the number of states while that helps; halve it if doubling does not help.

@@ -86,14 +86,17 @@ def best_division(
         for _, pair in quick[group]
     ]
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
+    # One hidden variable may have states too many as well: two must be better than it with as few as BIC asks for, too.
     alone = best_size(star, weights, smoothing=SMOOTHING, log_rows=log_rows, more=False)
+    stars = [star] if len(alone.star.prior) == len(star.prior) else [star, alone.star]
+    predicting = min(held_out_gain(pair, one, weights, fold) for one in stars)
     rest = [u for place, u in enumerate(near) if place not in group]
     return Move(
         (node, node + around.tree.n_hidden),
         tuple(rest),
         tuple(near[place] for place in group),
         pair,
-        max(held_out_gain(pair, star, weights, fold), alone.bic / 2 - half_bic(pair)),
+        max(predicting, alone.bic / 2 - half_bic(pair)),
     )
 
 
