@@ -31,6 +31,10 @@ def test_names_on_one_line():
     assert one_line("two\nlines\t") == "two lines"
     assert one_line("a \u202e\u2066b\x00") == "a b\N{REPLACEMENT CHARACTER}"
     assert one_line("\u2028") == one_line("\u202e") == "(blank)"
+    assert (
+        one_line("\u2800") == one_line("\u3164 \u2800") == one_line("\u200d") == "(blank)"
+    )  # blanks that are no spaces
+    assert one_line("a\u2800b") == "a b"
     assert one_line("👩\u200d👧") == "👩\u200d👧"
 
 

@@ -1,21 +1,19 @@
 """The geometry of the charts."""
 
-import pytest
-
-from latree.report.charts import comparison_chart, convergence_chart
+from latree.report.charts import convergence_chart, gain_bars
 
 
-def test_charts_begin_at_independence_and_end_at_the_best():
-    compared = [{"name": "a", "gain": 1.0, "test_gain": None}, {"name": "b", "gain": 3.0, "test_gain": None}]
-    assert comparison_chart([]) is None
-    assert comparison_chart([{**compared[0], "gain": None}, compared[1]]) is None
-    chart = comparison_chart(compared)
-    assert [(bar["value"], bar["own"]) for bar in chart["bars"]] == [(1.0, False), (3.0, True)]
-    assert chart["bars"][1]["width"] == pytest.approx(3 * chart["bars"][0]["width"], rel=0.01)
-    worse = comparison_chart([compared[0], {**compared[1], "gain": -1.0}])
-    assert worse["bars"][1]["x"] < worse["zero"]
-    assert chart["kinds"] == ["gain"]
-    assert comparison_chart([{**model, "test_gain": 2.0} for model in compared])["kinds"] == ["gain", "test_gain"]
+def test_bars_of_gains_start_at_independence():
+    def ends(*gains):
+        return [(bar["start"], bar["end"]) for bar in gain_bars([{"name": "a", "gain": gain} for gain in gains])]
+
+    assert ends(1.0, 4.0) == [(0, 25), (0, 100)]
+    assert ends(-1.0, 3.0) == [(0, 25), (25, 100)]
+    assert ends(0.0) == [(0, 0)]
+    assert gain_bars([]) == ends(None, 1.0) == []
+
+
+def test_the_line_of_em_starts_where_it_can_be_seen():
     assert convergence_chart([1.0]) is None
     line = convergence_chart([-100.0 / (i + 1) for i in range(40)])
     assert line["clipped"]

@@ -48,6 +48,10 @@ class Page(HTMLParser):
             self.text += data
 
 
+# The sections of a report with rows, from top to bottom.
+SECTIONS = ("groups", "tree", "rows", "fit", "made", "data", "help")
+
+
 def test_names_stay_text():
     plain_page, page = (
         Page(report_html(latree.random_model(latree.random_tree(12)))),
@@ -93,7 +97,11 @@ def test_every_shape_of_tree_has_a_report(name):
     model = model_on(tree, [2] * tree.n_nodes, 0)
     table = model.sample(50, random_state=0)
     html = report_html(model, table, rows=2, test=table, labels={tree.names[0]: "x"})
-    assert "<noscript>" in html
+    page = Page(html)
+    assert ("No dependence found" in page.text) == (len(tree.edges) == 0)
+    # Without dependence, there is nothing but how the model was made.
+    ids = [value for tag, name, value in page.attributes if tag == "section" and name == "id"]
+    assert ids == (["made"] if not len(tree.edges) else [*SECTIONS])
     assert html == report_html(model, table, rows=2, test=table, labels={tree.names[0]: "x"})
 
 
@@ -120,23 +128,23 @@ def test_categories_and_labels_are_embedded_without_invisible_characters():
     assert names == [one_line(name) for name in names]
 
 
-def lead_of(page):
-    """Return the first paragraph of a report as a parser sees it."""
-    (lead,) = re.findall(r'<p class="lead">.*?</p>', page, flags=re.DOTALL)
-    return Page(lead).text
+def tile_of(page):
+    """Return the tile about usefulness as a parser sees it."""
+    (tile,) = re.findall(r'<section class="card tile" aria-labelledby="usefulness.*?</section>', page, flags=re.DOTALL)
+    return " ".join(Page(tile).text.split())
 
 
-def test_the_lead_has_the_gain_on_new_rows_and_not_that_of_fitted_ones():
+def test_the_first_screen_has_the_gain_on_new_rows_and_not_that_of_fitted_ones():
     tree = latree.random_tree(6, random_state=0)
     model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=0)
     table = model.sample(300, random_state=0)
     worth = measure_worth(model, table)
-    lead = lead_of(report_html(model, table))
-    assert worth.headline() in lead
-    assert worth.verdict("explain") in lead
-    assert "test rows" not in lead
-    lead = lead_of(report_html(model, table, test=model.sample(50, random_state=3)))
-    assert re.search(r"The 50 test rows are \d\.\d\d nats more probable than under independence\.", lead)
+    tile = tile_of(report_html(model, table))
+    assert f"{worth.gain:.2f} ± {worth.error:.2f} nats per new row" in tile
+    assert worth.verdict("explain") in tile
+    assert "test rows" not in tile
+    tile = tile_of(report_html(model, table, test=model.sample(50, random_state=3)))
+    assert re.search(r"The 50 test rows are \d\.\d\d nats more probable than under independence\.", tile)
     independent = [probabilities.mean(axis=1, keepdims=True) + 0 * probabilities for probabilities in model.tables]
     poor = latree.LatentTreeModel(tree, model.columns, tuple(independent))
     page = report_html(poor, table, test=model.sample(50, random_state=3))

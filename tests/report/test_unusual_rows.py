@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+import latree
 from helpers.models import naive_joint, small_models, table_of
+from latree._util.rounding import percent
+from latree.explain import row_scores, with_groups
 from latree.report.unusual_rows import row_facts
 
 MODELS = small_models()
@@ -14,12 +17,12 @@ def test_unusual_rows_and_their_least_expected_cells():
     codes = model.sample(40, random_state=1).codes()
     codes[7, 2] = -1
     table = table_of(model, codes)
-    facts = row_facts(model, table, [5], 5)
+    facts = row_facts(model, table, 5)
     scores = model.log_likelihood_rows(table)
-    assert [row["row"] for row in facts["unusual"]] == (np.argsort(scores, kind="stable")[:5] + 1).tolist()
+    assert [int(row["row"]) for row in facts["unusual"]] == (np.argsort(scores, kind="stable")[:5] + 1).tolist()
     joint = naive_joint(model).sum(axis=5)
     for row in facts["unusual"]:
-        cells = codes[row["row"] - 1]
+        cells = codes[int(row["row"]) - 1]
         shares = {}
         for column in np.flatnonzero(cells >= 0).tolist():
             index = tuple(slice(None) if node == column or cells[node] < 0 else cells[node] for node in range(5))
@@ -33,8 +36,26 @@ def test_unusual_rows_and_their_least_expected_cells():
         for cell in row["cells"]:
             assert cell["probability"] == pytest.approx(shares[cell["column"]], rel=0.06)
         assert {cell["column"] for cell in row["cells"]} == set(sorted(shares, key=shares.get)[:4])
-    posterior = model.posteriors(table)["H1"]
-    for row in facts["spaced"]:
-        ((state, share),) = row["states"]
-        assert state == posterior[row["row"] - 1].argmax()
-        assert share == pytest.approx(1000 * posterior[row["row"] - 1].max(), abs=0.51)
+
+
+def test_rows_are_described_by_their_most_certain_states():
+    tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5))
+    table = model.sample(50, random_state=1)
+    expected = row_scores(model, table)
+    for number, row in enumerate(row_facts(model, table, 50)["spaced"]):
+        parts = [(part["state"], group) for part in row["standing"] for group in part["groups"]]
+        shown = {group["name"]: (state, group["probability"]) for state, group in parts}
+        for j, name in enumerate(expected.names):
+            state = expected.state_names[j][expected.states[number, j]]
+            assert shown[name] == (state, percent(expected.probabilities[number, j]))
+
+
+def test_rows_have_the_names_of_the_user():
+    model = MODELS[3]
+    table = model.sample(30, random_state=1)
+    names = [f"person {number}" for number in range(30)]
+    scores = model.log_likelihood_rows(table)
+    facts = row_facts(model, table, 3, names)
+    assert facts["unusual"][0]["row"] == names[int(np.argmin(scores))]
+    assert [row["row"] for row in facts["spaced"]] == ["person 0", "person 14", "person 29"]

@@ -21,3 +21,9 @@ def test_labels_and_their_purity(tmp_path):
         {"label": "red", "count": 1, "labelled": 1},
     ]
     assert compare_labels(["", ""], [[0], [1]])["purity"] is None
+
+
+def test_a_label_is_whole_if_a_group_has_its_columns_and_no_others_with_labels():
+    labels = ["a", "a", "b", "b", "c", "", "c"]
+    facts = compare_labels(labels, [[0, 1, 5], [2, 3, 4], [6]])
+    assert dict(zip(facts["names"], facts["whole"], strict=True)) == {"a": True, "b": False, "c": False}

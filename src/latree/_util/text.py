@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+# Letters and symbols that look like a space: the Braille blank, and fillers of Hangul.
+_BLANKS = "\u2800\u3164\u115f\u1160\uffa0"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 # Names in the middle of a sentence are cut to this many characters.
@@ -23,8 +25,8 @@ def printable(name: str) -> str:
 
 def one_line(name: str) -> str:
     """Return a name that is safe to show, on one line; "(blank)" if nothing of it can be seen."""
-    words = (printable(word) for word in name.split())
-    return " ".join(word for word in words if word) or "(blank)"
+    words = " ".join(printable(word) for word in name.split()).split()
+    return " ".join(words) if any(word.strip(_JOINERS) for word in words) else "(blank)"
 
 
 def shortened(name: str, max_length: int) -> str:
@@ -41,7 +43,7 @@ def _printable_letter(letter: str) -> str:
     category = unicodedata.category(letter)
     if category == "Cf" and letter not in _JOINERS:  # invisible characters, such as marks of direction
         return ""
-    if category == "Zs":  # any kind of space
+    if category == "Zs" or letter in _BLANKS:  # any kind of space
         return " "
     return _REPLACEMENT if category in ("Cc", "Cs", "Zl", "Zp") or letter in "\ufffe\uffff" else letter
 

@@ -277,9 +277,9 @@ def rows_output(out: Path | None) -> Iterator[WriteRows]:
 
 
 def command_line(*arguments: str) -> str:
-    """Return the running command with the options that differ from their defaults and ``--out run``.
+    """Return the running command with the options that differ from their defaults.
 
-    The arguments name files without their folders, which are private.
+    The arguments name files without their folders, which are private; a folder that was given for results is "run".
     """
     context = click.get_current_context()
     words = ["latree", str(context.info_name), *arguments]
@@ -294,7 +294,7 @@ def command_line(*arguments: str) -> str:
             continue
         for one in value if isinstance(value, tuple) else (value,):
             words += [option.opts[-1], one.name if isinstance(one, Path) else str(one)]
-    return shlex.join([*words, "--out", "run"])
+    return shlex.join([*words, *(["--out", "run"] if context.params.get("out") else [])])
 
 
 def checksum(path: Path) -> str:

@@ -136,7 +136,7 @@ def profile_columns(model: LatentTreeModel, hidden: str | Sequence[str] | None =
         hidden_name = model.node_names[node]
         for state, share in enumerate(dependence.marginals[node].tolist()):
             for column in columns:
-                distribution, numbers = found[node][column][:, state], _numbers(model.columns[column])
+                distribution, numbers = found[node][column][:, state], column_numbers(model.columns[column])
                 mean = float("nan") if numbers is None else float(numbers @ distribution)
                 for value, probability in zip(model.columns[column].categories, distribution.tolist(), strict=True):
                     of_cell = (model.tree.names[column], value, probability, mean)
@@ -145,7 +145,7 @@ def profile_columns(model: LatentTreeModel, hidden: str | Sequence[str] | None =
     return {name: [row[position] for row in rows] for position, name in enumerate(names)}
 
 
-def _numbers(column: Column) -> FloatArray | None:
+def column_numbers(column: Column) -> FloatArray | None:
     """Return the number that each state of an ordered column counts as."""
     if not column.ordered:
         return None

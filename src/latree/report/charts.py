@@ -6,59 +6,25 @@ from typing import Any
 
 # All lengths are in the units of the SVG's viewBox.
 WIDTH = 420  # width of a chart
-_NAME_WIDTH = 168  # space for the names left of the bars
-_VALUE_WIDTH = 56  # space for the numbers right of the bars
-_ROW_HEIGHT = 34  # height of the bars of one model
 _PLOT = (66.0, 10.0, 404.0, 140.0)  # left, top, right and bottom of the line plot
 
 
-def comparison_chart(compared: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return bars of the mean gain per row of each model over independent columns; None if nothing can be compared.
-
-    The last model is the one that the report is about.
-    """
-    kinds = [kind for kind in ("gain", "test_gain") if compared and all(model[kind] is not None for model in compared)]
-    if not kinds:
-        return None
-    gains = {kind: [model[kind] for model in compared] for kind in kinds}
-    all_gains = [gain for kind in kinds for gain in gains[kind]]
-    low, high = min(0.0, *all_gains), max(0.0, *all_gains)
-    if high == low:
-        return None
-    scale = (WIDTH - _NAME_WIDTH - _VALUE_WIDTH) / (high - low)
-    single = len(kinds) == 1
-    height = 18 if single else 11
-    bars = []
-    for row in range(len(compared)):
-        for part, kind in enumerate(kinds):
-            gain = gains[kind][row]
-            start, end = sorted((_NAME_WIDTH + (0 - low) * scale, _NAME_WIDTH + (gain - low) * scale))
-            top = row * _ROW_HEIGHT + (8 if single else 4 + part * 13)
-            bars.append(
-                {
-                    "kind": kind,
-                    "own": row == len(compared) - 1,
-                    "x": round(start, 1),
-                    "y": top,
-                    "width": round(max(end - start, 0.5), 1),
-                    "height": height,
-                    "value": round(gain, 3),
-                    "value_x": round(end + 6, 1),
-                    "value_y": top + height - (4 if single else 1.5),
-                }
-            )
-    names = [
-        {"name": model["name"], "y": row * _ROW_HEIGHT + 21, "own": row == len(compared) - 1}
-        for row, model in enumerate(compared)
+def gain_bars(compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a bar for the gain of each model, with its ends in per cent of the width; nothing if a gain is unknown."""
+    gains = [model["gain"] for model in compared]
+    if not gains or None in gains:
+        return []
+    low, high = min(0.0, *gains), max(0.0, *gains)
+    span = (high - low) or 1.0
+    return [
+        {
+            "name": model["name"],
+            "gain": gain,
+            "start": round(100 * (min(gain, 0.0) - low) / span, 1),
+            "end": round(100 * (max(gain, 0.0) - low) / span, 1),
+        }
+        for model, gain in zip(compared, gains, strict=True)
     ]
-    return {
-        "width": WIDTH,
-        "height": _ROW_HEIGHT * len(names) + 2,
-        "bars": bars,
-        "names": names,
-        "zero": round(_NAME_WIDTH - low * scale, 1),
-        "kinds": kinds,
-    }
 
 
 def convergence_chart(history: list[float]) -> dict[str, Any] | None:

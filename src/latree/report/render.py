@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from latree._util.rounding import percent
 from latree._util.text import one_line, plural, shortened
-from latree.report.charts import comparison_chart, convergence_chart
+from latree.report.charts import convergence_chart, gain_bars
 from latree.report.facts import title_of
 
 _HERE = Path(__file__).parent
@@ -41,6 +41,7 @@ def render(facts: dict[str, Any]) -> str:
         "one_line": one_line,
         "percent": in_percent,
         "shortened": shortened,
+        "state_size": state_size,
         "whole_percent": whole_percent,
     }
     style, library = _inline("report.css", "drawing.css"), _inline("d3.js")
@@ -55,11 +56,19 @@ def render(facts: dict[str, Any]) -> str:
         library=library,
         page_script=page_script,
         drawing_script=drawing_script,
-        policy=_policy(style, [page_script, library, drawing_script]),
+        policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [library, drawing_script])]),
         data=_embedded(facts),
-        comparison=comparison_chart(facts["fit"]["compared"]),
+        broad_groups=_by_broad_group(facts["groups"]),
+        gain_bars=gain_bars(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
     )
+
+
+def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the groups under the names of the broad groups above them; those without one come last."""
+    names = dict.fromkeys(group["broad"] for group in groups)
+    ordered = [*(name for name in names if name is not None), *(name for name in names if name is None)]
+    return [{"name": name, "groups": [group for group in groups if group["broad"] == name]} for name in ordered]
 
 
 def _inline(*names: str, frame: str = "{}") -> Markup:
@@ -138,3 +147,8 @@ def in_percent(share: float | None) -> str:
 def whole_percent(number: int | None) -> str:
     """Return a whole number of per cent; a dash for None."""
     return "–" if number is None else f"{number}\u00a0%"
+
+
+def state_size(number: int) -> str:
+    """Return the size of a state in whole per cent; no state is empty."""
+    return whole_percent(number) if number else "<\u00a01\u00a0%"

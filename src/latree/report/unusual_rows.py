@@ -1,61 +1,87 @@
-"""Single rows: the states of their hidden variables, and why the most unusual rows are unusual."""
+"""Single rows: where they stand, in words, and why the most unusual rows are unusual."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from latree._util.arrays import FloatArray, IntArray
+from latree._util.rounding import percent
+from latree.explain.scores import RowScores, row_scores
 from latree.model import LatentTreeModel
-from latree.report.node_details import category_name, per_mille
+from latree.report.node_details import category_name
 from latree.table import Table
 
 _N_CELLS = 4  # the number of least expected cells that are shown of an unusual row
+_N_GROUPS = 6  # the number of groups on which a row is described, those with the most certain states
+_MIDDLE = "middle"  # the state that says least about a row
 
 
-def row_facts(model: LatentTreeModel, table: Table, hidden: list[int], count: int) -> dict[str, Any]:
+def row_facts(
+    model: LatentTreeModel, table: Table, count: int, row_names: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Return facts about the most unusual rows, and about rows that are evenly spaced over the table.
 
     Parameters
     ----------
     model : LatentTreeModel
+        With groups.
     table : Table
-    hidden : list of int
-        The hidden nodes whose most probable states are shown.
     count : int
         The number of rows of each of the two kinds.
+    row_names : sequence of str, optional
+        What the user calls the rows; by default their numbers, from 1 on.
     """
     scores = model.log_likelihood_rows(table)
     unusual = np.lexsort((np.arange(len(scores)), np.round(scores, 6)))[:count]
     spaced = np.unique(np.linspace(0, len(scores) - 1, min(count, len(scores))).round().astype(np.intp))
     finite = scores[np.isfinite(scores)]
+
+    def named(rows: list[int]) -> list[dict[str, Any]]:
+        return [
+            {
+                "row": f"{row + 1:,}" if row_names is None else row_names[row],
+                "score": round(float(scores[row]), 2) if np.isfinite(scores[row]) else None,
+            }
+            for row in rows
+        ]
+
+    standing = row_scores(model, table.take(spaced))
     return {
+        "named": row_names is not None,
         "median": round(float(np.median(finite)), 2) if finite.size else None,
         "unusual": [
-            {**facts, "cells": _least_expected_cells(model, table, row)}
-            for facts, row in zip(_states_of(model, table, unusual, scores, hidden), unusual.tolist(), strict=True)
+            facts | {"cells": _least_expected_cells(model, table, row)}
+            for facts, row in zip(named(unusual.tolist()), unusual.tolist(), strict=True)
         ],
-        "spaced": _states_of(model, table, spaced, scores, hidden),
-        "hidden": hidden,
+        "spaced": [
+            facts | {"standing": _standing(standing, position)} for position, facts in enumerate(named(spaced.tolist()))
+        ]
+        if standing.names
+        else [],
     }
 
 
-def _states_of(
-    model: LatentTreeModel, table: Table, rows: IntArray, scores: FloatArray, hidden: list[int]
-) -> list[dict[str, Any]]:
-    """Return for each row its log-likelihood, and the most probable state of each hidden variable."""
-    posteriors = model.posteriors(table.take(rows))
-    names = [model.tree.node_names[node] for node in hidden]
-    facts = []
-    for position, row in enumerate(rows.tolist()):
-        states = []
-        for name in names:
-            posterior = posteriors[name][position]
-            is_possible = not np.isnan(posterior).any()
-            state = int(np.argmax(np.round(posterior, 9))) if is_possible else None
-            states.append([state, per_mille(posterior[[state]])[0] if is_possible else None])
-        score = float(scores[row])
-        facts.append({"row": row + 1, "score": round(score, 2) if np.isfinite(score) else None, "states": states})
-    return facts
+def _standing(rows: RowScores, position: int) -> list[dict[str, Any]]:
+    """Return the states of a row and the groups that are in each, such as high on two groups and low on one."""
+    found = [
+        (names[state], group, float(probability))
+        for names, state, group, probability in zip(
+            rows.state_names, rows.states[position].tolist(), rows.names, rows.probabilities[position], strict=True
+        )
+        if state >= 0
+    ]
+    telling = [one for one in found if one[0] != _MIDDLE]
+    kept = sorted(telling, key=lambda one: (-round(one[2], 6), one[1]))[:_N_GROUPS]
+    states = dict.fromkeys(state for state, *_ in kept)
+    return [
+        {
+            "state": state,
+            "groups": [
+                {"name": group, "probability": percent(probability)} for own, group, probability in kept if own == state
+            ],
+        }
+        for state in states
+    ]
 
 
 def _least_expected_cells(model: LatentTreeModel, table: Table, row: int) -> list[dict[str, Any]]:

@@ -20,7 +20,8 @@ def compare_labels(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> di
     dict
         ``names``: the labels, the most common first. ``of``: for each column the number of its label, or -1.
         ``groups``: for each group its most common label, how many of its columns have that label, and how many have
-        any label. ``purity``: the share of labelled columns that have the most common label of their group.
+        any label. ``whole``: for each label, whether its columns are all in one group, without columns of other labels.
+        ``purity``: the share of labelled columns that have the most common label of their group.
     """
     counts = Counter(label for label in labels if label)
     names = sorted(counts, key=lambda label: (-counts[label], label))
@@ -36,5 +37,12 @@ def compare_labels(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> di
         "names": names,
         "of": [number.get(label, -1) for label in labels],
         "groups": matches,
+        "whole": [
+            any(
+                (match["label"], match["count"], match["labelled"]) == (name, counts[name], counts[name])
+                for match in matches
+            )
+            for name in names
+        ],
         "purity": round(n_matching / counts.total(), 6) if counts else None,
     }

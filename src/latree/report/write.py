@@ -1,6 +1,6 @@
 """Make the report of a model, and write it to a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from latree._util.files import write_text
@@ -10,6 +10,9 @@ from latree.report.facts import report_facts
 from latree.report.render import render
 from latree.table import Table
 
+# The number of unusual rows, and of rows in words, that a report shows if rows are given.
+DEFAULT_ROWS = 5
+
 
 def report_html(
     model: LatentTreeModel,
@@ -17,14 +20,15 @@ def report_html(
     *,
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
-    rows: int = 0,
+    rows: int = DEFAULT_ROWS,
+    row_names: Sequence[str] | None = None,
     progress: Progress = no_progress,
 ) -> str:
     """Return the report of a model as one HTML page.
 
-    The page shows the tree, the states of each hidden variable, the groups of columns, and how well the model fits. It
-    contains everything it needs, so it opens offline. The same input gives the same text. Use :func:`write_report` to
-    write it to a file.
+    The page says what was found and how sure it is, and shows a card for each group of columns, the tree, the
+    dependence between the columns, unusual rows, and how well the model fits. It contains everything it needs, so it
+    opens offline. The same input gives the same text. Use :func:`write_report` to write it to a file.
 
     Parameters
     ----------
@@ -38,8 +42,10 @@ def report_html(
     labels : mapping of str to str, optional
         Your own label of each column, by the name of the column. Labels give colours, and are compared with the groups.
     rows : int
-        The number of most unusual rows of ``table`` to show. As many rows, evenly spaced over the table, are shown
-        with the states of their hidden variables.
+        The number of most unusual rows of ``table`` to show. As many rows, evenly spaced over the table, are described
+        in words: where they stand on each group.
+    row_names : sequence of str, optional
+        What you call each row of ``table``; by default rows have numbers, from 1 on.
     progress : callable
         Called with the number of finished steps and the number of all steps.
 
@@ -56,10 +62,12 @@ def report_html(
     >>> html = report_html(model, model.sample(100, random_state=0), labels={"x0": "first"}, rows=3)
     >>> html.startswith("<!doctype html>")
     True
-    >>> "5 columns, 100 rows" in html
+    >>> "<h1" in html
     True
     """
-    return render(report_facts(model, table, test=test, labels=labels, rows=rows, progress=progress))
+    return render(
+        report_facts(model, table, test=test, labels=labels, rows=rows, row_names=row_names, progress=progress)
+    )
 
 
 def write_report(path: str | Path, html: str) -> None:

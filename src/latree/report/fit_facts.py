@@ -1,0 +1,151 @@
+"""How well a model fits: its gain on new rows beside simpler models, and how it was fitted."""
+
+from dataclasses import fields
+from math import inf, isfinite
+from typing import Any
+
+from latree._util.progress import Progress
+from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
+from latree.explain.worth import measure_worth
+from latree.model import LatentTreeModel
+from latree.model.model import aic, bic
+from latree.model.record import Record
+from latree.model.worth import Worth
+from latree.settings import Settings
+from latree.table import Table
+
+# The method of the model that the report is about, where methods are compared.
+_OWN = "own"
+# Names and descriptions of the simpler models, by their methods.
+_SIMPLER = {
+    "chow-liu": ("Chow-Liu tree", "the best tree without hidden variables"),
+    "lcm": ("One hidden variable", "{} latent classes, as many as BIC chooses"),
+}
+
+
+def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, progress: Progress) -> dict[str, Any]:
+    """Return the cross-validated gain, that on test rows, and what a fit remembers of itself."""
+    record = model.record
+    weight = table.total_weight if table is not None else record.total_weight if record else None
+    log_likelihood = model.log_likelihood(table) if table is not None else record.log_likelihood if record else None
+    worth = record.worth if record else None
+    if worth is None and table is not None:
+        worth = measure_worth(model, table, progress=progress)
+    facts: dict[str, Any] = {
+        "n_parameters": model.n_parameters,
+        "total_weight": weight,
+        "worth": _worth_facts(worth, record) if worth else None,
+        "compared": _gains(worth) if worth else [],
+        "n_fitted": min(table.n_rows, MAX_ROWS) if table is not None else None,
+        "n_test": test.n_rows if test is not None else None,
+        "test_gain": None,
+        "history": [round(objective, 3) for objective in record.history] if record else [],
+        "converged": record.converged if record else None,
+        "warnings": list(record.warnings) if record else [],
+        "python": python_lines(record.settings if record else Settings()),
+        "record": _record_facts(record, model) if record else None,
+        "n_states": model.n_states[model.tree.n_observed :].tolist(),
+    }
+    if log_likelihood is not None and weight is not None:
+        facts["own"] = _scores(model, log_likelihood, weight, test)
+    if table is not None and test is not None:
+        gains = _test_gains(model, table, test)
+        facts["test_gain"] = gains[_OWN]
+        for compared in facts["compared"]:
+            compared["test_gain"] = gains.get(compared["method"])
+    if table is not None and record and not _is_fitted(table, log_likelihood, record):
+        facts["warnings"].append(
+            "These are not the rows that the model was fitted to: distributions of columns are those of other rows. "
+            "To score other rows, give the fitted ones as DATA and the others with --test (test=... in Python)."
+        )
+    return facts
+
+
+def _worth_facts(worth: Worth, record: Record | None) -> dict[str, Any]:
+    goal = record.settings.goal if record else Settings.goal
+    return {"headline": worth.headline(), "verdict": worth.verdict(goal), "n_rows": worth.n_rows}
+
+
+def _gains(worth: Worth) -> list[dict[str, Any]]:
+    """Return the gain of each simpler model per new row, and last that of the model itself."""
+    rows: list[dict[str, Any]] = []
+    for simpler in worth.simpler:
+        name, description = _SIMPLER.get(simpler.method, (simpler.method, "{} states"))
+        figures = {"gain": _rounded(simpler.gain), "error": _rounded(simpler.error), "test_gain": None}
+        rows.append(
+            {"method": simpler.method, "name": name, "description": description.format(simpler.n_states), **figures}
+        )
+    own = {"gain": _rounded(worth.gain), "error": _rounded(worth.error), "test_gain": None}
+    return [*rows, {"method": _OWN, "name": "This tree", "description": "", **own}]
+
+
+def _test_gains(model: LatentTreeModel, table: Table, test: Table) -> dict[str, float | None]:
+    """Return the mean gain per test row of the model, and of simpler models that are fitted to the table."""
+    models = {simpler.method: simpler.model for simpler in fit_simpler_models(table)} | {_OWN: model}
+    means = {method: found.log_likelihood(test) / test.total_weight for method, found in models.items()}
+    independent = means.pop("independent")
+    return {method: _rounded(mean - independent) for method, mean in means.items()}
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 4) if value is not None and isfinite(value) else None
+
+
+def _is_fitted(table: Table, log_likelihood: float | None, record: Record) -> bool:
+    """Return whether rows are those that a model was fitted to, as far as their number and likelihood show."""
+    return table.n_rows == record.n_rows and _is_same(log_likelihood, record.log_likelihood)
+
+
+def _is_same(one: float | None, other: float | None) -> bool:
+    """Return whether two log-likelihoods agree up to rounding; None and minus infinity both mean impossible rows."""
+    if one is None or other is None or not isfinite(one):
+        return (one is None or not isfinite(one)) and other is None
+    return abs(one - other) <= 1e-6 * abs(other)
+
+
+def _scores(model: LatentTreeModel, log_likelihood: float, weight: float, test: Table | None) -> dict[str, Any]:
+    held_out = model.log_likelihood(test) / test.total_weight if test is not None else None
+    finite = isfinite(log_likelihood)
+    return {
+        "log_likelihood": round(log_likelihood, 2) if finite else None,
+        "per_row": round(log_likelihood / weight, 4) if finite else None,
+        "aic": round(aic(log_likelihood, model.n_parameters), 2) if finite else None,
+        "bic": round(bic(log_likelihood, model.n_parameters, weight), 2) if finite else None,
+        "n_parameters": model.n_parameters,
+        "held_out": round(held_out, 4) if held_out is not None and isfinite(held_out) else None,
+    }
+
+
+def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
+    facts = record.to_dict()
+    states = model.n_states[model.tree.n_observed :].tolist() or [1]
+    own = (min(states), max(states), record.smoothing)
+    # If several attempts have the states and smoothing of the model, the best of them was chosen.
+    best = max(
+        (attempt for attempt in record.tried if attempt[:3] == own),
+        key=lambda attempt: -inf if attempt.held_out is None else attempt.held_out,
+        default=None,
+    )
+    facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
+    facts["counts"] = dict(record.counts)
+    return {key: facts[key] for key in facts if key not in ("version", "history", "n_missing", "warnings", "worth")}
+
+
+def python_lines(settings: Settings) -> str:
+    """Return the lines of Python that make a model like this one, and read it."""
+    chosen = [
+        f"{field.name}={getattr(settings, field.name)!r}"
+        for field in fields(settings)
+        if getattr(settings, field.name) != field.default
+    ]
+    return "\n".join(
+        [
+            "import latree",
+            "",
+            f"model = latree.LatentTree({', '.join(chosen)}).fit(df)  # df: a data frame with these columns",
+            "model.groups_       # the groups of columns",
+            "model.loadings()    # how strongly columns belong to them",
+            "model.transform(df) # where each row stands",
+            'model.report("report.html", df)',
+        ]
+    )

@@ -1,0 +1,151 @@
+"""The group cards, compared with what the model says about columns and states."""
+
+from dataclasses import replace
+
+import pytest
+
+import latree
+from latree.explain import order_states, profiles, with_groups
+from latree.explain.dependence import Dependence
+from latree.explain.overview import columns_of_groups
+from latree.model import LatentTreeModel
+from latree.report.cards import columns_alone, group_cards, two_digits, yes_of
+from latree.table import Column
+from latree.tree import Tree
+
+
+def two_groups(columns, seed=5):
+    """Return a model of two groups of columns, with any kind of columns of three values or two."""
+    half = len(columns) // 2
+    first, second = range(half), range(half, len(columns))
+    edges = [*((i, len(columns)) for i in first), *((i, len(columns) + 1) for i in second)]
+    tree = Tree([column.name for column in columns], [*edges, (len(columns), len(columns) + 1)])
+    n_states = {column.n_states for column in columns}
+    (n,) = n_states
+    drawn = latree.random_model(tree, n_states=n, hidden_states=n, start="identity", random_state=seed)
+    return with_groups(order_states(LatentTreeModel(tree, tuple(columns), drawn.tables)).model)
+
+
+def answers(names):
+    return [Column(name, "integer", ("1", "2", "3"), ordered=True) for name in names]
+
+
+def test_cells_are_the_means_of_columns_in_states_from_low_to_high():
+    model = two_groups(answers("abcdef"))
+    # Column b is reversed: its probabilities are those of the other end.
+    model = replace(model, tables=tuple(t[::-1] if node == 1 else t for node, t in enumerate(model.tables)))
+    cards = group_cards(Dependence(model))
+    frame = profiles(model, backend="pandas")
+    for card, group in zip(cards, model.groups, strict=True):
+        assert [state["name"] for state in card["states"]] == ["low", "middle", "high"]
+        assert sum(state["size"] for state in card["states"]) == 100
+        assert card["scale"] == "Cells are means, on a scale from 1 to 3."
+        for column in card["columns"]:
+            name = model.tree.names[column["node"]]
+            own = frame[(frame.hidden == group.name) & (frame.column == name)].drop_duplicates("state_name")
+            means = own.set_index("state_name")["mean"]
+            assert [cell[0] for cell in column["cells"]] == [
+                f"{means[state]:.1f}" for state in ("low", "middle", "high")
+            ]
+            shades = [cell[1] for cell in column["cells"]]
+            assert shades == [round(5 * (means[state] - 1)) for state in ("low", "middle", "high")]
+            assert shades == sorted(shades, reverse=column["direction"] < 0)
+    directions = {column["node"]: column["direction"] for card in cards for column in card["columns"]}
+    assert directions == {0: 1, 1: -1, 2: 1, 3: 1, 4: 1, 5: 1}
+    (of_b,) = [card for card in cards if 1 in [column["node"] for column in card["columns"]]]
+    assert of_b["meaning"]["less"] == [1]
+    assert set(of_b["meaning"]["more"]) == {0, 2}
+
+
+def test_columns_come_by_loading_and_are_marked():
+    model = two_groups(answers("abcdef"))
+    n_columns = len(model.groups[0].columns)
+    groups = (
+        replace(model.groups[0], column_stability=(0.4,) + (0.5,) * (n_columns - 1), stability=0.466),
+        *model.groups[1:],
+    )
+    model = replace(model, groups=groups)
+    cards, listed = group_cards(Dependence(model), {model.groups[0].name: 0.837}), columns_of_groups(model)
+    for card, columns in zip(cards, listed, strict=True):
+        assert [model.tree.names[column["node"]] for column in card["columns"]] == [column.name for column in columns]
+        assert [column["loading"] for column in card["columns"]] == [
+            round(abs(column.loading), 2) for column in columns
+        ]
+    unsure = [model.tree.names[column["node"]] for column in cards[0]["columns"] if column["unsure"]]
+    assert unsure == [model.groups[0].columns[0]]
+    assert (cards[0]["stability"], cards[0]["reliability"]) == (47, 0.84)
+    assert (cards[1]["stability"], cards[1]["reliability"]) == (None, None)
+    assert [card["number"] for card in cards] == [1, 2]
+    assert [card["colour"] for card in cards] == [0, 1]
+
+
+def test_columns_without_an_order_show_their_most_frequent_value():
+    columns = [Column(name, "text", ("blue", "green", "red")) for name in "abcdef"]
+    model = two_groups(columns)
+    for card in group_cards(Dependence(model)):
+        assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
+        sizes = [state["size"] for state in card["states"]]
+        assert sizes == sorted(sizes, reverse=True)
+        assert card["meaning"] == {"more": [], "less": []}
+        assert card["scale"] == "Cells have the most frequent value and its share."
+        for column in card["columns"]:
+            assert all(cell[0].split()[0] in ("blue", "green", "red") for cell in column["cells"])
+
+
+def test_two_values_show_the_share_of_yes():
+    assert yes_of(Column("x", "text", ("no", "yes"))) == 1
+    assert yes_of(Column("x", "text", ("Yes", "nope"))) == 0
+    assert yes_of(Column("x", "integer", ("0", "1"), ordered=True)) == 1
+    assert yes_of(Column("x", "boolean", ("False", "True"), ordered=True)) == 1
+    assert yes_of(Column("x", "text", ("female", "male"))) is None
+    assert yes_of(Column("x", "text", ("a", "b", "yes"))) is None
+    columns = [Column(name, "text", ("no", "yes")) for name in "abcdef"]
+    model = two_groups(columns)
+    dependence = Dependence(model)
+    card = group_cards(dependence)[0]
+    assert card["scale"] == "Cells are shares of rows with “yes”."
+    ((_, conditionals),) = dependence.columns_given([card["centre"]])
+    first = card["columns"][0]
+    shares = conditionals[first["node"]][1]
+    assert [cell[0] for cell in first["cells"]] == [f"{round(100 * share)}\u00a0%" for share in shares]
+
+
+def test_a_long_group_shows_its_strongest_columns():
+    shown = {}
+    for n in (14, 15):
+        tree = Tree([f"x{i:02}" for i in range(n)], [(i, n) for i in range(n)])
+        drawn = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
+        (card,) = group_cards(Dependence(with_groups(drawn)))
+        shown[n] = sum(bool(column["cells"]) for column in card["columns"])
+        assert len(card["columns"]) == n
+    assert shown == {14: 14, 15: 12}
+
+
+def test_many_states_are_cut_to_the_largest():
+    tree = Tree("abcd", [(i, 4) for i in range(4)])
+    model = with_groups(latree.random_model(tree, n_states=9, hidden_states=9, start="identity", random_state=1))
+    (card,) = group_cards(Dependence(model))
+    assert card["n_states"] == 9
+    assert len(card["states"]) == 6
+    assert len(card["columns"][0]["cells"]) == 6
+
+
+def test_columns_in_no_group_are_known():
+    model = with_groups(latree.random_model(Tree("abcde", [(0, 5), (1, 5), (2, 5)]), start="identity", random_state=0))
+    assert columns_alone(model) == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("value", "span", "text"),
+    [
+        (4.94, 5, "4.9"),
+        (4.96, 5, "5.0"),
+        (1234, 2500, "1,200"),
+        (0.01234, 0.05, "0.012"),
+        (-0.04, 5, "0.0"),
+        (3, 0, "3.0"),
+    ],
+)
+def test_two_digits(value, span, text):
+    assert two_digits(value, span) == text
+    assert two_digits(-1.26, 5) == "−1.3"
