@@ -297,6 +297,18 @@ def command_line(*arguments: str) -> str:
     return shlex.join([*words, *(["--out", "run"] if context.params.get("out") else [])])
 
 
+def row_names(
+    data: Path | None, columns: "Sequence[Column]", identifier: str | None, unseen: Any
+) -> "list[str] | None":
+    """Return the cells of the column that names the rows of a file; None without such a column."""
+    from latree.table.stream import stream_rows
+
+    if data is None or identifier is None:
+        return None
+    parts = stream_rows(data, columns, identifier=identifier, unseen=unseen)
+    return [name for part in parts for name in part.identifiers or ()]
+
+
 def checksum(path: Path) -> str:
     """Return a short checksum of a file's content."""
     return sha256(path.read_bytes()).hexdigest()[:16]

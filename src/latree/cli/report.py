@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 @click.option(
     "--rows",
     type=common.Whole(0, 1000),
-    default=0,
+    default=5,
     show_default=True,
-    help="Number of rows of DATA to show: the least probable ones, and as many others.",
+    help="Number of rows of DATA to show: the most unusual ones, and as many others in words.",
 )
+@click.option("--id", "identifier", metavar="COLUMN", help="Column of DATA that names the rows; by default a number.")
 @click.option("--weights", metavar="COLUMN", help="Column of row weights; by default that of the fit.")
 @common.data_format
 @common.unseen
@@ -39,14 +40,15 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     MODEL is a model.json or the folder of a fit, DATA the table that it was fitted to. With DATA, the report shows the
     distributions of the columns in the data, too. Without DATA, it shows what the model file contains.
 
-    Example: latree report run/model.json data.csv --out report.html
+    Example: latree report run/model.json data.csv --id person --out report.html
     """
     from latree._util.terminal import progress_bars
     from latree.report import report_html, write_report
     from latree.table import read_labels
 
-    if data is None and (given := [name for name in ("test", "rows", "weights") if options[name]]):
-        raise InputError(f"--{given[0]} needs the data of the fit as the second argument")
+    if data is None and (given := [name for name in ("test", "weights", "identifier") if options[name]]):
+        option = given[0].replace("identifier", "id")
+        raise InputError(f"--{option} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
     weights = options["weights"] or (loaded.record.weights if loaded.record else None)
     labels = read_labels(options["labels"], loaded.tree.names) if options["labels"] else None
@@ -56,7 +58,10 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         table = _read_rows(loaded, data, weights=weights, **how)
         test = _read_rows(loaded, options["test"], **how)
         writing = stages("Writing the report", at_most=True)
-        html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
+        names = common.row_names(data, loaded.columns, options["identifier"], options["unseen"])
+        html = report_html(
+            loaded, table, test=test, labels=labels, rows=options["rows"], row_names=names, progress=writing
+        )
     write_report(out, html)
     click.echo(f"Written to {out}")
 
