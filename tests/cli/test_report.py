@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.cli import succeed
+from helpers.cli import run, succeed
 
 COLOURS = ("red", "green", "blue")
 
@@ -45,7 +45,24 @@ def test_a_report_can_be_made_again(options):
     more = ("--labels", "labels.csv", "--test", "more.csv", "--rows", 3)
     succeed("report", "run/model.json", "more.csv", "--out", "more.html", *more)
     page = Path("more.html").read_text()
-    assert all(text in page for text in ("letters", "60 test rows", "Most unusual rows"))
+    assert all(text in page for text in ("letters", "60 test rows", "The most unusual rows"))
+
+
+def test_rows_are_called_by_the_users_names():
+    named = [[f"person {i}", *row] for i, row in enumerate(rows())]
+    Path("named.csv").write_text(csv_text(["who", "a", "b", "c", "colour", "size"], named))
+    succeed("fit", "named.csv", "--out", "run", "--id", "who", "--states", 2)
+    page = Path("run/report.html").read_text()
+    assert "person 0" in page
+    assert "--id who" in page  # in the command
+    succeed("report", "run", "named.csv", "--id", "who", "--out", "again.html")
+    assert Path("again.html").read_text() == page
+    code, _, error = run("report", "run", "named.csv", "--id", "whom", "--out", "other.html")
+    assert code == 2
+    assert "'whom'" in error
+    code, _, error = run("report", "run", "--id", "who", "--out", "other.html")
+    assert code == 2
+    assert "--id needs the data" in error
 
 
 def test_a_report_contains_neither_folders_nor_times(tmp_path):

@@ -223,7 +223,7 @@ def test_hostile_names_run_nothing_and_break_nothing(visit):
     assert page.locator("bdi").count() > 20
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", [name for name, tree in SHAPES.items() if len(tree.edges)])
 def test_every_shape_is_drawn(visit, name):
     opened = visit(name)
     tree = SHAPES[name]

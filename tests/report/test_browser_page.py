@@ -19,12 +19,14 @@ def test_the_theme_follows_the_system_and_the_button(visit):
 def test_without_javascript_every_section_can_be_read(visit):
     opened = visit("nine", java_script_enabled=False)
     page = opened.page
-    for section in ("groups", "fit", "rows", "data", "help"):
+    for section in ("groups", "fit", "rows", "made", "data", "help"):
         assert page.locator(f"#{section} h2").is_visible()
     assert "─" in page.locator("noscript pre").inner_text()
     assert page.locator("#app").is_hidden()
     assert page.locator("#theme").is_hidden()
-    assert page.locator("svg.chart").first.is_visible()
+    assert page.locator(".group .heat").first.is_visible()
+    page.locator("#fit summary").click()
+    assert page.locator("#fit table").first.is_visible()
 
 
 @pytest.mark.parametrize("name", ["nine", "hostile", "thousand"])

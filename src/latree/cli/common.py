@@ -17,6 +17,7 @@ from latree.errors import InputError
 if TYPE_CHECKING:
     from latree._util.checkpoint import Keeper
     from latree.model import LatentTreeModel
+    from latree.table import Column
     from latree.tree import Tree
 
 
@@ -298,14 +299,14 @@ def command_line(*arguments: str) -> str:
 
 
 def row_names(
-    data: Path | None, columns: "Sequence[Column]", identifier: str | None, unseen: Any
-) -> "list[str] | None":
+    data: Path | None, columns: "Sequence[Column]", identifier: str | None, format: str | None
+) -> list[str] | None:
     """Return the cells of the column that names the rows of a file; None without such a column."""
     from latree.table.stream import stream_rows
 
     if data is None or identifier is None:
         return None
-    parts = stream_rows(data, columns, identifier=identifier, unseen=unseen)
+    parts = stream_rows(data, columns, identifier=identifier, format=format, unseen="missing")
     return [name for part in parts for name in part.identifiers or ()]
 
 

@@ -80,6 +80,12 @@ _MAX_PROFILE_LINES = 100_000
 @click.option(
     "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as an identifier. Repeatable."
 )
+@click.option(
+    "--id",
+    "identifier",
+    metavar="COLUMN",
+    help="The column that names the rows. It is left out like those of --drop, and the report calls rows by it.",
+)
 @click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows.")
 @common.data_format
 @click.option(
@@ -149,7 +155,7 @@ def fit(
     DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file. It is only read.
     A pattern in quotes means several files, such as 'folder/*.parquet'. Files may be larger than memory.
 
-    Example: latree fit data.csv --drop id --out run
+    Example: latree fit data.csv --id person --out run
     """
     from latree._util.files import read_text
     from latree._util.terminal import progress_bars
@@ -163,6 +169,8 @@ def fit(
         reading["missing"] = missing
     if names_file := options.pop("names"):
         reading["names"] = read_text(names_file).splitlines()
+    if identifier := options.pop("identifier"):
+        reading["drop"] = (*reading["drop"], identifier)
     labels_file = options.pop("labels")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)
@@ -172,7 +180,8 @@ def fit(
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
-        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels)
+        names = common.row_names(data, table.columns, identifier, reading["format"])
+        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, names)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -222,6 +231,7 @@ def _learn(
     stages: "Stages",
     keep_for: common.KeepFor,
     labels: dict[str, str] | None = None,
+    row_names: list[str] | None = None,
 ) -> "Learned":
     """Learn a model and write it."""
     from latree.learn import learn_model
@@ -236,11 +246,17 @@ def _learn(
     check_learnable(table, source, find_method(settings.method).most_states)
     keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": table.fingerprint()})
     learned = learn_model(table, settings, stages, origin, keep, labels)
-    _write_run(learned, out, labels, stages("Writing the report", at_most=True))
+    _write_run(learned, out, labels, row_names, stages("Writing the report", at_most=True))
     return learned
 
 
-def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None, progress: "Progress") -> None:
+def _write_run(
+    learned: "Learned",
+    out: Path,
+    labels: dict[str, str] | None,
+    row_names: list[str] | None,
+    progress: "Progress",
+) -> None:
     from latree._util.files import new_folder, to_json, write_text
     from latree.explain.loadings import loading_columns, profile_columns
     from latree.explain.overview import group_table
@@ -251,7 +267,8 @@ def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None, pro
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
-        write_text(folder / "report.html", report_html(learned.model, learned.table, labels=labels, progress=progress))
+        page = report_html(learned.model, learned.table, labels=labels, row_names=row_names, progress=progress)
+        write_text(folder / "report.html", page)
         write_text(folder / "groups.csv", write_lines(group_table(learned.model)))
         learned.model.save(folder / "model.json")
         write_text(folder / "loadings.csv", write_columns(loading_columns(learned.model)))

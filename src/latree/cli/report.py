@@ -58,7 +58,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         table = _read_rows(loaded, data, weights=weights, **how)
         test = _read_rows(loaded, options["test"], **how)
         writing = stages("Writing the report", at_most=True)
-        names = common.row_names(data, loaded.columns, options["identifier"], options["unseen"])
+        names = common.row_names(data, loaded.columns, options["identifier"], options["format"])
         html = report_html(
             loaded, table, test=test, labels=labels, rows=options["rows"], row_names=names, progress=writing
         )

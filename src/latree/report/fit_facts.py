@@ -67,9 +67,9 @@ def _worth_facts(worth: Worth, record: Record | None) -> dict[str, Any]:
 
 
 def _gains(worth: Worth) -> list[dict[str, Any]]:
-    """Return the gain of each simpler model per new row, and last that of the model itself."""
+    """Return the gain of each simpler model of another kind per new row, and last that of the model itself."""
     rows: list[dict[str, Any]] = []
-    for simpler in worth.simpler:
+    for simpler in (one for one in worth.simpler if one.method != worth.kind):
         name, description = _SIMPLER.get(simpler.method, (simpler.method, "{} states"))
         figures = {"gain": _rounded(simpler.gain), "error": _rounded(simpler.error), "test_gain": None}
         rows.append(
