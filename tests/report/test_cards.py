@@ -9,6 +9,7 @@ from latree.explain import order_states, profiles, with_groups
 from latree.explain.dependence import Dependence
 from latree.explain.overview import columns_of_groups
 from latree.model import LatentTreeModel
+from latree.report import report_html
 from latree.report.cards import columns_alone, group_cards, two_digits, yes_of
 from latree.table import Column
 from latree.tree import Tree
@@ -77,6 +78,11 @@ def test_columns_come_by_loading_and_are_marked():
     assert (cards[1]["stability"], cards[1]["reliability"]) == (None, None)
     assert [card["number"] for card in cards] == [1, 2]
     assert [card["colour"] for card in cards] == [0, 1]
+
+
+def test_labels_of_variables_are_shown():
+    columns = [replace(column, description=f"I like <{column.name}>") for column in answers("abcdef")]
+    assert "I like &lt;c&gt;" in report_html(two_groups(columns))
 
 
 def test_columns_without_an_order_show_their_most_frequent_value():

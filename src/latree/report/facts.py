@@ -53,6 +53,7 @@ def report_facts(
         "latree": __version__,
         "names": list(model.node_names),
         "aliases": list(tree.node_names[tree.n_observed :]),
+        "descriptions": [column.description for column in model.columns],
         "n_columns": tree.n_observed,
         "n_hidden": tree.n_hidden,
         "n_components": len(tree.components),
