@@ -23,8 +23,8 @@ from latree.search.states import best_size, merged_states, reduced
 # Groups of neighbours of either kind that are tried for each hidden variable.
 _CANDIDATES = 8
 
-# Iterations of EM for each group, after which the best few go on.
-_FIRST_ITERATIONS = 5
+# Iterations of EM for each group, after which the best few go on. More iterations hardly change which ones are best.
+_FIRST_ITERATIONS = 2
 
 # How many groups go on, with all states and with few.
 _FINALISTS = 2

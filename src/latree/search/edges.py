@@ -197,13 +197,15 @@ def examine_pair(pair: Pair, weights: FloatArray, fold: IntArray) -> EdgeTest:
         if float(weights @ (found_pair.rows - together)) > 0:
             pair = found_pair.model
             h, g = pair.apart()
-    gain = dependence = 0.0
+    gain, is_clear = 0.0, dependence > _STAGES[-1][1]
+    held_out_dependence = 0.0
     for number in range(_FOLDS):
         scored = partial(_held_out_score, weights * (fold != number), weights * (fold == number))
         both = scored(pair)
         gain += both - scored(one)
-        dependence += both - scored(h) - scored(g)
-    return EdgeTest(gain, dependence)
+        if not is_clear:
+            held_out_dependence += both - scored(h) - scored(g)
+    return EdgeTest(gain, dependence if is_clear else held_out_dependence)
 
 
 def held_out_gain(pair: Pair, star: Star, weights: FloatArray, fold: IntArray) -> float:

@@ -7,8 +7,9 @@ about the structure is a small fit: whether two hidden variables predict better 
 the next one, whether a hidden variable needs another state.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -29,6 +30,9 @@ _TOLERANCE = 1e-7
 # A product of messages whose logarithm may be below this is scaled: two of them must not be too small for a
 # floating-point number.
 _LEAST_LOGARITHM = -300.0
+
+# For models that are fitted to the end, however unlikely they make the rows.
+NOTHING_REQUIRED: Mapping[int, float] = MappingProxyType({})
 
 # What a neighbour's cells say about its state: one row per state, one column per row. Of a column it is a bool array,
 # true for the state of its cell, and for all states if the cell is missing. The largest number of a row is one.
@@ -188,7 +192,14 @@ class Fitted(Generic[AnyLocal]):
     rows: FloatArray
 
 
-def fit(model: AnyLocal, weights: FloatArray, *, smoothing: float, max_iterations: int) -> Fitted[AnyLocal]:
+def fit(
+    model: AnyLocal,
+    weights: FloatArray,
+    *,
+    smoothing: float,
+    max_iterations: int,
+    required: Mapping[int, float] = NOTHING_REQUIRED,
+) -> Fitted[AnyLocal]:
     """Fit a small model by EM, with plain steps.
 
     It raises ``log L + smoothing Σ log p``, where the sum is over all probabilities of the model.
@@ -203,18 +214,24 @@ def fit(model: AnyLocal, weights: FloatArray, *, smoothing: float, max_iteration
         Pseudo-rows added to every cell of every table.
     max_iterations : int
         The number of iterations, unless one gains next to nothing.
+    required : mapping of int to float
+        The log-likelihood that the rows must have reached after a number of iterations. Where it is lower, EM ends: the
+        model will not become good enough.
     """
     # No probability of a table will be below this.
     least = smoothing / (float(weights.sum()) + smoothing)
     step = _StarStep(model, least) if isinstance(model, Star) else _PairStep(model, least)
     last = -np.inf
-    for _ in range(max_iterations):
-        found = float(weights @ step.log_likelihood()) + smoothing * step.log_probabilities()
-        if found - last < _TOLERANCE * len(weights):
+    for number in range(max_iterations):
+        rows = step.log_likelihood()
+        log_likelihood = float(weights @ rows)
+        found = log_likelihood + smoothing * step.log_probabilities()
+        if found - last < _TOLERANCE * len(weights) or log_likelihood < required.get(number, -np.inf):
             break
         last = found
         step.maximise(weights, smoothing)
-    rows = step.log_likelihood()
+    else:
+        rows = step.log_likelihood()
     return Fitted(step.model(), rows)  # type: ignore[arg-type]
 
 

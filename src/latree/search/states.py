@@ -1,17 +1,20 @@
 """How many states a hidden variable has: one more or one less, by BIC, on the messages around it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.search.local import Pair, Star, fit
+from latree.search.local import NOTHING_REQUIRED, Pair, Star, fit
 
 _ITERATIONS = 15  # of EM after a state was added or taken away
 _SPLIT = 0.5  # how far the two halves of a state are moved apart
-MAX_STATES = 32
+MIN_STATES, MAX_STATES = 2, 32
+
+# A model with one state less that is worse than the best one by so many nats after so many iterations, the penalty of
+# BIC included, is given up. EM gains less than this in what follows.
+_HOPELESS = {2: 60.0, 5: 30.0}
 
 
 @dataclass(frozen=True)
@@ -49,26 +52,41 @@ def best_size(
         Whether states may be taken away, and whether they may be added.
     """
 
-    def sized(start: Star) -> Sized:
-        found = fit(start, weights, smoothing=smoothing, max_iterations=_ITERATIONS)
+    def sized(start: Star, required: Mapping[int, float] = NOTHING_REQUIRED) -> Sized:
+        found = fit(start, weights, smoothing=smoothing, max_iterations=_ITERATIONS, required=required)
         return Sized(found.model, found.model.n_parameters * log_rows - 2 * float(weights @ found.rows))
 
-    best = sized(star)
-    kinds = ((fewer, _with_one_less), (more, partial(_with_one_more, seed=seed)))
-    for candidates in (kind for wanted, kind in kinds if wanted):
+    def with_one_less(now: Sized) -> Iterator[Sized]:
+        for start in _with_one_less(now.star):
+            enough = (start.n_parameters * log_rows - now.bic) / 2
+            yield sized(start, {number: enough - worse for number, worse in _HOPELESS.items()})
+
+    def with_one_more(now: Sized) -> Iterator[Sized]:
+        return map(sized, _with_one_more(now.star, seed))
+
+    def improved(best: Sized, candidates: Callable[[Sized], Iterator[Sized]]) -> Sized:
         while True:
-            tried = min((sized(start) for start in candidates(best.star)), key=lambda found: found.bic, default=best)
+            tried = min(candidates(best), key=lambda found: found.bic, default=best)
             if tried.bic >= best.bic:
-                break
+                return best
             best = tried
+
+    best = sized(star)
+    if fewer:
+        best = improved(best, with_one_less)
+    # A state is added only if none could be taken away: after that, one more has a higher BIC.
+    if more and len(best.star.prior) == len(star.prior):
+        best = improved(best, with_one_more)
     return best
 
 
 def reduced(pair: Pair, weights: FloatArray, *, smoothing: float, log_rows: float) -> Pair:
     """Take away states of two neighbouring hidden variables, of one and then of the other, while that lowers BIC."""
     for _ in range(2):
-        sized = best_size(pair.as_star(), weights, smoothing=smoothing, log_rows=log_rows, more=False)
-        pair = pair.with_star(sized.star).flipped()
+        if len(pair.prior) > MIN_STATES:
+            sized = best_size(pair.as_star(), weights, smoothing=smoothing, log_rows=log_rows, more=False)
+            pair = pair.with_star(sized.star)
+        pair = pair.flipped()
     return pair
 
 
@@ -85,7 +103,7 @@ def merged_states(pair: Pair, n_states: int) -> Pair:
 def _with_one_less(star: Star) -> Iterator[Star]:
     """Yield the model with two states merged: the two whose neighbours' distributions differ least."""
     k = len(star.prior)
-    if k <= 2:
+    if k <= MIN_STATES:
         return
     profile = np.concatenate(star.tables)
     cost = ((profile[:, :, None] - profile[:, None, :]) ** 2).sum(axis=0)
