@@ -89,5 +89,5 @@ def test_parameters_count_in_the_support_of_an_edge(monkeypatch):
     rows = np.stack([np.zeros(100), np.full(100, 0.1)])  # the other way is more likely by 10 nats
     surrounding = around(TREE, 100)
     for more, expected in ((0, 0), (3, 0), (6, 1)):  # a parameter costs log(100) / 2 = 2.3 nats
-        monkeypatch.setattr(module, "arranged_rows", lambda _, __, more=more: (rows, np.array([50, 50 + more])))
+        monkeypatch.setattr(module, "arranged_rows", lambda *_, more=more: (rows, np.array([50, 50 + more])))
         assert support(surrounding) == pytest.approx(expected, abs=0.01)

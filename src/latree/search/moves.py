@@ -12,9 +12,9 @@ from latree.search.local import Fitted, Pair, fit
 
 _ITERATIONS = 6  # of EM, for each way to divide the neighbours
 
-# A way that is worse than the present one by so many nats after so many iterations is left out. EM gains less than
-# this in what follows: most of it in the first iterations.
-_HOPELESS = {0: 250.0, 1: 110.0, 2: 40.0}
+# Ways that are worse than the tree's own by this, in nats of half of the BIC, hardly ever are the best one if rows are
+# drawn again: they do not count against an edge.
+_MARGIN = 20.0
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def best_moves(around: Surroundings, edges: Sequence[int], log_rows: float) -> l
 
     def best(edge: int) -> Move | None:
         h, g = around.tree.edges[edge].tolist()
-        (_, _, now), *others = _arranged(around, edge)
+        (_, _, now), *others = _arranged(around, edge, log_rows, margin=0.0)
         scored = [
             (_half_bic(now, around.weights, log_rows) - _half_bic(found, around.weights, log_rows), place)
             for place, (_, _, found) in enumerate(others)
@@ -69,29 +69,34 @@ def best_moves(around: Surroundings, edges: Sequence[int], log_rows: float) -> l
     return sorted(moves, key=lambda move: -move.gain)
 
 
-def arranged_rows(around: Surroundings, edge: int) -> tuple[FloatArray, IntArray]:
+def arranged_rows(around: Surroundings, edge: int, log_rows: float) -> tuple[FloatArray, IntArray]:
     """Return the log-likelihood of each row for each way to divide the neighbours of an edge's ends, its own first.
 
     The second array has the number of parameters of each way.
     """
-    found = [one for _, _, one in _arranged(around, edge)]
+    found = [one for _, _, one in _arranged(around, edge, log_rows, margin=_MARGIN)]
     return np.stack([one.rows for one in found]), np.array([one.model.n_parameters for one in found])
 
 
-def _arranged(around: Surroundings, edge: int) -> list[tuple[tuple[int, ...], tuple[int, ...], Fitted[Pair]]]:
-    """Fit all promising ways to divide the neighbours of two hidden variables, the present one first."""
+def _arranged(
+    around: Surroundings, edge: int, log_rows: float, margin: float
+) -> list[tuple[tuple[int, ...], tuple[int, ...], Fitted[Pair]]]:
+    """Fit ways to divide the neighbours of two hidden variables, the present one first.
+
+    Ways whose half BIC is higher than that of the present one by more than the margin are left out.
+    """
     h, g = around.tree.edges[edge].tolist()
     pair, weights = around.pair(h, g), around.weights
     own = [u for u, _ in around.tree.neighbors[h] if u != g]
     other = [u for u, _ in around.tree.neighbors[g] if u != h]
     now = fit(pair, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
     found = [(tuple(own), tuple(other), now)]
-    log_likelihood = float(weights @ now.rows)
-    required = {number: log_likelihood - worse for number, worse in _HOPELESS.items()}
     for left, right in _arrangements(own, other):
         start = _rearranged(pair, (own, other), (left, right))
-        tried = fit(start, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS, required=required)
-        if float(weights @ tried.rows) > max(required.values()):
+        price = (start.n_parameters - pair.n_parameters) * log_rows / 2
+        target = float(weights @ now.rows) + price - margin
+        tried = fit(start, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS, target=target)
+        if float(weights @ tried.rows) > target:
             found.append((tuple(left), tuple(right), tried))
     return found
 

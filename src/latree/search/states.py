@@ -1,20 +1,16 @@
 """How many states a hidden variable has: one more or one less, by BIC, on the messages around it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.search.local import NOTHING_REQUIRED, Pair, Star, fit
+from latree.search.local import Pair, Star, fit
 
 _ITERATIONS = 15  # of EM after a state was added or taken away
 _SPLIT = 0.5  # how far the two halves of a state are moved apart
 MIN_STATES, MAX_STATES = 2, 32
-
-# A model with one state less that is worse than the best one by so many nats after so many iterations, the penalty of
-# BIC included, is given up. EM gains less than this in what follows.
-_HOPELESS = {2: 60.0, 5: 30.0}
 
 
 @dataclass(frozen=True)
@@ -52,16 +48,16 @@ def best_size(
         Whether states may be taken away, and whether they may be added.
     """
 
-    def sized(start: Star, required: Mapping[int, float] = NOTHING_REQUIRED) -> Sized:
-        found = fit(start, weights, smoothing=smoothing, max_iterations=_ITERATIONS, required=required)
+    def sized(start: Star, target: float = -np.inf) -> Sized:
+        found = fit(start, weights, smoothing=smoothing, max_iterations=_ITERATIONS, target=target)
         return Sized(found.model, found.model.n_parameters * log_rows - 2 * float(weights @ found.rows))
 
     def with_one_less(now: Sized) -> Iterator[Sized]:
         for start in _with_one_less(now.star):
-            enough = (start.n_parameters * log_rows - now.bic) / 2
-            yield sized(start, {number: enough - worse for number, worse in _HOPELESS.items()})
+            yield sized(start, target=(start.n_parameters * log_rows - now.bic) / 2)
 
     def with_one_more(now: Sized) -> Iterator[Sized]:
+        # No target: after a split, EM may gain little for some iterations and then much.
         return map(sized, _with_one_more(now.star, seed))
 
     def improved(best: Sized, candidates: Callable[[Sized], Iterator[Sized]]) -> Sized:

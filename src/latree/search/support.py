@@ -27,7 +27,7 @@ def edge_support(
     """
 
     def is_right(edge: int) -> float:
-        rows, n_parameters = arranged_rows(around, edge)
+        rows, n_parameters = arranged_rows(around, edge, log_rows)
         penalty = (n_parameters[1:] - n_parameters[0]) * log_rows / 2
         return share_of_best(rows[1:] - rows[0], around.weights, penalty)
 
