@@ -9,7 +9,7 @@ the next one, whether a hidden variable needs another state.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -227,9 +227,9 @@ def fit(
     """
     # No probability of a table will be below this, divided by the number of a neighbour's states.
     least = smoothing / (float(weights.sum()) + smoothing)
-    precision = np.float32 if len(weights) >= _MANY_ROWS else np.float64
+    precision = precision_for(weights)
     step = _StarStep(model, least, precision) if isinstance(model, Star) else _PairStep(model, least, precision)
-    own_weights = _converted(weights, precision)
+    own_weights = converted(weights, precision)
     last = log_likelihood = -np.inf
     for number in range(max_iterations):
         rows, before = step.log_likelihood(), log_likelihood
@@ -243,6 +243,50 @@ def fit(
     else:
         rows = step.log_likelihood()
     return Fitted(step.model(), rows.astype(float))  # type: ignore[arg-type]
+
+
+# Iterations of EM for the table of one neighbour.
+_ATTACHED_ITERATIONS = 5
+
+
+def attached(
+    message: FloatArray,
+    belief: FloatArray,
+    weights: FloatArray,
+    *,
+    smoothing: float,
+    table: FloatArray | None = None,
+    target: float = -np.inf,
+) -> tuple[FloatArray, float]:
+    """Fit ``P(u | G)`` for a neighbour u of G and nothing else; return it with the log-likelihood of u's cells.
+
+    Parameters
+    ----------
+    message : array
+        What u's cells say about its state.
+    belief : array
+        ``P(G | the other cells of the row)``, of the same precision.
+    weights : array
+        Of the rows, of the same precision.
+    smoothing : float
+    table : array, optional
+        Where EM starts; by default what u's cells would be if G were known.
+    target : float
+        As for :func:`fit`.
+    """
+    if table is None:
+        table = normalised(np.asarray(message @ (belief * weights).T, dtype=float) + smoothing)
+    log_likelihood, left = -np.inf, _ATTACHED_ITERATIONS
+    while True:
+        # Σ_g P(g, u's cells | rest of the row)
+        total = (belief * (converted(table, belief.dtype).T @ message)).sum(axis=0)
+        np.maximum(total, np.finfo(total.dtype).tiny, out=total)
+        before, log_likelihood = log_likelihood, float(np.sum(weights * np.log(total), dtype=float))
+        is_hopeless = before > -np.inf and log_likelihood + left * max(log_likelihood - before, 0.0) < target
+        if left == 0 or is_hopeless:
+            return table, log_likelihood
+        table = normalised(table * (message @ (belief * (weights / total)).T) + smoothing)
+        left -= 1
 
 
 class _Neighbors:
@@ -273,13 +317,13 @@ class _Neighbors:
         self.n_hard = sum(sizes[: len(hard)])
         self.missing: FloatArray | None = None
         if hard:
-            self.cells = _converted(np.concatenate([messages[place] for place in hard]), precision)
+            self.cells = converted(np.concatenate([messages[place] for place in hard]), precision)
             if np.count_nonzero(self.cells) > len(hard) * self.cells.shape[1]:
-                self.missing = _converted(np.stack([messages[place].all(axis=0) for place in hard]), precision)
+                self.missing = converted(np.stack([messages[place].all(axis=0) for place in hard]), precision)
                 self.cells -= self.missing.take(self.neighbor[: self.n_hard], axis=0)
         bounds = [*self.starts.tolist(), len(self.table)]
         self.soft = [
-            (slice(bounds[number], bounds[number + 1]), _converted(messages[place], precision))
+            (slice(bounds[number], bounds[number + 1]), converted(messages[place], precision))
             for number, place in enumerate(soft, start=len(hard))
         ]
         # No neighbour's factor is below its table's smallest probability, as the largest message is one. Where the
@@ -301,10 +345,10 @@ class _Neighbors:
         """Return ``Π_u Σ_x P(u = x | h) message_u(x)``, one row per state h, and the logarithm of its scale."""
         scale: FloatArray | float = 0.0
         self.logarithms = np.log(np.maximum(self.table, TINY))
-        table = _converted(self.table, self.precision)
+        table = converted(self.table, self.precision)
         self.factors = [table[states].T @ message for states, message in self.soft]
         if self.n_hard:
-            product = _converted(self.logarithms[: self.n_hard], self.precision).T @ self.cells
+            product = converted(self.logarithms[: self.n_hard], self.precision).T @ self.cells
             if self.is_scaled:
                 scale = product.max(axis=0)
                 product -= scale
@@ -357,7 +401,7 @@ class _StarStep:
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""
         self.joint, scale = self.neighbors.product()
-        self.joint *= _converted(self.prior, self.neighbors.precision)[:, None]  # P(h, row)
+        self.joint *= converted(self.prior, self.neighbors.precision)[:, None]  # P(h, row)
         self.total = np.maximum(self.joint.sum(axis=0), self.neighbors.tiny)
         return np.asarray(np.log(self.total) + scale)
 
@@ -387,9 +431,9 @@ class _PairStep:
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""
         self.own, scale = self.neighbors.product()
-        self.own *= _converted(self.prior, self.neighbors.precision)[:, None]  # P(h, cells of its neighbours)
+        self.own *= converted(self.prior, self.neighbors.precision)[:, None]  # P(h, cells of its neighbours)
         self.other, other_scale = self.others.product()  # P(cells of its neighbours | g)
-        self.across = _converted(self.between, self.neighbors.precision)
+        self.across = converted(self.between, self.neighbors.precision)
         self.joint = self.own * (self.across.T @ self.other)  # P(h, row)
         self.total = np.maximum(self.joint.sum(axis=0), self.neighbors.tiny)
         return np.asarray(np.log(self.total) + scale + other_scale)
@@ -426,7 +470,12 @@ def normalised(counts: FloatArray) -> FloatArray:
     return np.asarray(counts / np.maximum(counts.sum(axis=0), TINY))
 
 
-def _converted(array: Message, precision: Precision) -> FloatArray:
+def precision_for(weights: FloatArray) -> Precision:
+    """Return the precision in which so many rows are computed where many small models are fitted."""
+    return np.float32 if len(weights) >= _MANY_ROWS else np.float64
+
+
+def converted(array: Message, precision: Any) -> FloatArray:
     """Return an array with numbers of some precision."""
     return np.asarray(array, dtype=precision)
 

@@ -14,14 +14,11 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
-from latree.search.local import Message, normalised
+from latree.search.local import attached, converted, precision_for
 from latree.tree import Tree
 
 # How many edges away the new place may be.
 _RADIUS = 4
-
-# Iterations of EM for the table of the node at its new place.
-_ITERATIONS = 5
 
 
 @dataclass(frozen=True)
@@ -77,65 +74,61 @@ class _Views:
 
     def __init__(self, around: Surroundings) -> None:
         self.around, self.tree = around, around.tree
+        self.precision = precision_for(around.weights)
+        self.tiny = np.finfo(self.precision).tiny
+        self.weights = converted(around.weights, self.precision)
         hidden = range(self.tree.n_observed, self.tree.n_nodes)
         self.factor: dict[tuple[int, int], FloatArray] = {}
         self.belief: dict[int, FloatArray] = {}
         for v in hidden:
-            logarithm = np.log(np.maximum(around.marginals[v], TINY))[:, None]
+            logarithm = converted(np.log(np.maximum(around.marginals[v], TINY)), self.precision)[:, None]
             for u, _ in self.tree.neighbors[v]:
-                factor = np.maximum(around.conditional(u, v).T @ around.messages[u, v], TINY)
+                factor = self._factor(u, v)
                 logarithm = logarithm + np.log(factor)
                 if u >= self.tree.n_observed:
                     self.factor[u, v] = factor
-            self.belief[v] = _normalised_rows(np.exp(logarithm - logarithm.max(axis=0)))
+            self.belief[v] = self._normalised(np.exp(logarithm - logarithm.max(axis=0)))
+
+    def _factor(self, u: int, v: int) -> FloatArray:
+        """Return the likelihood of each state of v, given the cells on the side of its neighbour u."""
+        message = converted(self.around.messages[u, v], self.precision)
+        table = converted(self.around.conditional(u, v), self.precision)
+        return np.maximum(table.T @ message, self.tiny)
+
+    def _normalised(self, belief: FloatArray) -> FloatArray:
+        return np.asarray(belief / np.maximum(belief.sum(axis=0), self.tiny))
 
     def without(self, u: int, h: int) -> Iterator[tuple[int, FloatArray]]:
         """Yield hidden variables near H on its side, each with ``P(G | row without u)``, H first."""
         around = self.around
         factor = self.factor.get((u, h))
         if factor is None:
-            factor = np.maximum(around.conditional(u, h).T @ around.messages[u, h], TINY)
-        waiting = [(h, u, 0, _normalised_rows(self.belief[h] / factor))]
+            factor = self._factor(u, h)
+        waiting = [(h, u, 0, self._normalised(self.belief[h] / factor))]
         while waiting:
             v, before, distance, belief = waiting.pop(0)
             yield v, belief
             for g, _ in self.tree.neighbors[v]:
                 if g >= self.tree.n_observed and g != before and distance < _RADIUS:
                     # What the cells on the side of v say about v, without u; and then about g.
-                    message = belief / np.maximum(around.marginals[v], TINY)[:, None] / self.factor[g, v]
-                    changed = around.conditional(v, g).T @ message
-                    waiting.append((g, v, distance + 1, _normalised_rows(self.belief[g] / self.factor[v, g] * changed)))
+                    marginal = converted(np.maximum(around.marginals[v], self.tiny), self.precision)
+                    message = belief / marginal[:, None] / self.factor[g, v]
+                    changed = converted(around.conditional(v, g), self.precision).T @ message
+                    waiting.append((g, v, distance + 1, self._normalised(self.belief[g] / self.factor[v, g] * changed)))
 
 
 def _best(views: _Views, u: int, h: int, penalty: float) -> Relocation | None:
     around = views.around
-    message, weights = around.messages[u, h], around.weights
-    scored: list[tuple[float, int, FloatArray]] = []
+    message, weights = converted(around.messages[u, h], views.precision), views.weights
+    own, best = -np.inf, None
     for g, belief in views.without(u, h):
-        start = around.conditional(u, h) if g == h else None
-        table, log_likelihood = _attached(message, belief, weights, start)
-        score = log_likelihood - penalty * (len(table) - 1) * table.shape[1]
-        scored.append((score, g, table * (belief @ weights / weights.sum())))
-    (own, _, _), *others = scored
-    if not others:
-        return None
-    score, g, joint = max(others, key=lambda one: one[0])
-    return Relocation(u, h, g, joint, score - own) if score > own else None
-
-
-def _attached(
-    message: Message, belief: FloatArray, weights: FloatArray, table: FloatArray | None
-) -> tuple[FloatArray, float]:
-    """Fit ``P(u | G)``, given what the rest of the row says about G; return it with the log-likelihood of u."""
-    if table is None:
-        table = normalised(message @ (belief * weights).T + SMOOTHING)
-    for _ in range(_ITERATIONS):
-        joint = belief * (table.T @ message)  # P(g, u's cells | rest of the row)
-        posterior = belief * (weights / np.maximum(joint.sum(axis=0), TINY))
-        table = normalised(table * (message @ posterior.T) + SMOOTHING)
-    total = (belief * (table.T @ message)).sum(axis=0)
-    return table, float(weights @ np.log(np.maximum(total, TINY)))
-
-
-def _normalised_rows(belief: FloatArray) -> FloatArray:
-    return np.asarray(belief / np.maximum(belief.sum(axis=0), TINY))
+        start, price = around.conditional(u, h) if g == h else None, penalty * (len(message) - 1) * len(belief)
+        # A place that is not better than the best one so far need not be fitted to the end.
+        target = (own if best is None else own + best.gain) + price
+        table, log_likelihood = attached(message, belief, weights, smoothing=SMOOTHING, table=start, target=target)
+        if g == h:
+            own = log_likelihood - price
+        elif log_likelihood > target:
+            joint = table * np.asarray(belief @ weights / weights.sum(), dtype=float)
+            best = Relocation(u, h, g, joint, log_likelihood - price - own)
+    return best
