@@ -1,5 +1,7 @@
 """Dependence under a model, compared with sums over all states, and in rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,53 @@ def test_information_is_counted_in_rows_less_its_bias():
     assert found[0, 1] == pytest.approx(2 * entropy - joint - 1 / 3)
     # Independent columns have no information, and never less.
     assert found[0, 2] == found[1, 2] == 0
+
+
+def naive_covariance(pair):
+    """The covariance matrix of codes with a joint distribution."""
+    rows, columns = np.indices(pair.shape)
+    return np.cov(rows.ravel(), columns.ravel(), aweights=pair.ravel(), ddof=0)
+
+
+def with_ordered_columns(model, ordered):
+    columns = tuple(replace(column, ordered=one) for column, one in zip(model.columns, ordered, strict=True))
+    return LatentTreeModel(model.tree, columns, model.tables)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_correlation_of_columns_equals_sums_over_all_states(model):
+    model = with_ordered_columns(model, [column != 1 for column in range(model.tree.n_observed)])
+    found = Dependence(model).column_correlation
+    for i, j in np.ndindex(found.shape):
+        covariance = naive_covariance(naive_pair(model, i, j)) if i != j else np.ones((2, 2))
+        if model.columns[i].ordered and model.columns[j].ordered:
+            expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+        else:
+            expected = 1 if i == j else np.sqrt(-np.expm1(-2 * max(naive_information(model, i, j), 0)))
+        assert found[i, j] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def test_correlation_in_rows_has_a_sign_only_between_ordered_columns():
+    model = with_ordered_columns(model_on(star(3), [3, 3, 2, 2], 0), [True, True, False])
+    rows = np.array([[0, 2, 0], [0, 2, 0], [1, 1, 1], [2, 0, 1], [2, 0, 1], [1, 2, 0]] * 5)
+    dependence = Dependence(model)
+    found = dependence.counted_correlation(table_of(model, rows))
+    assert found[0, 1] == pytest.approx(np.corrcoef(rows[:, 0], rows[:, 1])[0, 1])
+    assert found[0, 1] < 0
+    information = dependence.counted_information(table_of(model, rows))[0, 2]
+    assert found[0, 2] == pytest.approx(np.sqrt(1 - np.exp(-2 * information)))
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_array_equal(np.diag(found), 1)
+
+
+def test_correlation_that_rows_do_not_show_is_that_of_the_model():
+    model = with_ordered_columns(copying_model(star(3), lambda *_: 0.8), [True] * 3)
+    dependence = Dependence(model)
+    found = dependence.counted_correlation(table_of(model, [[0, -1, 0], [1, -1, 0], [-1, 0, 0], [-1, 1, 0]] * 10))
+    assert found[0, 1] == dependence.column_correlation[0, 1] != 0
+    assert found[0, 2] == 0  # a column that is constant in the rows
+    wide = Dependence(model_on(star(3), [65, 2, 2, 2], 0))
+    assert wide.counted_correlation(wide.model.sample(300, random_state=0)) is wide.column_correlation
 
 
 def test_counted_information_of_independent_columns_is_chance_as_often_as_not():

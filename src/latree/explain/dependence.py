@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from latree._util.arrays import FloatArray, IntArray
-from latree.counts.distances import PairDistributions, information, pairwise
+from latree.counts.distances import ROUNDING, Measure, PairDistributions, information, pairwise_all
 from latree.model import LatentTreeModel
 from latree.table import Table
 from latree.table.learnable import FEW_STATES
@@ -127,6 +127,47 @@ class Dependence:
         np.fill_diagonal(result, 0)
         return np.maximum(result + result.T, 0) / 2
 
+    @cached_property
+    def column_correlation(self) -> FloatArray:
+        """Correlation of every two columns, with ones on the diagonal.
+
+        That of two ordered columns is Pearson's correlation of their codes, from -1 to 1. That of all others is the
+        informational correlation, from 0 to 1, because they have no direction.
+        """
+        columns = range(self.tree.n_observed)
+        codes = [standardised_codes(marginal) for marginal in self.marginals[: self.tree.n_observed]]
+        result = np.zeros((self.tree.n_observed, self.tree.n_observed))
+        for sources in self._batches(columns):
+            conditionals, starts = self._conditionals(sources)
+            weights = np.concatenate([self.marginals[source] * codes[source] for source in sources])
+            for column in columns:
+                # r = sum over h of P(source = h) code(h) E[code of the column | source = h]
+                result[column, sources] = np.add.reduceat(codes[column] @ conditionals[column] * weights, starts)
+        return self._signed_where_ordered((result + result.T) / 2, self.column_information)
+
+    def _signed_where_ordered(self, signed: FloatArray, information: FloatArray) -> FloatArray:
+        """Return the correlation of codes for pairs of ordered columns, and the informational one for all others."""
+        is_ordered = np.array([column.ordered for column in self.model.columns])
+        found = np.where(np.outer(is_ordered, is_ordered), signed, correlation(information))
+        np.fill_diagonal(found, 1)
+        return np.clip(found, -1, 1)
+
+    def counted_correlation(self, table: Table) -> FloatArray:
+        """Return the correlation of every two columns in rows; see :attr:`column_correlation`.
+
+        What the rows do not show is that of the model, as in :meth:`counted_information`.
+
+        Parameters
+        ----------
+        table : Table
+            Rows, encoded with the model's columns.
+        """
+        counted = self._counted(table, [code_correlation, information_above_chance])
+        if counted is None:
+            return self.column_correlation
+        found = self._signed_where_ordered(*counted)
+        return np.where(np.isnan(found), self.column_correlation, found) if np.isnan(found).any() else found
+
     def counted_information(self, table: Table) -> FloatArray:
         """Return the mutual information of every two columns in rows, less what chance adds to it.
 
@@ -139,15 +180,21 @@ class Dependence:
         table : Table
             Rows, encoded with the model's columns.
         """
+        counted = self._counted(table, [information_above_chance])
+        if counted is None:
+            return self.column_information
+        np.fill_diagonal(counted[0], 0)
+        unknown = np.isnan(counted[0])
+        return np.where(unknown, self.column_information, counted[0]) if unknown.any() else counted[0]
+
+    def _counted(self, table: Table, measures: list[Measure]) -> list[FloatArray] | None:
+        """Return measures of all pairs of columns in rows, or None if a column has too many states."""
         table = self.model.encode(table)
         if table.n_states.max() > FEW_STATES:
-            return self.column_information
+            return None
         if table.n_rows > MAX_ROWS:
             table = table.subsample(MAX_ROWS, SEED)
-        counted = pairwise(table, information_above_chance)
-        np.fill_diagonal(counted, 0)
-        unknown = np.isnan(counted)
-        return np.where(unknown, self.column_information, counted) if unknown.any() else counted
+        return pairwise_all(table, measures)
 
     def columns_given(self, nodes: Collection[int]) -> Iterator[tuple[int, list[FloatArray]]]:
         """Yield each of some nodes with ``P(column = x | node = h)`` of every column, one array column per state h."""
@@ -200,6 +247,28 @@ class Dependence:
 def correlation(information: FloatArray) -> FloatArray:
     """Return Linfoot's informational correlation ``sqrt(1 - exp(-2 I))``; that of two normal variables is ``|r|``."""
     return np.sqrt(-np.expm1(-2 * information))
+
+
+def standardised_codes(shares: FloatArray) -> FloatArray:
+    """Return codes 0, 1, ... with mean 0 and variance 1; zeros for a column that is constant under the model."""
+    codes = np.arange(len(shares), dtype=np.float64)
+    codes -= codes @ shares
+    variance = float(codes**2 @ shares)
+    return codes / np.sqrt(variance) if variance > 0 else np.zeros(len(shares))
+
+
+def code_correlation(pairs: PairDistributions) -> FloatArray:
+    """Return Pearson's correlation of the codes 0, 1, ...; 0 if a column is constant.
+
+    It is nan for columns that are never present together.
+    """
+    codes = np.arange(pairs.joint.shape[-1], dtype=np.float64)
+    first, second = (shares @ codes for shares in (pairs.first, pairs.second))
+    covariance = (pairs.joint @ codes) @ codes - first * second
+    # Rounding can make the variance of a constant column a little less than zero.
+    spread = np.sqrt(np.maximum((pairs.first @ codes**2 - first**2) * (pairs.second @ codes**2 - second**2), 0))
+    found = np.divide(covariance, spread, out=np.zeros_like(covariance), where=spread > ROUNDING)
+    return np.where(pairs.total > 0, found, np.nan)
 
 
 def information_above_chance(pairs: PairDistributions, times: int = 1) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree._util.frames import make_frame
 from latree.errors import InputError
-from latree.explain.dependence import Dependence, correlation
+from latree.explain.dependence import Dependence, correlation, standardised_codes
 from latree.explain.groups import find_groups
 from latree.explain.order import state_scores
 from latree.explain.scores import Of, state_names
@@ -192,7 +192,7 @@ def column_loadings(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]])
     """
     dependence, scores = Dependence(model), state_scores(model)
     codes = [
-        _standardised(share) if c.ordered else None
+        standardised_codes(share) if c.ordered else None
         for c, share in zip(model.columns, dependence.marginals, strict=False)
     ]
     found: dict[int, list[float]] = {}
@@ -208,11 +208,3 @@ def column_loadings(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]])
                 loading = float(correlation(np.array(dependence.information(hidden, column, conditional))))
             found[hidden].append(float(np.clip(loading, -1, 1)))
     return found
-
-
-def _standardised(shares: FloatArray) -> FloatArray:
-    """Return codes 0, 1, ... with mean 0 and variance 1; zeros for a column that is constant under the model."""
-    codes = np.arange(len(shares), dtype=np.float64)
-    codes -= codes @ shares
-    variance = float(codes**2 @ shares)
-    return codes / np.sqrt(variance) if variance > 0 else np.zeros(len(shares))
