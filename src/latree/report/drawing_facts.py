@@ -6,28 +6,69 @@ import numpy as np
 
 from latree._util.rounding import percent
 from latree.explain.dependence import Dependence
-from latree.report.node_details import column_details, hidden_details, nats
+from latree.explain.loadings import loading_columns
+from latree.explain.overview import HEADER, group_rows
+from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
+from latree.model import LatentTreeModel
+from latree.report.matrix import matrix_facts
+from latree.report.node_details import column_details, hidden_details
 from latree.table import Table
+from latree.table.textfile import write_cells, write_columns
+
+# With more numbers, loadings.csv is not part of the page: it would be most of the file.
+_MAX_LOADINGS = 20_000
 
 
 def drawing_facts(dependence: Dependence, table: Table | None) -> dict[str, Any]:
-    """Return the tree, the columns with their categories, and the hidden variables."""
-    columns, category_lists = column_details(dependence, table)
+    """Return the tree, the columns with their categories, the hidden variables, and the matrix of the heat map."""
+    model = dependence.model
+    correlation = dependence.column_correlation if table is None else dependence.counted_correlation(table)
+    columns, category_lists = column_details(dependence, table, correlation)
     # Columns with the same categories share one list of them.
     keys = [(categories.names, categories.ordered, categories.bounds) for categories in category_lists]
     distinct = list(dict.fromkeys(keys))
     number = {key: place for place, key in enumerate(distinct)}
     for column, key in zip(columns, keys, strict=True):
         column["category_list"] = number[key]
+    places = _places(model)
+    order = sorted(range(model.tree.n_observed), key=lambda column: places["row"][column])
     return {
         "tree": _tree_facts(dependence),
+        "places": places,
         "category_lists": [
             {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
         ],
         "columns": columns,
         "hidden": hidden_details(dependence, category_lists),
-        "drawing": dependence.model.draw(),
+        "matrix": matrix_facts(correlation, order, [column.ordered for column in model.columns]),
+        "has_rows": table is not None,
+        "files": _files(model),
     }
+
+
+def _places(model: LatentTreeModel) -> dict[str, list[float]]:
+    """Return where each node is in the horizontal layout: its row, and its distance from the root from 0 to 1."""
+    plan = LayoutPlan.of(model.tree.with_numbers(lengths=model.edge_lengths()), 0.0)
+    row, along, start = [0.0] * model.tree.n_nodes, [0.0] * model.tree.n_nodes, 0
+    for component in plan.rooted.components:
+        for node, place in rows_of(plan, component).items():
+            row[node] = start + place
+        for node, distance in distances_from_root(plan, component).items():
+            along[node] = distance
+        start += sum(node in plan.names for node in component)
+    farthest = max(along) or 1.0
+    return {"row": row, "along": [round(distance / farthest, 4) for distance in along]}
+
+
+def _files(model: LatentTreeModel) -> dict[str, str]:
+    """Return the texts that the page offers for download, by the names that the files of a fit have."""
+    files = {
+        "tree.nwk": model.tree.to_newick(),
+        "groups.csv": write_cells(list(HEADER), group_rows(model)),
+    }
+    if 0 < model.tree.n_observed * model.tree.n_hidden <= _MAX_LOADINGS:
+        files["loadings.csv"] = write_columns(loading_columns(model))
+    return files
 
 
 def _tree_facts(dependence: Dependence) -> dict[str, Any]:
@@ -42,10 +83,10 @@ def _tree_facts(dependence: Dependence) -> dict[str, Any]:
         for values in (dependence.model.edge_strengths(), dependence.model.edge_lengths())
     )
     return {
+        "roots": list(rooted.roots),
         "parent": rooted.parent.tolist(),
         "strength": strengths,
         "length": lengths,
-        "information": [None if edge < 0 else nats(float(dependence.edge_information[edge])) for edge in rooted.up],
         "support": [
             None if edge < 0 or np.isnan(tree.support[edge]) else percent(float(tree.support[edge]))
             for edge in rooted.up

@@ -6,15 +6,18 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray
+from latree._util.rounding import percent, whole_shares
 from latree.counts.contingency import column_counts
 from latree.explain.dependence import Dependence
+from latree.explain.loadings import column_loadings
+from latree.explain.scores import state_names
 from latree.table import Column, Table
 
 # The number of columns that explain the states of a hidden variable.
 MAX_COLUMNS = 8
 # The number of related columns that are shown of a column.
 MAX_RELATED = 6
-# The number of states of a hidden variable that are explained, the largest first.
+# The number of states of a hidden variable that are explained: the largest ones.
 MAX_STATES = 8
 # The number of categories that are shown of a column. If it has more, the rarest are added up under one name.
 MAX_CATEGORIES = 20
@@ -23,11 +26,6 @@ MAX_CATEGORIES = 20
 def per_mille(probabilities: FloatArray) -> list[int]:
     """Round probabilities to thousandths. Rounding to 9 digits first hides noise in the last bits."""
     return [round(1000 * round(float(probability), 9)) for probability in probabilities]
-
-
-def nats(information: float) -> float:
-    """Round an amount of information."""
-    return round(information, 4)
 
 
 def category_name(column: Column, code: int) -> str:
@@ -74,11 +72,15 @@ class CategoryList:
         bounds = [names[0].removeprefix("≤ "), *(name.split(" to ")[-1] for name in names[1:-1])] if is_bins else []
         return cls(tuple(codes), tuple(names), is_complete and column.ordered, tuple(bounds))
 
-    def per_mille(self, probabilities: FloatArray) -> list[int]:
-        """Return the probability of each name, in thousandths."""
+    def shares(self, probabilities: FloatArray) -> FloatArray:
+        """Return the probability of each name."""
         own = probabilities[list(self.codes)]
         has_others = len(self.names) > len(self.codes)
-        return per_mille(np.append(own, probabilities.sum() - own.sum()) if has_others else own)
+        return np.append(own, max(probabilities.sum() - own.sum(), 0)) if has_others else own
+
+    def per_mille(self, probabilities: FloatArray) -> list[int]:
+        """Return the probability of each name, in thousandths that add up to 1000."""
+        return whole_shares(self.shares(probabilities).tolist(), 1000)
 
 
 def observed_shares(table: Table) -> list[FloatArray | None]:
@@ -86,24 +88,34 @@ def observed_shares(table: Table) -> list[FloatArray | None]:
     return [counts / counts.sum() if counts.sum() > 0 else None for counts in column_counts(table)]
 
 
-def column_details(dependence: Dependence, table: Table | None) -> tuple[list[dict[str, Any]], list[CategoryList]]:
-    """Return for every column its distribution and related columns, and the categories that are shown."""
+def column_details(
+    dependence: Dependence, table: Table | None, correlation: FloatArray
+) -> tuple[list[dict[str, Any]], list[CategoryList]]:
+    """Return for every column its distribution and related columns, and the categories that are shown.
+
+    Parameters
+    ----------
+    dependence : Dependence
+    table : Table or None
+        Rows, whose shares are shown; without rows, those of the model.
+    correlation : array
+        Of every two columns.
+    """
     model = dependence.model
     observed = observed_shares(table) if table is not None else [None] * model.tree.n_observed
     details, category_lists = [], []
     for node, column in enumerate(model.columns):
         in_model, in_data = dependence.marginals[node], observed[node]
-        categories = CategoryList.of(column, in_model if in_data is None else in_data)
-        information = np.round(dependence.column_information[node], 12)
-        related = np.lexsort((np.arange(len(information)), -information))[:MAX_RELATED]
+        shown = in_model if in_data is None else in_data
+        categories = CategoryList.of(column, shown)
+        hundredths = np.round(100 * np.round(correlation[node], 9)).astype(int)
+        hundredths[node] = 0
+        related = np.lexsort((np.arange(len(hundredths)), -abs(hundredths)))[:MAX_RELATED]
         details.append(
             {
                 "model": categories.per_mille(in_model),
-                "data": None if in_data is None else categories.per_mille(in_data),
-                "related": [
-                    [other, nats(information[other])] for other in related.tolist() if nats(information[other]) > 0
-                ],
-                "entropy": nats(float(dependence.entropies[node])),
+                "percent": whole_shares(categories.shares(shown).tolist()),
+                "related": [[other, int(hundredths[other])] for other in related.tolist() if hundredths[other]],
                 "binned": column.cuts is not None,
             }
         )
@@ -113,21 +125,32 @@ def column_details(dependence: Dependence, table: Table | None) -> tuple[list[di
 
 def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -> list[dict[str, Any]]:
     """Return for every hidden variable its states, and the distribution of its closest columns in each state."""
-    tree = dependence.tree
+    model, tree = dependence.model, dependence.tree
+    names = state_names(model)
+    closest = {
+        node: dependence.closest_columns(node, MAX_COLUMNS) for node in range(tree.n_observed, tree.n_nodes)
+    }
+    loadings = column_loadings(model, {node: [one.column for one in found] for node, found in closest.items()})
     details = []
-    for node in range(tree.n_observed, tree.n_nodes):
-        sizes = dependence.marginals[node]
-        by_size = sorted(range(len(sizes)), key=lambda state: (-round(float(sizes[state]), 6), state))
+    for node, related in closest.items():
+        sizes = whole_shares(dependence.marginals[node].tolist())
+        by_size = sorted(range(len(sizes)), key=lambda state: (-sizes[state], state))
+        states = sorted(by_size[:MAX_STATES])
         columns = [
             {
-                "column": related.column,
-                "information": nats(related.information),
-                "shares": [
-                    category_lists[related.column].per_mille(related.conditional[:, state])
-                    for state in by_size[:MAX_STATES]
-                ],
+                "column": one.column,
+                "loading": percent(loading) if loading >= 0 else -percent(-loading),
+                "shares": [category_lists[one.column].per_mille(one.conditional[:, state]) for state in states],
             }
-            for related in dependence.closest_columns(node, MAX_COLUMNS)
+            for one, loading in zip(related, loadings[node], strict=True)
         ]
-        details.append({"states": by_size, "sizes": per_mille(sizes[by_size]), "columns": columns})
+        details.append(
+            {
+                "n_states": len(sizes),
+                "states": [names[model.node_names[node]][state] for state in states],
+                "sizes": [sizes[state] for state in states],
+                "rest": sum(sizes[state] for state in by_size[MAX_STATES:]),
+                "columns": columns,
+            }
+        )
     return details

@@ -1,6 +1,5 @@
 """Render facts as one HTML file that contains its styles, scripts and data."""
 
-import json
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -13,15 +12,27 @@ from latree._util.rounding import percent
 from latree._util.text import one_line, plural, shortened
 from latree.report.charts import convergence_chart, gain_bars
 from latree.report.facts import title_of
+from latree.report.payload import payload
+from latree.report.picture import tree_picture
 
 _HERE = Path(__file__).parent
 
 # The files of the drawing's script. Each one builds on those before it.
-_SCRIPTS = ("elements", "layout", "labels", "select", "panel", "controls")
-
-# The facts that the script needs. Names are added by `_embedded`, which makes them safe to show.
-_SCRIPT_FACTS = ("n_columns", "tree", "columns", "aliases")
-_GROUP_FACTS = ("number", "named_by", "nodes", "centre", "colour")
+_SCRIPTS = (
+    "elements",
+    "tree",
+    "view",
+    "layout",
+    "draw",
+    "values",
+    "panel",
+    "search",
+    "legend",
+    "select",
+    "download",
+    "heatmap",
+    "controls",
+)
 
 
 def render(facts: dict[str, Any]) -> str:
@@ -44,7 +55,7 @@ def render(facts: dict[str, Any]) -> str:
         "state_size": state_size,
         "whole_percent": whole_percent,
     }
-    style, library = _inline("report.css", "drawing.css"), _inline("d3.js")
+    style = _inline("report.css", "drawing.css")
     page_script, drawing_script = (
         _inline(*names, frame='(() => {{\n"use strict";\n\n{}}})();\n')
         for names in (["page.js"], [f"script/{name}.js" for name in _SCRIPTS])
@@ -53,11 +64,11 @@ def render(facts: dict[str, Any]) -> str:
         facts=facts,
         title=title_of(facts["source"]),
         style=style,
-        library=library,
         page_script=page_script,
         drawing_script=drawing_script,
-        policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [library, drawing_script])]),
-        data=_embedded(facts),
+        policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
+        data=payload(facts),
+        picture=tree_picture(facts),
         broad_groups=_by_broad_group(facts["groups"]),
         gain_bars=gain_bars(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
@@ -89,37 +100,6 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
-
-
-def _embedded(facts: dict[str, Any]) -> Markup:
-    """Return the facts that the script needs, as JSON that an HTML parser cannot take for markup."""
-    labels = facts["labels"]
-    needed = {key: facts[key] for key in _SCRIPT_FACTS} | {
-        "names": [one_line(name) for name in facts["names"]],
-        "labels": labels and labels | {"names": [one_line(name) for name in labels["names"]]},
-        "category_lists": [
-            categories | {"names": [one_line(name) for name in categories["names"]]}
-            for categories in facts["category_lists"]
-        ],
-        "groups": [
-            {"name": one_line(group["name"])} | {key: group[key] for key in _GROUP_FACTS} for group in facts["groups"]
-        ],
-        "hidden": [
-            hidden | {"columns": [column | {"shares": _packed(column["shares"])} for column in hidden["columns"]]}
-            for hidden in facts["hidden"]
-        ],
-        "missing": facts["data"]["missing"],
-    }
-    text = json.dumps(needed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-def _packed(rows: list[list[int]]) -> list[str]:
-    """Write whole numbers from 0 to 1000 with two characters each, in base 32: they are most of the file."""
-    digits = "0123456789abcdefghijklmnopqrstuv"
-    return ["".join(digits[number // 32] + digits[number % 32] for number in row) for row in rows]
 
 
 def count(whole: int, noun: str) -> str:

@@ -1,26 +1,24 @@
 // Helpers for names, numbers and HTML elements. Names are data: they become text, never markup.
 
+// A page about columns that do not depend on each other has no drawing.
+if (!document.getElementById("drawing")) return;
+
 const startTime = performance.now();
 const facts = JSON.parse(document.getElementById("facts").textContent);
-// Shares are in thousandths, written in base 32 with two characters each.
-const unpack = (text) =>
-  Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 32));
 const { names, n_columns: nColumns, tree: edges, groups, labels } = facts;
-const page = document.documentElement;
 const $ = (id) => document.getElementById(id);
 const svg = $("drawing");
 const stage = $("stage");
 const panel = $("panel");
 const reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
+const SVG = "http://www.w3.org/2000/svg";
 
-const N_COLOURS = 12;
-const ANIMATION_TIME = 280; // milliseconds
-const HIT_DISTANCE = 14; // a click selects a node that is at most this many pixels away
-const MIN_LEAF_HEIGHT = 21; // pixels per leaf that keep the labels readable
-const MAX_LENGTH = 28; // characters of a name in the drawing
+// Whole numbers are written in base 32 with two characters each.
+const unpack = (text) =>
+  Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 32));
 
 // Names come from Python without line breaks and invisible characters. A long name ends with an ellipsis.
-const shorten = (text, maxLength = MAX_LENGTH) => {
+const shorten = (text, maxLength = 28) => {
   const characters = Array.from(text);
   return characters.length <= maxLength
     ? text
@@ -29,16 +27,19 @@ const shorten = (text, maxLength = MAX_LENGTH) => {
         .join("")
         .trimEnd() + "…";
 };
-const shortNames = names.map((name) => shorten(name));
 const isHidden = (id) => id >= nColumns;
-const percent = (share) =>
-  share === 0 || share >= 0.0095 ? `${Math.round(100 * share)}\u00a0%` : `${(100 * share).toPrecision(1)}\u00a0%`;
+const percent = (whole) => (whole === null ? "–" : `${whole}\u00a0%`);
 const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+const rounded = (x) => Math.round(x * 10) / 10;
 
-// Returns a new HTML or SVG element. A child that is a string becomes text, never markup.
+// Returns a new HTML element, or a new SVG element with `drawn`. A child that is a string becomes text, never markup.
 function make(tag, attributes = {}, ...children) {
-  const isSvg = ["svg", "rect", "path", "text", "g", "line", "title"].includes(tag);
-  const element = isSvg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  return filled(document.createElement(tag), attributes, children);
+}
+function drawn(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+function filled(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key === "onclick") element.addEventListener("click", value);
     else if (value !== undefined && value !== null) element.setAttribute(key, value);
@@ -47,7 +48,35 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-function nameElement(id, maxLength = 40) {
-  const shown = shorten(names[id], maxLength);
-  return make("bdi", shown === names[id] ? {} : { title: names[id].slice(0, 6000) }, shown);
+// A name that may be shortened; its tooltip is the whole name.
+function shortName(name, maxLength = 40) {
+  const text = shorten(name, maxLength);
+  return make("bdi", text === name ? {} : { title: name.slice(0, 6000) }, text);
+}
+const nameElement = (id, maxLength) => shortName(names[id], maxLength);
+
+const measuring = document.createElement("canvas").getContext("2d");
+const family = getComputedStyle(document.body).fontFamily;
+const textWidths = new Map();
+// The width of a text in pixels, in a font such as "600 13px".
+function widthOf(text, font) {
+  const key = font + text;
+  if (!textWidths.has(key)) {
+    measuring.font = `${font} ${family}`;
+    textWidths.set(key, measuring.measureText(text).width);
+  }
+  return textWidths.get(key);
+}
+// A text that is cut to fit a width.
+function fitted(text, font, width) {
+  if (text.length > 80) text = shorten(text, 80);
+  if (widthOf(text, font) <= width) return text;
+  const characters = Array.from(text);
+  let [low, high] = [1, characters.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (widthOf(`${characters.slice(0, middle).join("")}…`, font) <= width) low = middle;
+    else high = middle - 1;
+  }
+  return `${characters.slice(0, low).join("").trimEnd()}…`;
 }

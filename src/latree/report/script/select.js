@@ -1,148 +1,204 @@
-// Folding branches and selecting nodes, with the pointer or the keyboard.
+// Selecting nodes, groups and labels, with the pointer or the keyboard. The address of the page keeps what is shown.
 
-// The node of a group that is closest to the root.
-function topOf(group) {
-  return group.nodes.reduce((top, id) => (treeNode[id].depth < treeNode[top].depth ? id : top), group.nodes[0]);
+const HIT_DISTANCE = 14; // a click selects a node that is at most this many pixels away
+
+// Selects a node, a group or a label: {node}, {group} or {label}; {} selects nothing.
+function select({ node = null, group = null, label = null }, { show = false, remember = true } = {}) {
+  if (node === null && group === null && label === null && nothingSelected()) return;
+  Object.assign(state, { node, group, label });
+  const wasHidden = node !== null && reveal(node);
+  updateDrawing({ animate: wasHidden });
+  showPanel();
+  if (show) scrollToSelected();
+  if (remember) pushAddress();
 }
-// The group of a branch if all its nodes are in the same group, otherwise -1.
-const branchGroup = new Map();
-tree.eachAfter((node) => {
-  const own = node.data.id >= 0 ? groupOf[node.data.id] : -1;
-  branchGroup.set(node, (node.children || []).every((child) => branchGroup.get(child) === own) ? own : -1);
-});
-function toggleFold(id) {
-  if (!treeNode[id].children) return;
-  if (state.folded.has(id)) state.folded.delete(id);
-  else state.folded.add(id);
-  updateLayout({ animate: true });
-  if (state.selected === id) showPanel(id);
+const nothingSelected = () => state.node === null && state.group === null && state.label === null;
+
+// What is drawn for the selected node or group.
+function selectedMark() {
+  if (state.node !== null) return view.drawnFor[state.node];
+  if (state.group !== null) return view.drawnFor[groups[state.group].centre];
+  return null;
 }
-function unfoldAbove(id) {
-  let changed = false;
-  for (let node = treeNode[id].parent; node; node = node.parent) changed = state.folded.delete(node.data.id) || changed;
-  if (changed) updateLayout();
+function scrollToSelected() {
+  const target = selectedMark();
+  const box = (target ? target.mark : svg).getBoundingClientRect();
+  const top = 120; // below the head of the page and the tools
+  const bottom = window.innerHeight * (window.innerWidth < 900 && !panel.classList.contains("empty") ? 0.4 : 0.9);
+  if (target && box.top >= top && box.bottom <= bottom) return;
+  const behavior = reducedMotion.matches ? "auto" : "smooth";
+  window.scrollBy({ top: box.top - (target ? (top + bottom) / 2 : top), behavior });
 }
-$("fold-all").addEventListener("click", () => {
-  for (const node of tree.descendants()) {
-    const above = node.parent;
-    if (above && node.children && branchGroup.get(node) >= 0 && !(branchGroup.get(above) >= 0 && above.parent))
-      state.folded.add(node.data.id);
+
+// ---- the address ----
+
+const DEFAULT_FOLDS = foldsText();
+function foldsText() {
+  if (canFoldGroups && state.foldedGroups.size === groups.length && !state.foldedBranches.size) return "groups";
+  const folds = [...state.foldedGroups].map((group) => groups[group].number);
+  return [...folds, ...[...state.foldedBranches].map((id) => `b${id}`)].join(".") || "none";
+}
+function readFolds(text) {
+  state.foldedGroups = text === "groups" ? allGroups() : new Set();
+  state.foldedBranches = new Set();
+  for (const part of text.split(".")) {
+    const id = Number(part.replace("b", ""));
+    if (part.startsWith("b") && id in names) state.foldedBranches.add(id);
+    else if (id - 1 in groups) state.foldedGroups.add(id - 1);
   }
-  updateLayout({ animate: true, fit: true });
-});
-$("unfold-all").addEventListener("click", () => {
-  state.folded.clear();
-  updateLayout({ animate: true, fit: true });
-});
-
-// ---- selecting ----
-
-function select(id, { fly = false } = {}) {
-  if (id !== null) unfoldAbove(id);
-  state.selected = id;
-  onPath.clear();
-  for (let node = id === null ? null : treeNode[id]; node && node.data.id >= 0; node = node.parent)
-    onPath.add(node.data.id);
-  stage.dataset.selected = id === null ? "" : id;
-  updateClasses();
-  scheduleLabels();
-  if (id !== null && fly) flyTo(id);
-  showPanel(id);
 }
+function addressText() {
+  const parts = [];
+  if (state.node !== null) parts.push(`node=${state.node}`);
+  if (state.group !== null) parts.push(`group=${groups[state.group].number}`);
+  if (state.label !== null) parts.push(`label=${state.label}`);
+  if (state.support) parts.push(`support=${state.support}`);
+  if (state.layout !== "horizontal") parts.push(`layout=${state.layout}`);
+  if (state.lengths !== "strength") parts.push(`lengths=${state.lengths}`);
+  if (foldsText() !== DEFAULT_FOLDS) parts.push(`fold=${foldsText()}`);
+  return parts.length ? `#${parts.join("&")}` : "";
+}
+function writeAddress(how) {
+  const wanted = addressText();
+  if (wanted !== window.location.hash) window.history[how](null, "", window.location.href.split("#")[0] + wanted);
+}
+const pushAddress = () => writeAddress("pushState"); // Back returns to what was shown before
+const replaceAddress = () => writeAddress("replaceState");
 
-function nodeNear(event) {
-  const label = event.target.closest ? event.target.closest("text[data-id]") : null;
-  if (label) return Number(label.dataset.id);
-  const [mx, my] = d3.pointer(event, svg);
-  const { k, x, y } = d3.zoomTransform(svg);
+// Shows what the address says. Other addresses, such as #group-3, are places on the page, and change nothing here.
+function readAddress({ show = true } = {}) {
+  const text = window.location.hash.slice(1);
+  if (text && !text.includes("=")) return;
+  const wanted = Object.fromEntries(text.split("&").map((part) => part.split("=")));
+  const whole = (value, low, high) => (/^\d{1,6}$/.test(value) && value >= low && value <= high ? Number(value) : null);
+  state.support = whole(wanted.support, 0, 100) || 0;
+  state.layout = wanted.layout === "radial" ? "radial" : "horizontal";
+  state.lengths = wanted.lengths === "equal" ? "equal" : "strength";
+  readFolds(wanted.fold || DEFAULT_FOLDS);
+  state.node = whole(wanted.node, 0, names.length - 1);
+  const group = whole(wanted.group, 1, groups.length);
+  state.group = group === null ? null : group - 1;
+  state.label = labels ? whole(wanted.label, 0, labels.names.length - 1) : null;
+  if (state.node !== null) reveal(state.node);
+  updateDrawing();
+  showPanel();
+  if (show && !nothingSelected()) scrollToSelected();
+}
+window.addEventListener("popstate", () => readAddress());
+
+// ---- the pointer ----
+
+// What is at the pointer: {node} or {group}, or null.
+function targetOf(event) {
+  const element = event.target.closest ? event.target.closest("[data-id], [data-group], [data-label]") : null;
+  if (element && element.dataset.group !== undefined) return { group: Number(element.dataset.group) };
+  if (element && element.dataset.label !== undefined) return { label: Number(element.dataset.label) };
+  if (element) return targetOfNode(view.drawnFor[Number(element.dataset.id)], Number(element.dataset.id));
+  const box = svg.getBoundingClientRect();
+  const scale = frame.width / box.width;
+  const [mx, my] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
   let best = null;
   let smallest = HIT_DISTANCE * HIT_DISTANCE;
-  for (const id of shown) {
-    const [px, py] = point(positions[id].u, positions[id].v);
-    const squaredDistance = (k * px + x - mx) ** 2 + (k * py + y - my) ** 2;
-    if (squaredDistance < smallest) [best, smallest] = [id, squaredDistance];
+  for (const node of view.nodes) {
+    const [x, y] = point(frame, node.u, node.v);
+    const squared = (x - mx) ** 2 + (y - my) ** 2;
+    if (squared < smallest) [best, smallest] = [node, squared];
   }
-  return best;
+  return best && targetOfNode(best, best.id);
 }
+const targetOfNode = (node, id) => {
+  if (node.kind === "group") return { group: node.group };
+  const centre = node.members.find((member) => groupWithCentre.has(member));
+  return { node: node.kind === "hidden" && centre !== undefined ? centre : id };
+};
 
-svg.addEventListener("click", (event) => {
-  const id = nodeNear(event);
-  if (id !== null || state.selected !== null) select(id);
-});
+svg.addEventListener("click", (event) => select(targetOf(event) || {}));
 svg.addEventListener("dblclick", (event) => {
-  const id = nodeNear(event);
-  if (id !== null) toggleFold(id);
-  else zoomBy(2);
+  const target = targetOf(event);
+  if (target) toggleFold(target);
 });
 
 const tooltip = $("tip");
-let hovered = null;
 svg.addEventListener("pointermove", (event) => {
-  const id = event.buttons ? null : nodeNear(event);
-  svg.classList.toggle("pointing", id !== null);
-  if (id !== hovered) {
-    hovered = id;
-    tooltip.hidden = id === null;
-    if (id !== null) tooltip.replaceChildren(...tooltipLines(id));
-  }
-  if (id !== null) {
-    const [mx, my] = d3.pointer(event, stage);
-    tooltip.style.left = `${Math.min(mx + 14, size.width - tooltip.offsetWidth - 8)}px`;
-    tooltip.style.top = `${my + tooltip.offsetHeight + 24 > size.height ? my - tooltip.offsetHeight - 10 : my + 16}px`;
-  }
+  const target = event.pointerType === "touch" ? null : targetOf(event);
+  svg.classList.toggle("pointing", target !== null);
+  tooltip.hidden = target === null;
+  if (target === null) return;
+  tooltip.replaceChildren(...tooltipLines(target));
+  const box = stage.getBoundingClientRect();
+  const [mx, my] = [event.clientX - box.left, event.clientY - box.top];
+  tooltip.style.left = `${Math.max(4, Math.min(mx + 14, box.width - tooltip.offsetWidth - 8))}px`;
+  const below = event.clientY + tooltip.offsetHeight + 24 < window.innerHeight;
+  tooltip.style.top = `${below ? my + 16 : my - tooltip.offsetHeight - 10}px`;
 });
 svg.addEventListener("pointerleave", () => {
   tooltip.hidden = true;
-  hovered = null;
 });
 
-function tooltipLines(id) {
-  const lines = [make("strong", {}, nameElement(id, 60))];
-  if (isHidden(id)) lines.push(count(facts.hidden[id - nColumns].sizes.length, "state"));
-  if (treeNode[id].children)
-    lines.push(`${count(treeNode[id].value, "column")} in this branch${state.folded.has(id) ? " (folded)" : ""}`);
-  if (labels && !isHidden(id) && labels.of[id] >= 0)
-    lines.push(make("bdi", {}, shorten(labels.names[labels.of[id]], 60)));
-  if (edges.parent[id] >= 0) {
-    const support = edges.support[id] === null ? "" : `, support ${edges.support[id]}\u00a0%`;
-    lines.push(`Edge to ${shorten(names[edges.parent[id]], 24)}: strength ${edges.strength[id].toFixed(2)}${support}`);
+function tooltipLines({ node = null, group = null, label = null }) {
+  const lines = [];
+  if (label !== null) lines.push(make("strong", {}, shortName(labels.names[label], 60)), "your label");
+  else if (group !== null) {
+    lines.push(make("strong", {}, `${groups[group].number} `, shortName(groups[group].name, 60)));
+    lines.push(count(columnsOf[group].length, "column"));
+  } else {
+    lines.push(make("strong", {}, nameElement(node, 60)));
+    if (isHidden(node))
+      lines.push(`Hidden variable ${facts.aliases[node - nColumns]}, ${count(facts.hidden[node - nColumns].n_states, "state")}`);
+    else if (labels && labels.of[node] >= 0) lines.push(shortName(labels.names[labels.of[node]], 60));
+    const edge = view.drawnFor[node].id;
+    if (edges.parent[edge] >= 0) {
+      const support = edges.support[edge] === null ? "" : `, support ${percent(edges.support[edge])}`;
+      lines.push(`Edge to ${shorten(names[edges.parent[edge]], 24)}: strength ${edges.strength[edge].toFixed(2)}${support}`);
+    }
   }
   return lines.map((line) => make("div", {}, line));
 }
 
+// ---- folding what is selected ----
+
+function toggleFold({ node = null, group = null }) {
+  if (node !== null && !children[node].length && manyGroups && groupOf[node] >= 0) group = groupOf[node];
+  if (group !== null) {
+    toggleGroup(group);
+    if (state.foldedGroups.has(group)) Object.assign(state, { node: null, group, label: null });
+  } else if (node !== null) toggleBranch(node);
+  else if (canFoldGroups) foldGroups(state.foldedGroups.size < groups.length);
+  updateDrawing();
+  showPanel();
+  pushAddress();
+}
+
+// ---- the keyboard ----
+
+const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName) && document.activeElement.type !== "range";
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.key === "Escape") {
+    if (panel.contains(document.activeElement)) svg.focus({ preventScroll: true });
+    select({});
+  } else if (isTyping()) return;
+  else if (event.key === "f" || event.key === "F") toggleFold({ node: state.node, group: state.group });
+  else if (event.key === "/") input.focus();
+  else return;
+  event.preventDefault();
+});
 svg.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const { key } = event;
-  const actions = {
-    "+": () => zoomBy(1.4),
-    "=": () => zoomBy(1.4),
-    "-": () => zoomBy(1 / 1.4),
-    0: () => fitView(true),
-  };
-  if (actions[key]) actions[key]();
-  else if ((key === "f" || key === "F" || key === " ") && state.selected !== null) toggleFold(state.selected);
-  else if (key === "Enter" && state.selected !== null) panel.focus();
-  else if (key === "Escape") select(null);
-  else if (key.startsWith("Arrow")) moveSelection(key);
+  if (event.key === "Enter" && !nothingSelected()) panel.focus();
+  else if (event.key.startsWith("Arrow")) moveSelection(event.key);
   else return;
   event.preventDefault();
 });
 
-// Moves the selection: right to a child, left to the parent, up and down to nodes at the same depth.
+// Moves the selection: right to a branch, left to where the branch comes from, up and down to the next node.
 function moveSelection(key) {
-  const start = state.selected === null ? null : treeNode[state.selected];
+  const now = selectedMark();
+  const inColumn = [...view.nodes].sort((a, b) => a.u - b.u);
   let next = null;
-  if (!start) next = tree.data.id >= 0 ? tree : tree.children[0];
-  else if (key === "ArrowRight") next = isLeaf(start) ? null : start.children[0];
-  else if (key === "ArrowLeft") next = start.parent;
-  else {
-    const direction = key === "ArrowDown" ? 1 : -1;
-    const sameDepth = shown.filter((id) => treeNode[id].depth === start.depth);
-    const found = sameDepth[sameDepth.indexOf(start.data.id) + direction];
-    next = found === undefined ? null : treeNode[found];
-  }
-  if (next && next.data.id >= 0) {
-    select(next.data.id);
-    keepInView(next.data.id);
-  }
+  if (!now) next = view.nodes[0];
+  else if (key === "ArrowRight") next = now.children[0];
+  else if (key === "ArrowLeft") next = now.parent;
+  else next = inColumn[inColumn.indexOf(now) + (key === "ArrowDown" ? 1 : -1)];
+  if (next) select(targetOfNode(next, next.id), { show: true });
 }

@@ -1,0 +1,271 @@
+// The drawing itself: edges, nodes, names, colours of labels, and brackets of groups.
+
+let view = makeView();
+let frame = null;
+let animation = 0;
+const ANIMATION_TIME = 260; // milliseconds
+const MAX_ANIMATED = 500; // more nodes than this appear at their new places at once
+
+function updateDrawing({ animate = false } = {}) {
+  const before = frame ? new Map(view.nodes.map((node) => [node.id, node])) : null;
+  const wasLayout = frame && frame.layout;
+  view = makeView();
+  const width = Math.max(280, stage.clientWidth);
+  frame = (state.layout === "radial" ? radialFrame : horizontalFrame)(view, width);
+  svg.setAttribute("viewBox", `0 0 ${frame.width} ${rounded(frame.height)}`);
+  svg.setAttribute("width", frame.width);
+  svg.setAttribute("height", rounded(frame.height));
+  cancelAnimationFrame(animation);
+  svg.replaceChildren(...drawAll());
+  Object.assign(stage.dataset, {
+    layout: state.layout,
+    lengths: state.lengths,
+    support: state.support,
+    shown: view.nodes.length,
+    folded: view.nodes.filter(folded).length,
+    rows: frame.rows.length,
+  });
+  if (animate && before && wasLayout === frame.layout && !reducedMotion.matches && view.nodes.length <= MAX_ANIMATED)
+    moveFrom(before);
+  updateControls();
+}
+
+// Moves nodes and edges from where they were. New nodes come out of the nearest node above that was there.
+function moveFrom(before) {
+  const start = view.nodes.map((node) => {
+    let above = node;
+    while (above && !before.has(above.id)) above = above.parent;
+    const from = above ? before.get(above.id) : node;
+    return { node, from: { u: from.u, v: from.v }, to: { u: node.u, v: node.v } };
+  });
+  const began = performance.now();
+  const step = (now) => {
+    const t = Math.min(1, Math.max(0, now - began) / ANIMATION_TIME);
+    const eased = t * t * (3 - 2 * t);
+    for (const { node, from, to } of start) {
+      node.u = from.u + (to.u - from.u) * eased;
+      node.v = from.v + (to.v - from.v) * eased;
+    }
+    svg.classList.toggle("moving", t < 1);
+    for (const { node } of start) place(node);
+    if (t < 1) animation = requestAnimationFrame(step);
+  };
+  step(began);
+}
+// Puts the elements of a node where it is.
+function place(node) {
+  const [x, y] = point(frame, node.u, node.v);
+  node.mark.setAttribute("transform", `translate(${rounded(x)},${rounded(y)})`);
+  if (node.link) node.link.setAttribute("d", linkPath(frame, node));
+}
+
+function drawAll() {
+  const layers = ["bands", "leaders", "links", "marks", "edge-texts", "names", "brackets"];
+  const layer = Object.fromEntries(layers.map((name) => [name, drawn("g", { class: name })]));
+  for (const node of view.nodes) {
+    if (node.parent) layer.links.append(drawLink(node));
+    layer.marks.append(drawMark(node));
+    place(node);
+  }
+  for (const node of frame.rows) {
+    layer.leaders.append(drawLeader(node));
+    layer.names.append(...drawName(node));
+  }
+  for (const node of view.nodes) layer["edge-texts"].append(...drawEdgeTexts(node));
+  if (manyGroups) layer.brackets.append(...drawBrackets());
+  layer.bands.append(...drawBand());
+  return layers.map((name) => layer[name]);
+}
+
+const isDim = (node) =>
+  (state.group !== null && !node.members.some((id) => groupOf[id] === state.group)) ||
+  (state.label !== null && !node.columns.some((id) => labels.of[id] === state.label));
+const isSelected = (node) =>
+  state.node !== null ? view.drawnFor[state.node] === node : folded(node) && node.group === state.group;
+const classes = (...names) => names.filter(Boolean).join(" ");
+
+function drawLink(node) {
+  const dim = isDim(node) || isDim(node.parent);
+  node.link = drawn("path", {
+    class: classes("link", edgeColour(node.id), certainty(node.id), dim && "dim"),
+    "stroke-width": rounded(1 + 3 * edges.strength[node.id]),
+    d: linkPath(frame, node),
+  });
+  return node.link;
+}
+
+function drawMark(node) {
+  const badge = node.members.find((id) => groupWithCentre.has(id) && manyGroups);
+  const number = badge === undefined ? null : groupWithCentre.get(badge);
+  const colour = number === null ? colourOf(node.id) : `c${groups[number].colour}`;
+  node.radius = folded(node) ? radiusOf(node) : number !== null && isHidden(badge) ? BADGE : isHidden(node.id) ? 4 : 3;
+  const kind = folded(node) ? "folded" : number !== null && isHidden(badge) ? "badge-mark" : node.kind;
+  node.mark = drawn(
+    "g",
+    {
+      class: classes("mark", kind, colour, isDim(node) && "dim", isSelected(node) && "selected"),
+      "data-id": node.id,
+    },
+    drawn("circle", { r: rounded(node.radius) }),
+  );
+  if (number !== null && kind !== "column" && widthOf(String(groups[number].number), "650 11px") <= 2 * node.radius - 5)
+    node.mark.append(drawn("text", { class: "number", dy: "0.36em" }, String(groups[number].number)));
+  return node.mark;
+}
+
+// A thin line from a node to its name, which stands in line with all other names.
+function drawLeader(node) {
+  const end = frame.layout === "horizontal" ? frame.namesAt - frame.strip - 4 : frame.radius + 6;
+  const from = point(frame, node.u, Math.min(end, node.v + node.radius + 3)).map(rounded);
+  return drawn("path", { class: "leader", d: `M${from}L${point(frame, node.u, end).map(rounded)}` });
+}
+
+// The name of a row and the colour of its label, both at the end of the row.
+function drawName(node) {
+  const text = fitted(rowText(node), rowFont(node), frame.namesWidth);
+  const element = drawn(
+    "text",
+    {
+      class: classes("name", folded(node) && "folded", isDim(node) && "dim", isSelected(node) && "selected"),
+      "data-id": node.id,
+      dy: "0.35em",
+    },
+    text,
+  );
+  const label = labelOfRow(node);
+  const strip =
+    label === null
+      ? null
+      : drawn("rect", { class: classes("strip", `c${labels.colours[label]}`, isDim(node) && "dim"), "data-label": label });
+  if (frame.layout === "horizontal") {
+    element.setAttribute("x", rounded(frame.namesAt));
+    element.setAttribute("y", rounded(node.u));
+    if (strip) {
+      const height = node.height - (folded(node) ? 4 : 2);
+      setAll(strip, { x: rounded(frame.namesAt - 14), y: rounded(node.u - height / 2), width: 8, height: rounded(height) });
+    }
+    return strip ? [strip, element] : [element];
+  }
+  const rotation = node.u - Math.PI / 2;
+  const flipped = Math.cos(rotation) < -1e-9;
+  const at = frame.radius + 10;
+  if (strip) {
+    const [x, y] = point(frame, node.u, at);
+    setAll(strip, { x: -1, y: -3, width: 8, height: 6, transform: turned(x, y, rotation) });
+  }
+  const [x, y] = point(frame, node.u, at + frame.strip + 2);
+  setAll(element, {
+    transform: turned(x, y, flipped ? rotation + Math.PI : rotation),
+    "text-anchor": flipped ? "end" : "start",
+  });
+  const shown = frame.showsNames || isSelected(node) || folded(node);
+  return [...(strip ? [strip] : []), ...(shown ? [element] : [])];
+}
+const turned = (x, y, angle) => `translate(${rounded(x)},${rounded(y)})rotate(${rounded((angle * 180) / Math.PI)})`;
+function setAll(element, attributes) {
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+}
+// The number of the label that all columns of a row have, otherwise null.
+function labelOfRow(node) {
+  if (!labels) return null;
+  const found = new Set(node.columns.map((id) => labels.of[id]));
+  const [label] = found;
+  return found.size === 1 && label >= 0 ? label : null;
+}
+
+// The name of a hidden variable above the edge that leads to it, and the support of the edge below, if there is room.
+function drawEdgeTexts(node) {
+  const texts = [];
+  if (frame.layout !== "horizontal" || node.kind !== "hidden") {
+    if (node.parent && folded(node)) return supportText(node);
+    return texts;
+  }
+  const [x, y] = point(frame, node.u, node.v);
+  const isCentre = node.members.some((id) => groupWithCentre.has(id)) && manyGroups;
+  const selected = isSelected(node);
+  // That of a group's own hidden variable is beside the bracket of the group.
+  if (!frame.narrow && !isCentre) {
+    const room = node.parent ? node.v - node.parent.v - node.radius - 10 : 0;
+    const shown = selected ? state.node : node.id;
+    const number = facts.aliases[shown - nColumns];
+    const name = names[shown] === number ? "" : shorten(names[shown], 26);
+    const width = widthOf(name, "11px") + widthOf(number, "9px") + 5;
+    if (selected || width <= room) {
+      const start = Math.max(2, x - node.radius - 4 - width);
+      texts.push(
+        drawn(
+          "text",
+          { class: classes("hidden-name", selected && "selected", isDim(node) && "dim"), x: rounded(start), y: rounded(y - 5) },
+          `${name} `,
+          drawn("tspan", { class: "alias" }, number),
+        ),
+      );
+      texts[0].dataset.id = shown;
+    }
+  }
+  return [...texts, ...supportText(node)];
+}
+function supportText(node) {
+  if (frame.layout !== "horizontal" || !node.parent || edges.support[node.id] === null) return [];
+  const text = String(edges.support[node.id]);
+  if (node.v - node.radius - node.parent.v < widthOf(text, "10px") + 8) return [];
+  const x = (node.parent.v + node.v - node.radius) / 2;
+  return [
+    drawn("text", { class: classes("support", isDim(node) && "dim"), x: rounded(x), y: rounded(node.u + 11) }, text),
+  ];
+}
+
+// Brackets around the names of each group, with its number and name. Other groups may lie between parts of a group: then
+// each part has a bracket, and the largest part has the name.
+function drawBrackets() {
+  const runs = [];
+  frame.rows.forEach((node) => {
+    const last = runs[runs.length - 1];
+    if (node.kind !== "column" || node.group < 0) runs.push(null);
+    else if (last && last.group === node.group) last.rows.push(node);
+    else runs.push({ group: node.group, rows: [node] });
+  });
+  const found = runs.filter(Boolean);
+  const largest = new Map();
+  for (const run of found)
+    if (!largest.has(run.group) || largest.get(run.group).rows.length < run.rows.length) largest.set(run.group, run);
+  return found.flatMap((run) => (frame.layout === "horizontal" ? bracket : arc)(run, largest.get(run.group) === run));
+}
+function bracket({ group, rows }, hasName) {
+  const { number, colour, name } = groups[group];
+  const x = frame.width - frame.groupsWidth + 2;
+  const [top, bottom] = [rows[0].u - ROW / 2 + 3, rows[rows.length - 1].u + ROW / 2 - 3];
+  const middle = rounded((top + bottom) / 2);
+  const dim = state.group !== null && state.group !== group && "dim";
+  const parts = [
+    drawn("path", { class: classes("bracket", `c${colour}`, dim), d: `M${rounded(x)},${rounded(top)}V${rounded(bottom)}` }),
+    drawn("text", { class: classes("group-number", dim), x: rounded(x + 8), y: middle, dy: "0.35em" }, String(number)),
+  ];
+  if (hasName && !frame.narrow) {
+    const start = 14 + widthOf(String(number), BOLD_FONT);
+    const text = fitted(name, BOLD_FONT, frame.groupsWidth - start - 8);
+    parts.push(drawn("text", { class: classes("group-name", dim), x: rounded(x + start), y: middle, dy: "0.35em" }, text));
+  }
+  return [drawn("g", { class: "group", "data-group": group }, ...parts)];
+}
+function arc({ group, rows }, hasName) {
+  const { number, colour } = groups[group];
+  const half = (Math.PI * ROW) / frame.total;
+  const radius = frame.showsNames ? frame.height / 2 - 24 : frame.radius + 14;
+  const [from, to] = [rows[0].u - half * 0.7, rows[rows.length - 1].u + half * 0.7];
+  const [x0, y0] = point(frame, from, radius).map(rounded);
+  const [x1, y1] = point(frame, to, radius).map(rounded);
+  const large = to - from > Math.PI ? 1 : 0;
+  const path = drawn("path", { class: `bracket c${colour}`, d: `M${x0},${y0}A${rounded(radius)},${rounded(radius)} 0 ${large} 1 ${x1},${y1}` });
+  const [x, y] = point(frame, (from + to) / 2, radius + 12).map(rounded);
+  const text = drawn("text", { class: "group-number", x, y, dy: "0.35em", "text-anchor": "middle" }, String(number));
+  return [drawn("g", { class: "group", "data-group": group }, path, ...(hasName ? [text] : []))];
+}
+
+// A band behind the row that is selected.
+function drawBand() {
+  const node = frame.rows.find(isSelected);
+  if (!node || frame.layout !== "horizontal") return [];
+  const y = rounded(node.u - node.height / 2);
+  return [drawn("rect", { class: "band", x: 0, y, width: frame.width - frame.groupsWidth, height: rounded(node.height), rx: 4 })];
+}

@@ -1,0 +1,196 @@
+// The heat map of the dependence between columns, in the order of the tree.
+
+const { values: packedRows, order: shownColumns, block: perCell, signed: isSigned } = facts.matrix;
+const MAX_PAIRS = 5;
+const MAX_SIDE = 700; // pixels
+const canvas = $("heatmap-canvas");
+const readout = $("heatmap-readout");
+const nCells = packedRows.length;
+// Row i has the values of the cells i, i + 1, ...: the other half is the same.
+const upper = packedRows.map((row) => unpack(row).map((value) => value - 100));
+const cellValue = (i, j) => (i <= j ? upper[i][j - i] : upper[j][i - j]);
+const columnsOfCell = (i) => shownColumns.slice(i * perCell, (i + 1) * perCell);
+// Colours go from the lowest to the highest correlation of two different columns: with 1 as their end, all would be pale.
+const strongest = Math.max(30, ...upper.flatMap((row) => row.slice(perCell > 1 ? 0 : 1).map(Math.abs)));
+const LIMIT = Math.min(100, 10 * Math.ceil(strongest / 10));
+let map = null; // sizes in pixels
+let cursor = null; // the cell that is pointed at
+
+// Neighbouring cells whose columns are in the same group.
+function groupRuns() {
+  const runs = [];
+  for (let i = 0; i < nCells; i++) {
+    const group = groupOf[columnsOfCell(i)[0]];
+    const last = runs[runs.length - 1];
+    if (last && last.group === group) last.end = i + 1;
+    else runs.push({ group, start: i, end: i + 1 });
+  }
+  return manyGroups ? runs.filter(({ group }) => group >= 0) : [];
+}
+const runs = groupRuns();
+
+// A colour of the style sheet as red, green and blue.
+const rgb = (colour) => resolved(colour).match(/[\d.]+/g).slice(0, 3).map(Number);
+
+function drawMap() {
+  const box = $("heatmap-stage");
+  const width = box.clientWidth;
+  if (!width) return;
+  const scale = window.devicePixelRatio || 1;
+  const widest = Math.max(...longest(shownColumns.map((id) => names[id])).map((name) => widthOf(name, "12px")));
+  const namesWidth = Math.min(widest + 22, 160, 0.3 * width);
+  const side = Math.min(width, Math.max(240, Math.min(MAX_SIDE, nCells * 30 + namesWidth)));
+  const showsNames = perCell === 1 && (side - namesWidth) / nCells >= 9;
+  const left = showsNames ? namesWidth : 12;
+  const top = runs.length ? 22 : 4;
+  const body = side - left - 2;
+  const cell = body / nCells;
+  map = { left, top, cell, body };
+  canvas.width = Math.round(side * scale);
+  canvas.height = Math.round((top + body + 4) * scale);
+  canvas.style.width = `${side}px`;
+  canvas.style.height = `${top + body + 4}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(cellPicture(), left, top, body, body);
+  const ink = resolved("var(--ink)");
+  context.fillStyle = ink;
+  context.textBaseline = "middle";
+  if (showsNames) {
+    const font = `${Math.min(12, Math.max(9, cell - 1))}px`;
+    context.font = `${font} ${family}`;
+    context.textAlign = "right";
+    for (let i = 0; i < nCells; i++)
+      context.fillText(fitted(names[shownColumns[i]], font, left - 22), left - 14, top + (i + 0.5) * cell);
+  }
+  context.textAlign = "center";
+  context.font = `600 11px ${family}`;
+  for (const { group, start, end } of runs) {
+    const [from, size] = [start * cell, (end - start) * cell];
+    context.fillStyle = context.strokeStyle = resolved(`var(--c${groups[group].colour})`);
+    context.fillRect(left - 8, top + from + 0.5, 4, size - 1);
+    context.fillRect(left + from + 0.5, top - 8, size - 1, 4);
+    context.lineWidth = 1.5;
+    if (end - start > 1) context.strokeRect(left + from, top + from, size, size);
+    context.fillStyle = ink;
+    if (size >= 11) context.fillText(String(groups[group].number), left + from + size / 2, top - 15);
+  }
+  if (cursor) outlineCursor(context, ink);
+}
+function outlineCursor(context, ink) {
+  const { left, top, cell, body } = map;
+  const [i, j] = cursor;
+  context.strokeStyle = ink;
+  context.lineWidth = 1;
+  context.strokeRect(left, top + i * cell, body, cell);
+  context.strokeRect(left + j * cell, top, cell, body);
+}
+// One pixel per cell; the browser enlarges it without blur.
+function cellPicture() {
+  const [low, zero, high] = ["--heat-low", "--heat-zero", "--heat-high"].map((name) => rgb(`var(${name})`));
+  const picture = make("canvas", { width: nCells, height: nCells });
+  const context = picture.getContext("2d");
+  const pixels = context.createImageData(nCells, nCells);
+  const colours = Array.from({ length: 201 }, (_, i) => {
+    const value = i - 100;
+    const [end, part] = [value < 0 ? low : high, Math.min(1, Math.abs(value) / LIMIT)];
+    return zero.map((channel, k) => Math.round(channel + (end[k] - channel) * part));
+  });
+  const itself = rgb("var(--line)");
+  for (let i = 0; i < nCells; i++)
+    for (let j = 0; j < nCells; j++) {
+      const colour = i === j && perCell === 1 ? itself : colours[cellValue(i, j) + 100];
+      pixels.data.set([...colour, 255], 4 * (i * nCells + j));
+    }
+  context.putImageData(pixels, 0, 0);
+  return picture;
+}
+
+// ---- pointing at cells ----
+
+function cellAt(event) {
+  const box = canvas.getBoundingClientRect();
+  const [j, i] = [event.clientX - box.left - map.left, event.clientY - box.top - map.top].map((at) => Math.floor(at / map.cell));
+  return i >= 0 && j >= 0 && i < nCells && j < nCells ? [i, j] : null;
+}
+function cellName(i) {
+  const ids = columnsOfCell(i);
+  return ids.length === 1 ? nameElement(ids[0], 30) : make("bdi", {}, `${shorten(names[ids[0]], 22)} … ${shorten(names[ids[ids.length - 1]], 22)}`);
+}
+function pointAt(cell) {
+  if (String(cell) === String(cursor)) return;
+  cursor = cell;
+  requestAnimationFrame(drawMap);
+  if (!cell) {
+    readout.replaceChildren(readout.dataset.hint);
+    return;
+  }
+  const [i, j] = cell;
+  if (i === j && perCell === 1) readout.replaceChildren(cellName(i));
+  else readout.replaceChildren(cellName(i), " and ", cellName(j), ": ", make("strong", {}, signed(cellValue(i, j))));
+}
+function chooseCell([i]) {
+  select({ node: columnsOfCell(i)[0] }, { show: true });
+}
+
+// ---- the strongest pairs, beside the map ----
+
+function pairTable(title, pairs) {
+  if (!pairs.length) return "";
+  const rows = pairs.map(([i, j, value]) => {
+    const names = [nodeLink(shownColumns[i], 20), " and ", nodeLink(shownColumns[j], 20)];
+    const line = row(make("span", {}, ...names), figure(signed(value)));
+    line.addEventListener("pointerenter", () => pointAt([i, j]));
+    line.addEventListener("pointerleave", () => pointAt(null));
+    return line;
+  });
+  return make("div", {}, make("h3", {}, title), make("table", {}, make("tbody", {}, ...rows)));
+}
+function drawPairs() {
+  const all = upper.flatMap((row, i) => row.slice(1).map((value, k) => [i, i + 1 + k, value])).filter(([, , value]) => value);
+  all.sort((a, b) => Math.abs(b[2]) - Math.abs(a[2]));
+  const group = (i) => groupOf[shownColumns[i]];
+  const between = all.filter(([i, j]) => group(i) !== group(j) || group(i) < 0);
+  $("heatmap-pairs").replaceChildren(
+    pairTable("Strongest pairs", all.slice(0, MAX_PAIRS)),
+    manyGroups ? pairTable("Strongest pairs between groups", between.slice(0, MAX_PAIRS)) : "",
+  );
+}
+
+if (canvas && nCells > 1) {
+  $("heatmap-limits").replaceChildren(
+    ...[isSigned ? -LIMIT : 0, LIMIT].map((value) => make("span", {}, signed(value))),
+  );
+  if (perCell === 1) drawPairs();
+  canvas.addEventListener("pointermove", (event) => pointAt(cellAt(event)));
+  canvas.addEventListener("pointerleave", () => pointAt(null));
+  canvas.addEventListener("click", (event) => {
+    const cell = cellAt(event);
+    if (!cell) return;
+    // A finger points first; a second tap on the same cell selects.
+    if (String(cell) === String(cursor)) chooseCell(cell);
+    else pointAt(cell);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (step) pointAt((cursor || [0, 0]).map((at, k) => Math.max(0, Math.min(nCells - 1, at + step[k]))));
+    else if (event.key === "Enter" && cursor) chooseCell(cursor);
+    else return;
+    event.preventDefault();
+  });
+  // Colours follow the theme; paper is always light.
+  const darkTheme = window.matchMedia("(prefers-color-scheme: dark)");
+  darkTheme.addEventListener("change", drawMap);
+  new MutationObserver(drawMap).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  window.addEventListener("beforeprint", () => {
+    document.documentElement.classList.add("printing");
+    drawMap();
+  });
+  window.addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
+    drawMap();
+  });
+  new ResizeObserver(drawMap).observe($("heatmap-stage"));
+  drawMap();
+}
