@@ -1,8 +1,13 @@
 """Models for tests of reports: hostile names, unusual shapes, and a model with the record of its fit."""
 
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
 import latree
 from latree.learn import learn_model
-from latree.model import LatentTreeModel
+from latree.model import Group, LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
 from latree.table import Column
@@ -50,3 +55,35 @@ def learned_run():
     settings = Settings(method="nj", goal="predict", bootstrap=3, random_state=4)
     origin = Origin("answers.csv", "latree fit answers.csv", None)
     return learn_model(model.sample(300, random_state=2), settings, origin=origin)
+
+
+def grouped_model(sizes, seed=0):
+    """Return a model whose columns form groups of these sizes, with support of the edges between the groups.
+
+    Each group has a hidden variable of its own, and all of these hang on one more.
+    """
+    n, k = sum(sizes), len(sizes)
+    hidden = np.repeat(np.arange(n, n + k), sizes)
+    edges = [*enumerate(hidden.tolist()), *((n + group, n + k) for group in range(k))]
+    support = [np.nan] * n + np.linspace(0.4, 1, k).round(2).tolist()
+    tree = Tree([f"item {number}" for number in range(n)], edges, support=support)
+    model = latree.random_model(
+        tree, n_states=3, hidden_states=3, start="identity", perturbation=0.15, random_state=seed
+    )
+    columns = tuple(replace(column, ordered=True) for column in model.columns)
+    model = LatentTreeModel(tree, columns, model.tables)
+    start = np.cumsum([0, *sizes]).tolist()
+    groups = [
+        Group(
+            name=f"group of item {first}",
+            level="main",
+            columns=tree.names[first:last],
+            hidden=tree.node_names[n + number],
+            parent=None,
+            stability=0.9,
+            nodes=(*range(first, last), n + number),
+            centre=n + number,
+        )
+        for number, (first, last) in enumerate(pairwise(start))
+    ]
+    return replace(model, groups=tuple(groups), hidden_names=(*(group.name for group in groups), "what all share"))

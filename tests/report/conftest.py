@@ -7,9 +7,11 @@ import pytest
 
 import latree
 from helpers.models import model_on
-from helpers.report import HOSTILE, SHAPES, hostile_model
+from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
+from latree.learn import learn_model
 from latree.model import LatentTreeModel
 from latree.report import report_html
+from latree.settings import Settings
 from latree.tree import Tree
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -62,6 +64,26 @@ def nine():
     )
 
 
+def groups():
+    """Five groups of 24 columns; labels are the groups, but for one column."""
+    model = grouped_model([8, 6, 5, 3, 2])
+    labels = {name: f"scale {1 + number}" for number, group in enumerate(model.groups) for name in group.columns}
+    return report_html(model, model.sample(400, random_state=0), labels=labels | {"item 0": "scale 2"})
+
+
+def binned():
+    """Three columns of numbers, which are cut into bins."""
+    length = np.random.default_rng(0).normal(size=(400, 1))
+    rows = length + 0.4 * np.random.default_rng(1).normal(size=(400, 3))
+    table = latree.as_table(rows, names=["length", "width", "weight"])
+    return report_html(learn_model(table, Settings(method="lcm")).model, table)
+
+
+def many():
+    """34 groups of 136 columns."""
+    return report_html(grouped_model([4] * 34))
+
+
 def thousand():
     tree = latree.random_tree(1000, random_state=1)
     return report_html(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
@@ -76,6 +98,9 @@ def hostile():
 
 MAKERS = {
     "nine": nine,
+    "groups": groups,
+    "many": many,
+    "binned": binned,
     "hostile": hostile,
     "thousand": thousand,
     **{name: lambda tree=tree: report_html(model_on(tree, [2] * tree.n_nodes, 0)) for name, tree in SHAPES.items()},

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from helpers.report import learned_run
-from latree._util.rounding import percent
+from latree._util.rounding import percent, whole_shares
 from latree.explain import reliability
+from latree._util.rounding import percent, whole_shares
 from latree.model import LatentTreeModel
 from latree.report.facts import report_facts
 
@@ -38,8 +39,7 @@ def test_facts_are_plain_data_that_do_not_depend_on_the_last_bits(learned):
 
 def test_a_report_without_data_has_what_the_model_file_contains(learned):
     with_data, without = report_facts(learned.model, learned.table), report_facts(learned.model)
-    assert [column["data"] for column in without["columns"]] == [None] * 7
-    for key in ("headline", "certainty", "n_rows", "tree", "hidden", "data", "names", "drawing"):
+    for key in ("headline", "certainty", "n_rows", "tree", "places", "hidden", "data", "names", "files"):
         assert with_data[key] == without[key]
     # Only the reliability of scores needs rows.
     assert [without_reliability(card) for card in with_data["groups"]] == without["groups"]
@@ -51,7 +51,8 @@ def test_a_report_without_data_has_what_the_model_file_contains(learned):
     assert without["fit"]["compared"] == with_data["fit"]["compared"]
     assert without["fit"]["worth"] == with_data["fit"]["worth"]
     counts = np.bincount(learned.table.codes()[:, 0], minlength=3)
-    assert with_data["columns"][0]["data"] == [round(1000 * count / 300) for count in counts.tolist()]
+    assert with_data["columns"][0]["percent"] == whole_shares(counts.tolist())
+    assert without["columns"][0]["percent"] == whole_shares(learned.model.marginals()["x0"].tolist())
 
 
 def test_names_and_groups_are_those_of_the_model(learned):
@@ -62,7 +63,6 @@ def test_names_and_groups_are_those_of_the_model(learned):
         assert facts["names"] == list(model.node_names)
         assert facts["aliases"] == list(model.tree.node_names[7:])
         assert facts["groups"][0]["name"] == facts["names"][facts["groups"][0]["centre"]] == "mood"
-        assert "[mood]" in facts["drawing"]
         assert facts["groups"][0]["stability"] == percent(model.groups[0].stability)
     # Groups of the model are shown even if the rows say otherwise, and groups that it lacks are computed.
     fewer = replace(model, groups=model.groups[:1])

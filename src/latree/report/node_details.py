@@ -127,9 +127,7 @@ def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -
     """Return for every hidden variable its states, and the distribution of its closest columns in each state."""
     model, tree = dependence.model, dependence.tree
     names = state_names(model)
-    closest = {
-        node: dependence.closest_columns(node, MAX_COLUMNS) for node in range(tree.n_observed, tree.n_nodes)
-    }
+    closest = {node: dependence.closest_columns(node, MAX_COLUMNS) for node in range(tree.n_observed, tree.n_nodes)}
     loadings = column_loadings(model, {node: [one.column for one in found] for node, found in closest.items()})
     details = []
     for node, related in closest.items():

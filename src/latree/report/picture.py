@@ -20,6 +20,7 @@ _MAX_NAMES, _MAX_GROUPS = 200, 190  # widths of the names of columns and of grou
 _LEFT = 8
 _STRIP = 12  # width of the colours of labels
 _BADGE = 7  # radius of the circle with a group's number
+_SUPPORT_ROOM = 20  # the support of an edge is written if the edge is longer
 _SURE, _LIKELY = 90, 50  # support in per cent; the same limits as in the script
 
 
@@ -36,10 +37,11 @@ class _Picture:
     """Places of all nodes in pixels, and what is drawn of them in a strip."""
 
     def __init__(self, facts: dict[str, Any]) -> None:
-        self.facts, self.tree = facts, facts["tree"]
+        self.facts: dict[str, Any] = facts
+        self.tree: dict[str, Any] = facts["tree"]
         self.n_columns = facts["n_columns"]
         self.groups = facts["groups"] if len(facts["groups"]) > 1 else []
-        self.group_of = {node: group for group in self.groups for node in group["nodes"]}
+        self.group_of: dict[int, dict[str, Any]] = {node: group for group in self.groups for node in group["nodes"]}
         self.centres = {group["centre"]: group for group in self.groups}
         names = [_fitted(facts["names"][column], _MAX_NAMES) for column in range(self.n_columns)]
         groups = [_fitted(group["name"], _MAX_GROUPS - 30) for group in self.groups]
@@ -76,22 +78,23 @@ class _Picture:
     def _nodes(self, nodes: list[int]) -> Iterator[Markup]:
         """Draw hidden variables: those in the middle of a group with its number; and the support of edges."""
         for node in nodes:
-            group = self.centres.get(node)
             if node < self.n_columns:
                 continue
+            x, y, group = self.x[node], self.y[node], self.centres.get(node)
             if group is None:
-                yield Markup('<circle class="dot" cx="{:g}" cy="{:g}" r="2.5"/>').format(self.x[node], self.y[node])
+                inside = self.group_of.get(node)
+                colour = "" if inside is None else f" c{inside['colour']}"
+                yield Markup('<circle class="dot{}" cx="{:g}" cy="{:g}" r="2.5"/>').format(colour, x, y)
             else:
-                yield Markup(
-                    '<circle class="ring c{}" cx="{:g}" cy="{:g}" r="{}"/><text class="ring-text" x="{:g}" y="{:g}">{}'
-                    "</text>"
-                ).format(group["colour"], self.x[node], self.y[node], _BADGE, self.x[node], self.y[node] + 3, group["number"])
-            above, support = self.tree["parent"][node], self.tree["support"][node]
-            if support is not None and self.x[node] - self.x[above] > (30 if group else 20):
-                middle = (self.x[node] + self.x[above] - (_BADGE if group else 0)) / 2
-                yield Markup('<text class="support" x="{:.4g}" y="{:g}">{}</text>').format(
-                    middle, self.y[node] + 8, support
-                )
+                ring = Markup('<circle class="ring c{}" cx="{:g}" cy="{:g}" r="{}"/>')
+                yield ring.format(group["colour"], x, y, _BADGE)
+                yield Markup('<text class="ring-text" x="{:g}" y="{:g}">{}</text>').format(x, y + 3, group["number"])
+            support = self.tree["support"][node]
+            radius = 0 if group is None else _BADGE
+            start = self.x[self.tree["parent"][node]]
+            if support is not None and x - radius - start > _SUPPORT_ROOM:
+                middle = (start + x - radius) / 2
+                yield Markup('<text class="support" x="{:.4g}" y="{:g}">{}</text>').format(middle, y + 8, support)
 
     def _names(self, nodes: list[int]) -> Iterator[Markup]:
         """Draw the names of columns in one line below each other, thin lines to them, and the colours of labels."""

@@ -12,7 +12,7 @@ function updateControls() {
   press("fold", canFoldGroups && state.foldedGroups.size === groups.length ? "groups" : some ? "" : "none");
   slider.value = state.support;
   const nLeftOut = edges.support.filter((_, id) => edges.parent[id] >= 0 && isLeftOut(id)).length;
-  $("support-text").textContent = state.support ? `${state.support}\u00a0%: ${count(nLeftOut, "edge")} left out` : "all edges";
+  $("support-text").textContent = state.support ? `${percent(state.support)}, −${count(nLeftOut, "edge")}` : "0\u00a0%, all edges";
   drawLegend();
 }
 
@@ -29,6 +29,7 @@ for (const button of document.querySelectorAll("button[data-fold]")) {
   button.hidden = !canFoldGroups;
   button.addEventListener("click", () => {
     foldGroups(button.dataset.fold === "groups");
+    updateDrawing({ animate: true });
     showPanel();
     pushAddress();
   });
@@ -44,7 +45,9 @@ slider.addEventListener("input", () => {
 
 // ---- start ----
 
-readAddress({ show: window.location.hash.includes("=") });
+updateDrawing();
+showPanel();
+if (window.location.hash.includes("=")) readAddress();
 stage.dataset.milliseconds = Math.round(performance.now() - startTime);
 
 let later = 0;

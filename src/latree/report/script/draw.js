@@ -2,6 +2,7 @@
 
 let view = makeView();
 let frame = null;
+let layer = {}; // the parts of the drawing, by name
 let animation = 0;
 const ANIMATION_TIME = 260; // milliseconds
 const MAX_ANIMATED = 500; // more nodes than this appear at their new places at once
@@ -16,7 +17,9 @@ function updateDrawing({ animate = false } = {}) {
   svg.setAttribute("width", frame.width);
   svg.setAttribute("height", rounded(frame.height));
   cancelAnimationFrame(animation);
+  svg.classList.remove("moving");
   svg.replaceChildren(...drawAll());
+  updateSelection();
   Object.assign(stage.dataset, {
     layout: state.layout,
     lengths: state.lengths,
@@ -60,8 +63,8 @@ function place(node) {
 }
 
 function drawAll() {
-  const layers = ["bands", "leaders", "links", "marks", "edge-texts", "names", "brackets"];
-  const layer = Object.fromEntries(layers.map((name) => [name, drawn("g", { class: name })]));
+  const layers = ["bands", "leaders", "links", "marks", "edge-texts", "names", "brackets", "chosen"];
+  layer = Object.fromEntries(layers.map((name) => [name, drawn("g", { class: name })]));
   for (const node of view.nodes) {
     if (node.parent) layer.links.append(drawLink(node));
     layer.marks.append(drawMark(node));
@@ -71,23 +74,19 @@ function drawAll() {
     layer.leaders.append(drawLeader(node));
     layer.names.append(...drawName(node));
   }
-  for (const node of view.nodes) layer["edge-texts"].append(...drawEdgeTexts(node));
+  for (const node of view.nodes) {
+    node.texts = [...hiddenName(node), ...supportText(node)];
+    layer["edge-texts"].append(...node.texts);
+  }
   if (manyGroups) layer.brackets.append(...drawBrackets());
-  layer.bands.append(...drawBand());
   return layers.map((name) => layer[name]);
 }
 
-const isDim = (node) =>
-  (state.group !== null && !node.members.some((id) => groupOf[id] === state.group)) ||
-  (state.label !== null && !node.columns.some((id) => labels.of[id] === state.label));
-const isSelected = (node) =>
-  state.node !== null ? view.drawnFor[state.node] === node : folded(node) && node.group === state.group;
 const classes = (...names) => names.filter(Boolean).join(" ");
 
 function drawLink(node) {
-  const dim = isDim(node) || isDim(node.parent);
   node.link = drawn("path", {
-    class: classes("link", edgeColour(node.id), certainty(node.id), dim && "dim"),
+    class: classes("link", edgeColour(node.id), certainty(node.id)),
     "stroke-width": rounded(1 + 3 * edges.strength[node.id]),
     d: linkPath(frame, node),
   });
@@ -102,13 +101,10 @@ function drawMark(node) {
   const kind = folded(node) ? "folded" : number !== null && isHidden(badge) ? "badge-mark" : node.kind;
   node.mark = drawn(
     "g",
-    {
-      class: classes("mark", kind, colour, isDim(node) && "dim", isSelected(node) && "selected"),
-      "data-id": node.id,
-    },
+    { class: classes("mark", kind, colour), "data-id": node.id },
     drawn("circle", { r: rounded(node.radius) }),
   );
-  if (number !== null && kind !== "column" && widthOf(String(groups[number].number), "650 11px") <= 2 * node.radius - 5)
+  if (number !== null && kind !== "column" && widthOf(String(groups[number].number), "650 11px") <= 2 * node.radius - 2)
     node.mark.append(drawn("text", { class: "number", dy: "0.36em" }, String(groups[number].number)));
   return node.mark;
 }
@@ -125,18 +121,15 @@ function drawName(node) {
   const text = fitted(rowText(node), rowFont(node), frame.namesWidth);
   const element = drawn(
     "text",
-    {
-      class: classes("name", folded(node) && "folded", isDim(node) && "dim", isSelected(node) && "selected"),
-      "data-id": node.id,
-      dy: "0.35em",
-    },
+    { class: classes("name", folded(node) && "folded"), "data-id": node.id, dy: "0.35em" },
     text,
   );
   const label = labelOfRow(node);
   const strip =
     label === null
       ? null
-      : drawn("rect", { class: classes("strip", `c${labels.colours[label]}`, isDim(node) && "dim"), "data-label": label });
+      : drawn("rect", { class: `strip c${labels.colours[label]}`, "data-label": label });
+  Object.assign(node, { name: element, strip });
   if (frame.layout === "horizontal") {
     element.setAttribute("x", rounded(frame.namesAt));
     element.setAttribute("y", rounded(node.u));
@@ -158,8 +151,8 @@ function drawName(node) {
     transform: turned(x, y, flipped ? rotation + Math.PI : rotation),
     "text-anchor": flipped ? "end" : "start",
   });
-  const shown = frame.showsNames || isSelected(node) || folded(node);
-  return [...(strip ? [strip] : []), ...(shown ? [element] : [])];
+  if (!frame.showsNames && !folded(node)) element.classList.add("unshown"); // until it is selected
+  return strip ? [strip, element] : [element];
 }
 const turned = (x, y, angle) => `translate(${rounded(x)},${rounded(y)})rotate(${rounded((angle * 180) / Math.PI)})`;
 function setAll(element, attributes) {
@@ -173,46 +166,30 @@ function labelOfRow(node) {
   return found.size === 1 && label >= 0 ? label : null;
 }
 
-// The name of a hidden variable above the edge that leads to it, and the support of the edge below, if there is room.
-function drawEdgeTexts(node) {
-  const texts = [];
-  if (frame.layout !== "horizontal" || node.kind !== "hidden") {
-    if (node.parent && folded(node)) return supportText(node);
-    return texts;
-  }
-  const [x, y] = point(frame, node.u, node.v);
-  const isCentre = node.members.some((id) => groupWithCentre.has(id)) && manyGroups;
-  const selected = isSelected(node);
-  // That of a group's own hidden variable is beside the bracket of the group.
-  if (!frame.narrow && !isCentre) {
-    const room = node.parent ? node.v - node.parent.v - node.radius - 10 : 0;
-    const shown = selected ? state.node : node.id;
-    const number = facts.aliases[shown - nColumns];
-    const name = names[shown] === number ? "" : shorten(names[shown], 26);
-    const width = widthOf(name, "11px") + widthOf(number, "9px") + 5;
-    if (selected || width <= room) {
-      const start = Math.max(2, x - node.radius - 4 - width);
-      texts.push(
-        drawn(
-          "text",
-          { class: classes("hidden-name", selected && "selected", isDim(node) && "dim"), x: rounded(start), y: rounded(y - 5) },
-          `${name} `,
-          drawn("tspan", { class: "alias" }, number),
-        ),
-      );
-      texts[0].dataset.id = shown;
-    }
-  }
-  return [...texts, ...supportText(node)];
+// The name of a hidden variable above the edge that leads to it, with its number in small print, if there is room. That
+// of a group's own hidden variable is beside the bracket of the group.
+const isCentre = (node) => manyGroups && node.members.some((id) => groupWithCentre.has(id));
+function hiddenName(node) {
+  if (frame.layout !== "horizontal" || frame.narrow || node.kind !== "hidden" || isCentre(node)) return [];
+  const room = node.parent ? node.v - node.parent.v - node.radius - 10 : 0;
+  const { element, width } = hiddenText(node, node.id);
+  return width <= room ? [element] : [];
 }
+function hiddenText(node, id) {
+  const number = facts.aliases[id - nColumns];
+  const name = names[id] === number ? "" : shorten(names[id], 26);
+  const width = widthOf(name, "11px") + widthOf(number, "9px") + 5;
+  const [x, y] = point(frame, node.u, node.v);
+  const at = { class: "hidden-name", "data-id": id, x: rounded(Math.max(2, x - node.radius - 4 - width)), y: rounded(y - 5) };
+  return { element: drawn("text", at, `${name} `, drawn("tspan", { class: "alias" }, number)), width };
+}
+// The support of an edge below it, if there is room.
 function supportText(node) {
-  if (frame.layout !== "horizontal" || !node.parent || edges.support[node.id] === null) return [];
+  if (frame.layout !== "horizontal" || !node.parent || edges.support[node.id] === null || node.kind === "column") return [];
   const text = String(edges.support[node.id]);
   if (node.v - node.radius - node.parent.v < widthOf(text, "10px") + 8) return [];
   const x = (node.parent.v + node.v - node.radius) / 2;
-  return [
-    drawn("text", { class: classes("support", isDim(node) && "dim"), x: rounded(x), y: rounded(node.u + 11) }, text),
-  ];
+  return [drawn("text", { class: "support", x: rounded(x), y: rounded(node.u + 11) }, text)];
 }
 
 // Brackets around the names of each group, with its number and name. Other groups may lie between parts of a group: then
@@ -236,15 +213,17 @@ function bracket({ group, rows }, hasName) {
   const x = frame.width - frame.groupsWidth + 2;
   const [top, bottom] = [rows[0].u - ROW / 2 + 3, rows[rows.length - 1].u + ROW / 2 - 3];
   const middle = rounded((top + bottom) / 2);
-  const dim = state.group !== null && state.group !== group && "dim";
   const parts = [
-    drawn("path", { class: classes("bracket", `c${colour}`, dim), d: `M${rounded(x)},${rounded(top)}V${rounded(bottom)}` }),
-    drawn("text", { class: classes("group-number", dim), x: rounded(x + 8), y: middle, dy: "0.35em" }, String(number)),
+    drawn("path", { class: `bracket c${colour}`, d: `M${rounded(x)},${rounded(top)}V${rounded(bottom)}` }),
+    drawn("text", { class: "group-number", x: rounded(x + 8), y: middle, dy: "0.35em" }, String(number)),
   ];
   if (hasName && !frame.narrow) {
     const start = 14 + widthOf(String(number), BOLD_FONT);
-    const text = fitted(name, BOLD_FONT, frame.groupsWidth - start - 8);
-    parts.push(drawn("text", { class: classes("group-name", dim), x: rounded(x + start), y: middle, dy: "0.35em" }, text));
+    const lines = wrapped(name, BOLD_FONT, frame.groupsWidth - start - 8, Math.min(3, rows.length));
+    lines.forEach((text, i) => {
+      const y = rounded(middle + (i - (lines.length - 1) / 2) * 16);
+      parts.push(drawn("text", { class: "group-name", x: rounded(x + start), y, dy: "0.35em" }, text));
+    });
   }
   return [drawn("g", { class: "group", "data-group": group }, ...parts)];
 }
@@ -262,10 +241,32 @@ function arc({ group, rows }, hasName) {
   return [drawn("g", { class: "group", "data-group": group }, path, ...(hasName ? [text] : []))];
 }
 
-// A band behind the row that is selected.
-function drawBand() {
-  const node = frame.rows.find(isSelected);
-  if (!node || frame.layout !== "horizontal") return [];
+// ---- what is selected ----
+
+const isDim = (node) =>
+  (state.group !== null && !node.members.some((id) => groupOf[id] === state.group)) ||
+  (state.label !== null && !node.columns.some((id) => labels.of[id] === state.label));
+const isSelected = (node) =>
+  state.node !== null ? view.drawnFor[state.node] === node : folded(node) && node.group === state.group;
+
+// Shows what is selected: all else is pale, a band is behind its row, and a hidden variable has its name.
+function updateSelection() {
+  for (const node of view.nodes) {
+    const [dim, selected] = [isDim(node), isSelected(node)];
+    for (const element of [node.mark, node.name, node.strip, ...node.texts]) element?.classList.toggle("dim", dim);
+    node.link?.classList.toggle("dim", dim || isDim(node.parent));
+    node.mark.classList.toggle("selected", selected);
+    node.name?.classList.toggle("selected", selected);
+  }
+  for (const element of layer.brackets.children)
+    element.classList.toggle("dim", state.label !== null || (state.group !== null && Number(element.dataset.group) !== state.group));
+  const node = view.nodes.find(isSelected);
+  const isRow = node && node.isNamed && frame.layout === "horizontal";
+  layer.bands.replaceChildren(...(isRow ? [drawBand(node)] : []));
+  const needsName = node && node.kind === "hidden" && !isCentre(node) && !node.texts.some((text) => text.dataset.id == state.node);
+  layer.chosen.replaceChildren(...(needsName ? [hiddenText(node, state.node).element] : []));
+}
+function drawBand(node) {
   const y = rounded(node.u - node.height / 2);
-  return [drawn("rect", { class: "band", x: 0, y, width: frame.width - frame.groupsWidth, height: rounded(node.height), rx: 4 })];
+  return drawn("rect", { class: "band", x: 0, y, width: frame.width - frame.groupsWidth, height: rounded(node.height), rx: 4 });
 }

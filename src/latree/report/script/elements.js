@@ -80,3 +80,16 @@ function fitted(text, font, width) {
   }
   return `${characters.slice(0, low).join("").trimEnd()}…`;
 }
+// A text on at most so many lines, which are broken between words; the last one is cut to fit.
+function wrapped(text, font, width, maxLines) {
+  const lines = [];
+  let rest = shorten(text, 160).split(" ");
+  while (rest.length && lines.length < maxLines - 1) {
+    let n = rest.length;
+    while (n > 1 && widthOf(rest.slice(0, n).join(" "), font) > width) n--;
+    lines.push(fitted(rest.slice(0, n).join(" "), font, width));
+    rest = rest.slice(n);
+  }
+  if (rest.length) lines.push(fitted(rest.join(" "), font, width));
+  return lines;
+}

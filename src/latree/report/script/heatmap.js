@@ -11,7 +11,7 @@ const upper = packedRows.map((row) => unpack(row).map((value) => value - 100));
 const cellValue = (i, j) => (i <= j ? upper[i][j - i] : upper[j][i - j]);
 const columnsOfCell = (i) => shownColumns.slice(i * perCell, (i + 1) * perCell);
 // Colours go from the lowest to the highest correlation of two different columns: with 1 as their end, all would be pale.
-const strongest = Math.max(30, ...upper.flatMap((row) => row.slice(perCell > 1 ? 0 : 1).map(Math.abs)));
+const strongest = upper.reduce((most, row) => Math.max(most, ...row.slice(1).map(Math.abs)), 30);
 const LIMIT = Math.min(100, 10 * Math.ceil(strongest / 10));
 let map = null; // sizes in pixels
 let cursor = null; // the cell that is pointed at
@@ -74,7 +74,8 @@ function drawMap() {
     context.lineWidth = 1.5;
     if (end - start > 1) context.strokeRect(left + from, top + from, size, size);
     context.fillStyle = ink;
-    if (size >= 11) context.fillText(String(groups[group].number), left + from + size / 2, top - 15);
+    const number = String(groups[group].number);
+    if (size >= widthOf(number, "600 11px") + 3) context.fillText(number, left + from + size / 2, top - 15);
   }
   if (cursor) outlineCursor(context, ink);
 }

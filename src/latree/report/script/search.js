@@ -82,6 +82,7 @@ function closeResults() {
 }
 function choose({ target }) {
   closeResults();
+  svg.focus({ preventScroll: true }); // so that F and the arrow keys continue from here
   select(target, { show: true });
 }
 input.addEventListener("input", search);

@@ -6,8 +6,9 @@ const HIT_DISTANCE = 14; // a click selects a node that is at most this many pix
 function select({ node = null, group = null, label = null }, { show = false, remember = true } = {}) {
   if (node === null && group === null && label === null && nothingSelected()) return;
   Object.assign(state, { node, group, label });
-  const wasHidden = node !== null && reveal(node);
-  updateDrawing({ animate: wasHidden });
+  if (node !== null && reveal(node)) updateDrawing({ animate: true });
+  updateSelection();
+  drawLegend();
   showPanel();
   if (show) scrollToSelected();
   if (remember) pushAddress();
@@ -90,7 +91,7 @@ window.addEventListener("popstate", () => readAddress());
 
 // What is at the pointer: {node} or {group}, or null.
 function targetOf(event) {
-  const element = event.target.closest ? event.target.closest("[data-id], [data-group], [data-label]") : null;
+  const element = event.target === svg ? null : event.target.closest("[data-id], [data-group], [data-label]");
   if (element && element.dataset.group !== undefined) return { group: Number(element.dataset.group) };
   if (element && element.dataset.label !== undefined) return { label: Number(element.dataset.label) };
   if (element) return targetOfNode(view.drawnFor[Number(element.dataset.id)], Number(element.dataset.id));
@@ -164,14 +165,14 @@ function toggleFold({ node = null, group = null }) {
     if (state.foldedGroups.has(group)) Object.assign(state, { node: null, group, label: null });
   } else if (node !== null) toggleBranch(node);
   else if (canFoldGroups) foldGroups(state.foldedGroups.size < groups.length);
-  updateDrawing();
+  updateDrawing({ animate: true });
   showPanel();
   pushAddress();
 }
 
 // ---- the keyboard ----
 
-const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName) && document.activeElement.type !== "range";
+const isTyping = () => document.activeElement.matches("input:not([type=range]), textarea, select");
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (event.key === "Escape") {

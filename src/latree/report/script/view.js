@@ -69,17 +69,13 @@ function viewName(node) {
 
 function toggleGroup(number) {
   if (!state.foldedGroups.delete(number)) state.foldedGroups.add(number);
-  updateDrawing({ animate: true });
 }
 function toggleBranch(id) {
-  if (!children[id].length) return;
-  if (!state.foldedBranches.delete(id)) state.foldedBranches.add(id);
-  updateDrawing({ animate: true });
+  if (children[id].length && !state.foldedBranches.delete(id)) state.foldedBranches.add(id);
 }
 function foldGroups(folded) {
   state.foldedGroups = folded ? allGroups() : new Set();
   state.foldedBranches.clear();
-  updateDrawing({ animate: true });
 }
 // Unfolds what hides a node; returns whether anything changed.
 function reveal(id) {
