@@ -7,13 +7,13 @@ import numpy as np
 from latree._util.rounding import percent
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import loading_columns
-from latree.explain.overview import HEADER, group_rows
+from latree.explain.overview import group_table
 from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
 from latree.model import LatentTreeModel
 from latree.report.matrix import matrix_facts
 from latree.report.node_details import column_details, hidden_details
 from latree.table import Table
-from latree.table.textfile import write_cells, write_columns
+from latree.table.textfile import write_columns, write_lines
 
 # With more numbers, loadings.csv is not part of the page: it would be most of the file.
 _MAX_LOADINGS = 20_000
@@ -64,7 +64,7 @@ def _files(model: LatentTreeModel) -> dict[str, str]:
     """Return the texts that the page offers for download, by the names that the files of a fit have."""
     files = {
         "tree.nwk": model.tree.to_newick(),
-        "groups.csv": write_cells(list(HEADER), group_rows(model)),
+        "groups.csv": write_lines(group_table(model)),
     }
     if 0 < model.tree.n_observed * model.tree.n_hidden <= _MAX_LOADINGS:
         files["loadings.csv"] = write_columns(loading_columns(model))
