@@ -10,6 +10,7 @@ from latree._util.rounding import percent, whole_shares
 from latree.counts.contingency import column_counts
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import column_loadings
+from latree.explain.order import state_scores
 from latree.explain.scores import state_names
 from latree.table import Column, Table
 
@@ -126,14 +127,16 @@ def column_details(
 def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -> list[dict[str, Any]]:
     """Return for every hidden variable its states, and the distribution of its closest columns in each state."""
     model, tree = dependence.model, dependence.tree
-    names = state_names(model)
+    names, scores = state_names(model), state_scores(model)
     closest = {node: dependence.closest_columns(node, MAX_COLUMNS) for node in range(tree.n_observed, tree.n_nodes)}
     loadings = column_loadings(model, {node: [one.column for one in found] for node, found in closest.items()})
     details = []
     for node, related in closest.items():
         sizes = whole_shares(dependence.marginals[node].tolist())
         by_size = sorted(range(len(sizes)), key=lambda state: (-sizes[state], state))
-        states = sorted(by_size[:MAX_STATES])
+        # From low to high, where the states have an order.
+        rank = scores[node] if node in scores else np.arange(len(sizes))
+        states = sorted(by_size[:MAX_STATES], key=lambda state: (rank[state], state))
         columns = [
             {
                 "column": one.column,
