@@ -61,12 +61,10 @@ def test_the_drawing_grows_with_its_columns_and_nothing_scrolls_inside(visit):
     assert heights[0] == heights[1] > 136 * 15
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", [name for name, tree in SHAPES.items() if len(tree.edges)])
 def test_every_shape_is_drawn(visit, name):
     opened = visit(name)
     tree = SHAPES[name]
-    if not len(tree.edges):
-        return  # a page about independent columns may have no drawing
     assert opened.stage("shown") == str(tree.n_nodes)
     for layout in ("radial", "horizontal"):
         opened.page.click(f"button[data-layout={layout}]")

@@ -9,7 +9,6 @@ import pytest
 from helpers.report import learned_run
 from latree._util.rounding import percent, whole_shares
 from latree.explain import reliability
-from latree._util.rounding import percent, whole_shares
 from latree.model import LatentTreeModel
 from latree.report.facts import report_facts
 

@@ -49,7 +49,7 @@ class Page(HTMLParser):
 
 
 # The sections of a report with rows, from top to bottom.
-SECTIONS = ("groups", "tree", "rows", "fit", "made", "data", "help")
+SECTIONS = ("groups", "tree", "heatmap", "rows", "fit", "made", "data", "help")
 
 
 def test_names_stay_text():

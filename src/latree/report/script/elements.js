@@ -1,8 +1,5 @@
 // Helpers for names, numbers and HTML elements. Names are data: they become text, never markup.
 
-// A page about columns that do not depend on each other has no drawing.
-if (!document.getElementById("drawing")) return;
-
 const startTime = performance.now();
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const { names, n_columns: nColumns, tree: edges, groups, labels } = facts;
