@@ -13,14 +13,13 @@ from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
 from latree.explain import loadings, profiles
-from latree.explain.overview import HEADER as GROUP_HEADER
-from latree.explain.overview import group_facts, group_lines, group_rows
+from latree.explain.overview import group_facts, group_lines, group_table
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
-from latree.table.textfile import write_cells
+from latree.table.textfile import write_lines
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -47,7 +46,7 @@ def test_fit_writes_its_files_and_prints_a_report_json_or_nothing(fitted):
     model = LatentTreeModel.load("run/model.json")
     assert summary["n_hidden"] == model.tree.n_hidden
     assert summary["groups"] == group_facts(model)
-    assert files["groups.csv"] == write_cells(list(GROUP_HEADER), group_rows(model))
+    assert files["groups.csv"] == write_lines(group_table(model))
     # The finding comes first, then the tree, then the facts.
     assert files["report.txt"].split("\n\n")[0] == group_lines(model)[0]
     assert files["report.txt"].index(model.draw()) < files["report.txt"].index("5 columns, 60 rows")
