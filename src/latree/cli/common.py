@@ -191,7 +191,8 @@ unseen = click.option(
 data_format = click.option(
     "--format",
     metavar="NAME",
-    help="Format of DATA, if the ending of its name does not tell it: csv, parquet, sav, dta, npz or mtx.",
+    help="Format of DATA, if the ending of its name does not tell it: csv, parquet, sav, dta, fasta, phylip, nexus, "
+    "npz or mtx.",
 )
 checkpoint = click.option(
     "--checkpoint",

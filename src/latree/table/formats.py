@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from latree._util.progress import Progress
 from latree._util.text import did_you_mean
 from latree.errors import InputError
+from latree.table.alignment import alignment_source
 from latree.table.matrixfile import matrix_source
 from latree.table.parquet import parquet_source
 from latree.table.sources import RowSource
@@ -70,6 +71,9 @@ FORMATS = (
     FileFormat("parquet", (".parquet", ".pq"), lambda r: parquet_source(r.where, r.paths, r.progress)),
     FileFormat("sav", (".sav", ".zsav"), lambda r: stat_source(r.path, "sav")),
     FileFormat("dta", (".dta",), lambda r: stat_source(r.path, "dta")),
+    FileFormat("fasta", (".fasta", ".fa", ".fas", ".fna", ".faa"), lambda r: alignment_source(r.path, "fasta"), True),
+    FileFormat("phylip", (".phy", ".phylip"), lambda r: alignment_source(r.path, "phylip"), True),
+    FileFormat("nexus", (".nex", ".nexus", ".nxs"), lambda r: alignment_source(r.path, "nexus"), True),
     FileFormat("npz", (".npz",), lambda r: matrix_source(r.path, "npz", r.names, r.counts)),
     FileFormat("mtx", (".mtx",), lambda r: matrix_source(r.path, "mtx", r.names, r.counts), gzipped=True),
 )

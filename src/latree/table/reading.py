@@ -73,7 +73,8 @@ def as_table(
     drop : collection of str
         Names of columns to leave out.
     format : str, optional
-        The format of a file whose ending does not tell it: "csv", "parquet", "sav", "dta", "npz" or "mtx".
+        The format of a file whose ending does not tell it: "csv", "parquet", "sav", "dta", "fasta",
+        "phylip", "nexus", "npz" or "mtx".
     counts : bool
         For a sparse matrix: whether its numbers are used, with bins as in an array. By default a cell that is not zero
         is True, and others are False. Given ``columns`` know what they are.

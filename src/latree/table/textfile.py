@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import _csv
 
 _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
+# The largest text that is read as a whole; a small gzipped file may hold much more.
+_MAX_TEXT = 2**29
 _BAD_GZIP = "not a whole gzip file: copy or download it again"
 
 
@@ -73,6 +75,15 @@ def read_lines(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     with _open(path) as stream:
         header, reader = _reader(path, stream)
         return header, [(reader.line_num, row) for row in _checked_rows(path, reader, len(header))]
+
+
+def text_lines(path: Path) -> list[str]:
+    """Return the lines of a text file, plain or gzipped, without their ends; for files that are read as a whole."""
+    with _open(path) as stream:
+        text = stream.read(_MAX_TEXT + 1)
+    if len(text) > _MAX_TEXT:
+        raise InputError(f"{path}: more than {_MAX_TEXT} letters, and such a file is read as a whole: divide it")
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
