@@ -8,6 +8,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.rounding import percent, whole_shares
+from latree._util.text import shortened
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import column_numbers
 from latree.explain.order import state_scores
@@ -27,6 +28,8 @@ MAX_STATES = 6
 _SHADES = 10
 # The number of columns that say in words what a high score means, for each of the two directions.
 _MEANING = 3
+# The most letters of a value in a cell.
+_MAX_VALUE = 16
 # The values of a column with two values that mean "yes", in small letters.
 _YES = frozenset({"yes", "y", "true", "1", "present", "ja", "oui", "si", "sí", "sim"})
 
@@ -157,7 +160,7 @@ def _cells(column: Column, conditional: FloatArray) -> list[list[Any]]:
     if numbers is None:
         best = np.round(conditional, 9).argmax(axis=0).tolist()
         shares = [float(conditional[value, state]) for state, value in enumerate(best)]
-        names = [category_name(column, value) for value in best]
+        names = [shortened(category_name(column, value), _MAX_VALUE) for value in best]
         return [[f"{name} {percent(share)}\u00a0%", _shade(share)] for name, share in zip(names, shares, strict=True)]
     means = (numbers @ conditional).tolist()
     # The shade is that of the mean rank: values of bins may be far apart at the ends.

@@ -5,15 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from latree._util.arrays import FloatArray
 from latree._util.rounding import percent
-from latree.explain.scores import RowScores, row_scores
+from latree.explain.scores import RowScores, row_scores, scored_groups
 from latree.model import LatentTreeModel
 from latree.report.node_details import category_name
 from latree.table import Table
 
 _N_CELLS = 4  # the number of least expected cells that are shown of an unusual row
-_N_GROUPS = 6  # the number of groups on which a row is described, those with the most certain states
-_MIDDLE = "middle"  # the state that says least about a row
+_N_GROUPS = 6  # the number of groups on which a row is described, those that say most about it
+# A state says something about a row if knowing it is worth so many nats: a state that most rows are in says little.
+_MIN_INFORMATION = 0.1
+_MIDDLE = "middle"  # the state that is not worth a word
 
 
 def row_facts(
@@ -46,6 +49,8 @@ def row_facts(
         ]
 
     standing = row_scores(model, table.take(spaced))
+    marginals = model.network.marginals()
+    shares = [marginals[group.centre] for group in scored_groups(model)]
     return {
         "named": row_names is not None,
         "median": round(float(np.median(finite)), 2) if finite.size else None,
@@ -54,33 +59,36 @@ def row_facts(
             for facts, row in zip(named(unusual.tolist()), unusual.tolist(), strict=True)
         ],
         "spaced": [
-            facts | {"standing": _standing(standing, position)} for position, facts in enumerate(named(spaced.tolist()))
+            facts | {"standing": _standing(standing, shares, position)}
+            for position, facts in enumerate(named(spaced.tolist()))
         ]
         if standing.names
         else [],
     }
 
 
-def _standing(rows: RowScores, position: int) -> list[dict[str, Any]]:
-    """Return the states of a row and the groups that are in each, such as high on two groups and low on one."""
-    found = [
-        (names[state], group, float(probability))
-        for names, state, group, probability in zip(
-            rows.state_names, rows.states[position].tolist(), rows.names, rows.probabilities[position], strict=True
-        )
-        if state >= 0
-    ]
-    telling = [one for one in found if one[0] != _MIDDLE]
-    kept = sorted(telling, key=lambda one: (-round(one[2], 6), one[1]))[:_N_GROUPS]
-    states = dict.fromkeys(state for state, *_ in kept)
+def _standing(rows: RowScores, shares: Sequence[FloatArray], position: int) -> list[dict[str, Any]]:
+    """Return the states of a row and the groups that are in each, such as high on two groups and low on one.
+
+    Groups come by how much their state says about the row: ``p log(p / q)``, where p is the probability of the state in
+    this row, and q its share of all rows.
+    """
+    found = []
+    for names, state, group, p, share in zip(
+        rows.state_names, rows.states[position].tolist(), rows.names, rows.probabilities[position], shares, strict=True
+    ):
+        information = round(float(p * np.log(p / share[state])), 6) if state >= 0 and share[state] > 0 else 0.0
+        if information >= _MIN_INFORMATION and names[state] != _MIDDLE:
+            found.append((-information, group, names[state], percent(float(p))))
+    kept = sorted(found)[:_N_GROUPS]
     return [
         {
             "state": state,
             "groups": [
-                {"name": group, "probability": percent(probability)} for own, group, probability in kept if own == state
+                {"name": group, "probability": probability} for _, group, own, probability in kept if own == state
             ],
         }
-        for state in states
+        for state in dict.fromkeys(state for _, _, state, _ in kept)
     ]
 
 
