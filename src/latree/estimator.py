@@ -24,7 +24,7 @@ from latree.explain.scores import Of, Scorer, with_state_numbers
 from latree.export.mixin import ExportMixin
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
-from latree.learn import learn_model, summary_lines
+from latree.learn import learn_model
 from latree.learners.methods import find_method
 from latree.model.impute import How, cell_probabilities, impute_like
 from latree.settings import Goal, Representatives, Resolve, Settings
@@ -457,9 +457,13 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         return bundle
 
     def _fitted_html(self) -> str:
-        """Return the main facts and the tree, for a notebook."""
-        facts = "".join(f"<div>{escape(line)}</div>" for line in summary_lines(self.summary_))
-        return f"<div><div><code>{escape(repr(self))}</code></div>{facts}{self.plot().to_svg(page=False)}</div>"
+        """Return what was found and the tree, for a notebook."""
+        from latree.report.notebook import notebook_html
+
+        labels = None if self.labels is None else as_labels(self.labels, self.tree_.names)
+        warnings = "".join(f"<div>Warning: {escape(warning)}</div>" for warning in self.summary_["warnings"])
+        finding = notebook_html(self.model_, self.summary_["worth"], labels)
+        return f"<div><div><code>{escape(repr(self))}</code></div>{finding}{warnings}</div>"
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""

@@ -9,8 +9,10 @@ from helpers.models import chain_model
 from helpers.pictures import FOREST, check_picture, every_layout, lines, parse, some_tree, texts, written
 from helpers.strategies import mixed_tree, named_trees, names_of
 from latree.errors import InputError
+from latree.explain import with_groups
 from latree.figure import plot
-from latree.figure.primitives import Circle
+from latree.figure.colours import colour_of
+from latree.figure.primitives import MUTED, Circle, Polygon
 from latree.figure.text import shortened
 from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
@@ -133,3 +135,26 @@ def test_a_models_weak_edges_are_long():
     lengths = -np.log(model.edge_strengths())
     drawn = [np.hypot(*np.subtract(*line.points)) for line in lines(plot(model, layout="unrooted"))]
     assert max(drawn) / min(drawn) == pytest.approx(lengths.max() / lengths.min(), rel=1e-9)
+
+
+def test_a_model_has_the_colours_and_names_of_its_groups():
+    tree = Tree.from_newick("((a,b,c),(d,e,f));")
+    model = with_groups(random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5))
+    picture = plot(model)
+    names = [group.name for group in model.groups]
+    assert [text.text for text in texts(picture)][-2:] == names
+
+    def colours(picture):
+        """Return the colours of the markers at columns, and last those of the legend."""
+        return [
+            drawn.stroke for drawn in picture.primitives if isinstance(drawn, Circle | Polygon) and drawn.fill != MUTED
+        ]
+
+    assert colours(picture)[-2:] == [colour_of(0), colour_of(1)]
+    assert sorted(colours(picture)[:-2]) == [colour_of(0)] * 3 + [colour_of(1)] * 3
+    # A label that most columns of a group have has the colour of the group, however common it is.
+    labels = {"d": "second", "e": "second", "f": "second", "a": "first", "b": "first"}
+    labelled = colours(plot(model, labels=labels))
+    assert labelled[-2:] == [colour_of(1), colour_of(0)]
+    assert not colours(plot(model, labels={}))
+    assert not colours(plot(tree))

@@ -2,8 +2,8 @@
 
 import pytest
 
+from latree.explain.user_labels import compare_labels
 from latree.report.headline import LIKELY, SURE, certainty, finding, headline
-from latree.report.user_labels import compare_labels
 
 
 def facts_of(labels, groups, **more):

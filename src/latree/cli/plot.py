@@ -30,7 +30,8 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
 
     TREE is a model.json, the folder of a fit, or a Newick file. In the tree of a model, longer edges mean weaker
     dependence; a Newick file has its own edge lengths. Numbers beside edges are their support in per cent, where there
-    is room. With `--labels`, columns are coloured by group. A PNG needs matplotlib, an SVG does not.
+    is room. Columns have the colours of their groups, as in the report, or of your own `--labels`. A PNG needs
+    matplotlib, an SVG does not.
 
     Example: latree plot run/model.json --out tree.svg
     """

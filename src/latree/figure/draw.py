@@ -1,7 +1,7 @@
 """Drawing a tree as a picture: its layout, the support of edges, colours of groups, and a legend."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from math import hypot, isnan
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -11,15 +11,16 @@ import numpy as np
 from latree._util.rounding import percent
 from latree._util.text import plural
 from latree.errors import InputError
+from latree.explain.user_labels import compare_labels
 from latree.figure.boxes import OccupiedBoxes
-from latree.figure.colours import colour_of
+from latree.figure.colours import NEUTRAL, colour_of, label_colours
 from latree.figure.layout import LayoutPlan, PlacedComponent, horizontal
 from latree.figure.markers import marker
 from latree.figure.picture import Picture
 from latree.figure.primitives import LINE_HEIGHT, MUTED, Circle, Line, Primitive, Text, boxes_of, extent_of, name_text
 from latree.figure.radial import radial, unrooted
 from latree.figure.text import text_width
-from latree.model import LatentTreeModel
+from latree.model import Group, LatentTreeModel
 from latree.tree import Tree
 
 Layout: TypeAlias = Literal["radial", "unrooted", "horizontal"]
@@ -61,8 +62,10 @@ def plot(
         phylogeneticists expect of a tree without a root; it suits up to about thirty columns. "horizontal" draws from
         left to right, with one row per column.
     labels : mapping, optional
-        From names of columns to the groups they belong to. Each group has a colour, a marker and a line in the legend.
-        A branch whose columns all belong to one group has its colour.
+        From names of columns to your own labels. Each label has a colour, a marker and a line in the legend; a label
+        that most columns of a group have has the colour of the group in the report. By default a model with several
+        groups has their colours and names. A branch whose columns all belong together has their colour. With ``{}``
+        there are no colours.
     hidden : bool
         Whether hidden variables are named, too.
 
@@ -97,14 +100,22 @@ def _picture(
         node_names = tree_or_model.node_names
     if layout not in _LAYOUTS:
         raise InputError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, not {layout!r:.60}")
-    groups = _groups(tree, labels or {})
+    if labels is None and not isinstance(tree_or_model, Tree):
+        markers = _markers_of_groups(tree_or_model.groups)
+        labels = (
+            {name: group.name for group in _main(tree_or_model.groups) for name in group.columns} if markers else {}
+        )
+    else:
+        labels = labels or {}
+        markers = _markers_of_labels(tree, labels, () if isinstance(tree_or_model, Tree) else tree_or_model.groups)
+    groups = _groups(tree, labels, markers)
     gap = 2 * _MARKER_RADIUS if groups else 3 * _NODE_RADIUS
     plan = LayoutPlan.of(tree, gap, node_names[tree.n_observed :] if hidden else ())
     edge_groups = _edges_of_one_group(plan, groups)
     components = [_drawn(plan, placed, groups, edge_groups) for placed in _LAYOUTS[layout](plan)]
     primitives = _below_each_other(components) if layout == "horizontal" else _side_by_side(components)
     if groups:
-        primitives += _legend(list(_group_numbers(labels or {})), plan.size, primitives)
+        primitives += _legend(markers, plan.size, primitives)
     left, top, right, bottom = extent_of(primitives)
     moved = tuple(primitive.moved(_MARGIN - left, _MARGIN - top) for primitive in primitives)
     return Picture(right - left + 2 * _MARGIN, bottom - top + 2 * _MARGIN, _title(tree), moved)
@@ -114,20 +125,37 @@ def _title(tree: Tree) -> str:
     return f"Tree of {plural(tree.n_observed, 'column')} with {plural(tree.n_hidden, 'hidden variable')}"
 
 
-def _group_numbers(labels: Mapping[str, str]) -> dict[str, int]:
-    """Return the number of each group; the largest group comes first."""
-    sizes = Counter(label for label in labels.values() if label)
-    return {label: number for number, label in enumerate(sorted(sizes, key=lambda label: (-sizes[label], label)))}
+def _main(groups: Sequence[Group]) -> list[Group]:
+    return [group for group in groups if group.level == "main"]
 
 
-def _groups(tree: Tree, labels: Mapping[str, str]) -> dict[int, int]:
-    """Return the number of the group of each labelled node."""
-    node_of = {name: node for node, name in enumerate(tree.names)}
+def _markers_of_groups(groups: Sequence[Group]) -> dict[str, int]:
+    """Return the number of each main group's marker by its name; nothing for a single group."""
+    main = _main(groups)
+    return {group.name: number for number, group in enumerate(main)} if len(main) > 1 else {}
+
+
+def _markers_of_labels(tree: Tree, labels: Mapping[str, str], groups: Sequence[Group]) -> dict[str, int]:
+    """Return the number of each label's marker, in the colour of the report; the most common label comes first."""
     for name in labels:
-        if name not in node_of:
+        if name not in tree.names:
             raise InputError(f"there is a label for {name!r:.60}, which is none of the tree's columns")
-    number = _group_numbers(labels)
-    return {node_of[name]: number[label] for name, label in labels.items() if label}
+    node_of = {name: node for node, name in enumerate(tree.names)}
+    columns = [[node_of[name] for name in group.columns] for group in _main(groups)]
+    facts = compare_labels([labels.get(name, "") for name in tree.names], columns)
+    colours = label_colours(facts["names"], [match["label"] for match in facts["groups"]])
+    # Labels in grey have different shapes.
+    shapes = count(NEUTRAL)
+    return {
+        label: colour if colour < NEUTRAL else next(shapes)
+        for label, colour in zip(facts["names"], colours, strict=True)
+    }
+
+
+def _groups(tree: Tree, labels: Mapping[str, str], markers: Mapping[str, int]) -> dict[int, int]:
+    """Return the number of the marker of each labelled node."""
+    node_of = {name: node for node, name in enumerate(tree.names)}
+    return {node_of[name]: markers[label] for name, label in labels.items() if label}
 
 
 def _drawn(
@@ -230,8 +258,9 @@ def _below_each_other(components: Sequence[list[Primitive]]) -> list[Primitive]:
     return drawn
 
 
-def _legend(labels: Sequence[str], size: float, drawn: Sequence[Primitive]) -> list[Primitive]:
+def _legend(markers: Mapping[str, int], size: float, drawn: Sequence[Primitive]) -> list[Primitive]:
     """Return the legend at the right of what is drawn, in as many columns as fit its height, but at most four."""
+    labels = list(markers)
     _, top, right, bottom = extent_of(drawn)
     row_height = 1.6 * size
     n_rows = max(1, int((bottom - top) // row_height), -(-len(labels) // 4))
@@ -242,7 +271,7 @@ def _legend(labels: Sequence[str], size: float, drawn: Sequence[Primitive]) -> l
         start = (top + bottom) / 2 - row_height * (min(n_rows, len(labels)) - 1) / 2
         for place, label in enumerate(column):
             y = start + place * row_height
-            legend.append(marker(first + place, x, y, _MARKER_RADIUS * size))
+            legend.append(marker(markers[label], x, y, _MARKER_RADIUS * size))
             legend.append(name_text(x + size, y, label, size))
         x = extent_of(legend)[2] + _COMPONENT_GAP
     return legend

@@ -5,15 +5,18 @@ Numbers are rounded, so that another machine gets the same report.
 
 from collections.abc import Mapping, Sequence
 from glob import has_magic
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
+from latree._util.rounding import percent
 from latree.explain.dependence import MAX_ROWS, SEED, Dependence
 from latree.explain.groups import with_groups
 from latree.explain.reliability import reliability
 from latree.explain.stability import RESAMPLES
+from latree.explain.user_labels import compare_labels
 from latree.figure.colours import label_colours
 from latree.model import LatentTreeModel
 from latree.report.cards import columns_alone, group_cards
@@ -22,7 +25,6 @@ from latree.report.fit_facts import fit_facts
 from latree.report.headline import certainty, finding, headline
 from latree.report.profiles import state_profiles
 from latree.report.unusual_rows import row_facts
-from latree.report.user_labels import compare_labels
 from latree.table import Table
 
 _FIT_DONE = 600  # progress, of 1000 steps, when the simpler models are fitted
@@ -44,36 +46,58 @@ def report_facts(
     if not model.groups:
         model = with_groups(model, table, resamples=RESAMPLES)
     dependence = Dependence(model)
-    cards = group_cards(dependence, _reliability(model, table))
+    story = story_facts(dependence, labels, _reliability(model, table))
     progress(_GROUPS_DONE, 1000)
     tree, record = model.tree, model.record
-    stable = [group.stability for group in model.groups if group.level == "main" and group.stability is not None]
-    facts = {
+    return {
+        **story,
         "source": record.source if record else None,
         "latree": __version__,
         "names": list(model.node_names),
         "aliases": list(tree.node_names[tree.n_observed :]),
         "descriptions": [column.description for column in model.columns],
-        "n_columns": tree.n_observed,
-        "n_hidden": tree.n_hidden,
-        "n_components": len(tree.components),
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
-        "finding": finding(len(tree.edges), tree.n_hidden, len(cards)),
         **drawing_facts(dependence, table),
-        "groups": cards,
-        "alone": columns_alone(model),
-        "profiles": None,
-        "labels": _label_facts([labels.get(name, "") for name in tree.names], cards) if labels is not None else None,
         "fit": fit,
         "data": _data_facts(model, table),
         "rows": row_facts(model, table, rows, row_names) if rows and table is not None else None,
     }
-    if facts["finding"] == "one hidden variable":
-        facts["profiles"] = state_profiles(dependence, tree.n_observed)
-    mean_stability = sum(stable) / len(stable) if stable else None
+
+
+def story_facts(
+    dependence: Dependence,
+    labels: Mapping[str, str] | None = None,
+    reliability: Mapping[str, float | None] | None = None,
+) -> dict[str, Any]:
+    """Return what was found, and how sure it is: the headline, the groups, and the support of the edges.
+
+    Parameters
+    ----------
+    dependence : Dependence
+        Of a model with groups.
+    labels : mapping of str to str, optional
+    reliability : mapping, optional
+        The reliability of each group's score.
+    """
+    model = dependence.model
+    tree = model.tree
+    cards = group_cards(dependence, reliability)
+    facts = {
+        "n_columns": tree.n_observed,
+        "n_hidden": tree.n_hidden,
+        "n_components": len(tree.components),
+        "finding": finding(len(tree.edges), tree.n_hidden, len(cards)),
+        "groups": cards,
+        "alone": columns_alone(model),
+        "labels": _label_facts([labels.get(name, "") for name in tree.names], cards) if labels is not None else None,
+    }
+    is_single = facts["finding"] == "one hidden variable"
+    stable = [group.stability for group in model.groups if group.level == "main" and group.stability is not None]
+    support = [None if isnan(share) else percent(share) for share in tree.support.tolist()]
     return facts | {
         "headline": headline(facts),
-        "certainty": certainty(facts["tree"]["support"], cards, mean_stability),
+        "profiles": state_profiles(dependence, tree.n_observed) if is_single else None,
+        "certainty": certainty(support, cards, sum(stable) / len(stable) if stable else None),
     }
 
 

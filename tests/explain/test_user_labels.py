@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree.report.user_labels import compare_labels
+from latree.explain.user_labels import compare_labels
 from latree.table.labels import read_labels
 
 
