@@ -1,9 +1,12 @@
 """Checkpoints: work that is stopped and continued gives the same result."""
 
+import io
 import re
 import subprocess
 import sys
+import zipfile
 from dataclasses import asdict
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -133,5 +136,83 @@ def test_removing_leaves_what_others_put_there(tmp_path):
 
 def test_nothing_is_kept_by_default():
     NOTHING_KEPT.save("fits", NOTHING_KEPT.next_number("fits"), {"x": np.ones(2)})
-    assert NOTHING_KEPT.load("fits", 1) is None
+    assert NOTHING_KEPT.load("fits", 1, dict) is None
     assert not NOTHING_KEPT.is_due()
+
+
+def with_checksum(content):
+    return sha256(content).digest() + content
+
+
+def zipped(members, compression=zipfile.ZIP_STORED):
+    """A zip file of named contents."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def npy(header, content=b""):
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + content
+
+
+def saved(**arrays):
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+CRAFTED = {
+    "empty": b"",
+    "a checksum alone": with_checksum(b""),
+    "no checksum": b"x" * 100,
+    "no zip": with_checksum(b"PK\x03\x04" + bytes(100)),
+    "pickle": with_checksum(b"\x80\x04\x95\x10\x00\x00\x00"),
+    "plain npy": with_checksum(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0,)}")),
+    "nothing in it": with_checksum(zipped({})),
+    "no npy": with_checksum(zipped({"x.npy": b"hello"})),
+    "header of code": with_checksum(zipped({"x.npy": npy("__import__('os').abort()")})),
+    "header cut": with_checksum(zipped({"x.npy": npy("{'descr': '<f8', ")})),
+    "objects": with_checksum(
+        zipped({"x.npy": npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", b"\x80\x04N.")})
+    ),
+    "huge shape": with_checksum(
+        zipped({"x.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (999999999999999,)}", bytes(8))})
+    ),
+    "negative shape": with_checksum(zipped({"x.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}")})),
+    "compressed": with_checksum(saved(x=np.zeros(100_000))),
+    "other names": with_checksum(zipped({"y.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0,)}")})),
+}
+
+
+@pytest.mark.parametrize("content", CRAFTED.values(), ids=CRAFTED)
+def test_crafted_files_are_refused_in_one_line(tmp_path, content):
+    keep = Checkpoint(tmp_path / "kept", {})
+    (tmp_path / "kept" / "fits-000001.done").write_bytes(content)
+    with pytest.raises(InputError, match=r"fits-000001\.done: damaged; remove this file") as error:
+        keep.load("fits", 1, lambda arrays: arrays["x"])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", "[" * 100_000, '{"latree": 1, "latree": 2}', '{"latree": ' + "9" * 5000 + "}", '{"latree": NaN}'],
+    ids=lambda text: text[:20] or "empty",
+)
+def test_crafted_settings_are_refused_in_one_line(tmp_path, text):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "settings.json").write_text(text)
+    with pytest.raises(InputError, match="choose another folder") as error:
+        Checkpoint(tmp_path / "kept", {})
+    assert "\n" not in str(error.value)
+
+
+def test_a_crafted_tree_of_a_replicate_is_refused(tmp_path):
+    settings = Settings("nj", bootstrap=2, random_state=0)
+    table = as_table(write(tmp_path / "data.csv"))
+    keep = Checkpoint(tmp_path / "kept", {})
+    keep.save("replicates", 0, {"edges": np.array([[0, 0]]), "colour": np.zeros(1)})
+    with pytest.raises(InputError, match=r"replicates-000000\.done: damaged"):
+        learn_model(table, settings, keep=keep)

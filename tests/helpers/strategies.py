@@ -42,8 +42,11 @@ def trees(draw, variables, forest=True, numbers=False):
     edges = _without_hidden_leaves(edges, n_observed)
     if not numbers:
         return Tree(variables, edges)
-    per_edge = st.lists(finite | st.just(np.nan), min_size=len(edges), max_size=len(edges))
-    return Tree(variables, edges, draw(per_edge), draw(per_edge))
+    lengths, support = (
+        draw(st.lists(values | st.just(np.nan), min_size=len(edges), max_size=len(edges)))
+        for values in (finite, st.floats(0, 1))
+    )
+    return Tree(variables, edges, lengths, support)
 
 
 def _without_hidden_leaves(edges, n_observed):

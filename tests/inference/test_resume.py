@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from helpers.models import small_models
-from latree._util.checkpoint import Keeper
+from latree._util.checkpoint import Checkpoint, Keeper
+from latree.errors import InputError
 from latree.inference.em import ConvergenceMonitor, Expectation
 from latree.inference.resume import run_em
 
@@ -21,8 +22,8 @@ class Kept(Keeper):
     def is_due(self):
         return True
 
-    def load(self, kind, number, start=None):
-        return self.states[-1][0] if self.states else None
+    def load(self, kind, number, read, start=None):
+        return read(self.states[-1][0]) if self.states else None
 
     def save(self, kind, number, arrays, finished=True):
         self.states.append((arrays, finished))
@@ -72,7 +73,7 @@ def test_what_decides_the_result_is_part_of_the_checkpoints_start(change):
     starts = []
 
     class Asked(Keeper):
-        def load(self, kind, number, start=None):
+        def load(self, kind, number, read, start=None):
             starts.append(start["start"].tolist())
 
     tables = small_models()[0].tables
@@ -91,3 +92,47 @@ def test_what_decides_the_result_is_part_of_the_checkpoints_start(change):
         run_em(Expectation(TABLE, MODEL.network), given, smoothing, monitor, lambda *_: None, Asked())
     assert starts[0] == starts[1] != starts[2]
     assert np.size(starts[0]) == 32
+
+
+NONSENSE = {
+    "nothing": lambda kept: {},
+    "no history": lambda kept: kept | {"history": np.empty(0)},
+    "history of texts": lambda kept: kept | {"history": np.array(["a"])},
+    "history NaN": lambda kept: kept | {"history": np.array([np.nan])},
+    "history as a table": lambda kept: kept | {"history": np.zeros((1, 1))},
+    "a number too few": lambda kept: kept | {"tables": kept["tables"][1:]},
+    "probabilities of another kind": lambda kept: kept | {"tables": kept["tables"].astype("U8")},
+    "probabilities that are none": lambda kept: kept | {"tables": kept["tables"] + 1},
+    "probabilities below zero": lambda kept: (
+        kept | {"tables": kept["tables"] * np.linspace(-1, 3, kept["tables"].size)}
+    ),
+    "probabilities NaN": lambda kept: kept | {"tables": kept["tables"] * np.nan},
+    "counts below zero": lambda kept: kept | {"counts": -kept["counts"]},
+    "counts infinite": lambda kept: kept | {"counts": kept["counts"] + np.inf},
+    "length 0": lambda kept: kept | {"length": np.array(0.0)},
+    "length NaN": lambda kept: kept | {"length": np.array(np.nan)},
+    "two lengths": lambda kept: kept | {"length": np.ones(2)},
+    "converged as number": lambda kept: kept | {"converged": np.array(2)},
+    "finished many times": lambda kept: kept | {"finished": np.array([True, True])},
+}
+
+
+@pytest.mark.parametrize("change", NONSENSE.values(), ids=NONSENSE)
+def test_a_crafted_state_is_refused(tmp_path, change):
+    """A file with a right checksum, whose arrays make no sense."""
+    keep = Kept()
+    run(keep)
+    start = {"start": keep.states[-1][0]["start"]}
+    checkpoint = Checkpoint(tmp_path / "kept", {})
+    checkpoint.save("fits", 1, change(keep.states[-1][0]) | start)
+    with pytest.raises(InputError, match=r"fits-000001.done: damaged; remove this file"):
+        run(checkpoint)
+
+
+def test_a_state_of_another_fit_is_refused(tmp_path):
+    keep = Kept()
+    run(keep)
+    checkpoint = Checkpoint(tmp_path / "kept", {})
+    checkpoint.save("fits", 1, keep.states[-1][0] | {"start": np.zeros(32, dtype=np.uint8)})
+    with pytest.raises(InputError, match="made by another computation"):
+        run(checkpoint)

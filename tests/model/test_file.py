@@ -19,7 +19,7 @@ from latree.tree import Tree
 def varied_model():
     """A model with every kind of column, and a tree with some lengths and supports."""
     tree = random_tree(4, random_state=0)
-    numbers = [[np.nan if i == hole else (i + 1) / 3 for i in range(len(tree.edges))] for hole in (0, 2)]
+    numbers = [[np.nan if i == hole else (i + 1) / 7 for i in range(len(tree.edges))] for hole in (0, 2)]
     columns = (
         Column("x0", "number", ("<= 0.1", "(0.1, 0.3]", "> 0.3"), (), (0.1, 0.1 + 0.2), (0.05, 0.2, 1 / 3), True),
         Column("naïve, 'x'\n", "text", ("a", "b c", "é"), ("?",)),
@@ -139,6 +139,14 @@ def test_files_that_are_no_models(hostile, text):
 
 WRONG = {
     "format": (["format"], "other-model", "not a latree model"),
+    "unknown field": (["zoo"], 1, "unknown field 'zoo'; remove it"),
+    "misspelt field": (["hidden_name"], [], "did you mean 'hidden_names'?"),
+    "unknown field of a column": (["columns", 3, "order"], [], "column 'x3' has an unknown field"),
+    "unknown field of the tree": (["tree", "weights"], [], "the tree has an unknown field"),
+    "unknown field of a group": (["groups", 0, "node"], 1, "group 'group 4' has an unknown field"),
+    "support huge": (["tree", "support", 0], 1e308, "support of an edge is 1e+308"),
+    "support above 1": (["tree", "support", 0], 1.0000001, "support of an edge"),
+    "support below 0": (["tree", "support", 0], -1e-9, "support of an edge"),
     "version 2": (["version"], 2, "version 2"),
     "version as text": (["version"], "1", "version '1'"),
     "version true": (["version"], True, "version True"),
@@ -249,6 +257,15 @@ WRONG = {
     "cells that overflow": (["tables", 3], [[1e308] * 2, [1e308] * 2, [0] * 2], "3"),
     "cell huge": (["tables", 3, 0, 0], 10**400, ""),
 }
+
+
+@pytest.mark.parametrize("place", ["format", "edges", "name"])
+def test_a_field_that_appears_twice_is_refused(hostile, plain, place):
+    text = json.dumps(plain)
+    start = text.index(f'"{place}": ')
+    twice = text[:start] + f'"{place}": 1, ' + text[start:]
+    assert json.loads(twice) == plain
+    assert f"the field '{place}' appears twice" in load_error(hostile, twice)
 
 
 @pytest.mark.parametrize(("where", "value", "mention"), WRONG.values(), ids=WRONG)

@@ -64,6 +64,27 @@ WRONG = {
 }
 
 
+IMPOSSIBLE = {
+    "log_likelihood": 0.001,
+    "history": [-3.0, 1e9],
+    "smoothing": -0.1,
+    "tried": [[2, 1, 0.1, -1.0]],
+    "tried ": [[0, 1, 0.1, -1.0]],
+    "tried  ": [[1, 1, -0.1, -1.0]],
+    "tried   ": [[1, 1, 0.1, 1.0]],
+    "worth": ["latent tree", 300, 1.0, -0.1, []],
+    "worth ": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, 0.2, -0.1]]],
+    "unknown field": 1,
+}
+
+
+@pytest.mark.parametrize("field", IMPOSSIBLE)
+def test_numbers_that_no_fit_gives_are_refused(learned, field):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    with pytest.raises(InputError, match="smoothing" if field == "tried  " else field.strip()):
+        Record.from_dict(plain_record | {field.strip(): IMPOSSIBLE[field]}, 7)
+
+
 @pytest.mark.parametrize("field", WRONG)
 def test_a_record_is_read_as_hostile_input(learned, field):
     plain_record = json.loads(json.dumps(learned.model.record.to_dict()))

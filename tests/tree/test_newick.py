@@ -105,3 +105,16 @@ def test_a_long_caterpillar_needs_no_recursion():
     assert len(tree.splits) == 2997
     assert Tree.from_newick(tree.to_newick()).robinson_foulds(tree) == 0
     assert len(tree.draw().splitlines()) == 3000
+
+
+def test_support_above_one_is_read_as_percentages():
+    tree = Tree.from_newick("((a,b)95,(c,d)1,(e,f)100);")
+    assert sorted(tree.support[~np.isnan(tree.support)]) == [0.01, 0.95, 1.0]
+    tree = Tree.from_newick("((a,b)0.5,(c,d)1,e);")
+    assert sorted(tree.support[~np.isnan(tree.support)]) == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("support", ["1e308", "100.001", "-0.1"])
+def test_support_that_is_no_probability_is_refused(support):
+    with pytest.raises(InputError, match=r"the support .* is neither from 0 to 1 nor a percentage"):
+        Tree.from_newick(f"((a,b){support},c,d);")

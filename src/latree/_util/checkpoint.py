@@ -9,11 +9,12 @@ import io
 import json
 import time
 import weakref
+import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -21,10 +22,12 @@ from numpy.typing import NDArray
 
 from latree import __version__
 from latree._util.files import is_temporary, read_text, readable, to_json, write_bytes, write_text
+from latree._util.plain import parse_json
 from latree._util.text import plural
 from latree.errors import InputError
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
+Piece = TypeVar("Piece")
 
 SETTINGS = "settings.json"
 _LOCK = ".lock"
@@ -47,8 +50,13 @@ class Keeper:
         """Return whether it is time to save an unfinished piece."""
         return False
 
-    def load(self, kind: str, number: int, start: Arrays | None = None) -> Arrays | None:
-        """Return the arrays of a piece, or None if it was not saved. Raise if its start differs from ``start``."""
+    def load(
+        self, kind: str, number: int, read: Callable[[Arrays], Piece], start: Arrays | None = None
+    ) -> Piece | None:
+        """Return a piece, or None if it was not saved.
+
+        ``read`` makes it of the arrays, and raises if they make no sense. Raise if its start differs from ``start``.
+        """
         return None
 
     def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
@@ -91,31 +99,35 @@ class Checkpoint(Keeper):
         """Return whether it is time to save an unfinished piece: a few seconds after the last save."""
         return time.monotonic() - self._saved_at > _SAVE_INTERVAL
 
-    def load(self, kind: str, number: int, start: Arrays | None = None) -> Arrays | None:
-        """Return the arrays of a piece, or None if it was not saved. Raise if its start differs from ``start``."""
+    def load(
+        self, kind: str, number: int, read: Callable[[Arrays], Piece], start: Arrays | None = None
+    ) -> Piece | None:
+        """Return a piece, or None if it was not saved; raise if its file is damaged or its start another."""
         path = next((path for path in self._paths(kind, number) if path.is_file()), None)
         if path is None:
             return None
         with readable(path):
             content = path.read_bytes()
-        if sha256(content[_CHECKSUM_BYTES:]).digest() != content[:_CHECKSUM_BYTES]:
-            raise InputError(f"{path}: damaged; remove this file and run the same command again to redo this part")
-        with np.load(io.BytesIO(content[_CHECKSUM_BYTES:]), allow_pickle=False) as stored:
-            arrays = dict(stored)
-        if any(not np.array_equal(arrays[name], array) for name, array in (start or {}).items()):
+        # A checksum finds damage. It does not stop anybody from writing a file of their own, so that all is checked.
+        try:
+            arrays = read_arrays(content)
+            is_ours = all(np.array_equal(arrays[name], array) for name, array in (start or {}).items())
+            piece = read(arrays) if is_ours else None
+        except (ValueError, TypeError, KeyError, IndexError):
+            raise InputError(
+                f"{path}: damaged; remove this file and run the same command again to redo this part"
+            ) from None
+        if not is_ours:
             raise InputError(
                 f"{path}: made by another computation, perhaps with other versions of libraries; remove {self.folder} "
                 "and start again"
             )
-        return arrays
+        return piece
 
     def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
         """Save a piece and replace what was saved of it before."""
-        stream = io.BytesIO()
-        np.savez(stream, allow_pickle=False, **arrays)
-        content = stream.getvalue()
         done, begun = self._paths(kind, number)
-        write_bytes(done if finished else begun, sha256(content).digest() + content)
+        write_bytes(done if finished else begun, arrays_to_bytes(arrays))
         if finished:
             begun.unlink(missing_ok=True)
         self._saved_at = time.monotonic()
@@ -146,6 +158,36 @@ class Checkpoint(Keeper):
 
     def _paths(self, kind: str, number: int) -> tuple[Path, Path]:
         return self.folder / f"{kind}-{number:06}{_DONE}", self.folder / f"{kind}-{number:06}{_BEGUN}"
+
+
+def arrays_to_bytes(arrays: Arrays) -> bytes:
+    """Return the content of a file of arrays: a checksum, and NumPy's format, uncompressed."""
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **arrays)
+    content = stream.getvalue()
+    return sha256(content).digest() + content
+
+
+def read_arrays(content: bytes) -> Arrays:
+    """Return the arrays of a file's content; raise a ValueError if that is not what :func:`arrays_to_bytes` returns."""
+    checksum, rest = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+    if sha256(rest).digest() != checksum:
+        raise ValueError("the checksum is wrong")
+    try:
+        with zipfile.ZipFile(io.BytesIO(rest)) as archive:
+            members = archive.infolist()
+        # A small file must not become large arrays.
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("a part is compressed")
+        if sum(member.file_size for member in members) > len(rest):
+            raise ValueError("the parts are larger than the file")
+        with np.load(io.BytesIO(rest), allow_pickle=False) as stored:
+            arrays = dict(stored)
+    except Exception as error:  # zipfile and NumPy raise a dozen kinds
+        raise ValueError(f"not a file of arrays: {error}") from None
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError("a part is not an array")
+    return arrays
 
 
 def prepare(folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Any] | None = None) -> None:
@@ -188,9 +230,9 @@ def _acquire_lock(folder: Path) -> FileLock:
 
 def _read_settings(path: Path) -> dict[str, Any]:
     try:
-        known = json.loads(read_text(path))
-    except ValueError:
-        raise InputError(f"{path}: damaged, not JSON; choose another folder") from None
+        known = parse_json(read_text(path))
+    except InputError as error:
+        raise InputError(f"{path}: {error}; choose another folder") from None
     if not isinstance(known, dict) or "latree" not in known:
         raise InputError(f"{path.parent}: exists and holds something else; choose another folder")
     return known

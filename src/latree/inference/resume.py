@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from latree._util.progress import Progress
 from latree.inference.em import ConvergenceMonitor, Expectation, State, Tables, evaluate, iterate, pack, step
 
 _KIND = "fits"  # the kind of work that EM's checkpoints are filed under
+
+# Probabilities of a checkpoint add up to one within this.
+_ROUNDING = 1e-6
 
 
 def run_em(
@@ -54,13 +58,14 @@ def run_em(
         if keep.is_due():
             save(state, finished=False)
 
-    known = keep.load(_KIND, number, start)
+    known = keep.load(_KIND, number, partial(_from_arrays, like=tables), start)
     if known is None:
         state = evaluate(expectation, tables, smoothing)
     else:
-        state = _from_arrays(known, monitor, like=tables)
+        state = known.state
+        monitor.history, monitor.converged = known.history, known.converged
         report()
-        if known["finished"]:
+        if known.finished:
             return state
         state = next_state(state)  # the monitor has seen the state that was kept
     state = iterate(state, next_state, monitor, expectation.n_cells, on_state)
@@ -85,13 +90,34 @@ def _to_arrays(state: State, monitor: ConvergenceMonitor) -> Arrays:
     }
 
 
-def _from_arrays(arrays: Arrays, monitor: ConvergenceMonitor, like: Tables) -> State:
-    monitor.history, monitor.converged = arrays["history"].tolist(), bool(arrays["converged"])
+class _Kept(NamedTuple):
+    """What a checkpoint says about a fit."""
+
+    state: State
+    history: list[float]
+    converged: bool
+    finished: bool
+
+
+def _from_arrays(arrays: Arrays, like: Tables) -> _Kept:
+    """Read a state of EM, trusting none of it; raise if it is not one of tables like these."""
     tables, counts = _unpack(arrays["tables"], like), _unpack(arrays["counts"], like)
-    return State(tables, counts, monitor.history[-1], float(arrays["length"]))
+    history, length = arrays["history"], float(arrays["length"])
+    converged, finished = arrays["converged"].item(), arrays["finished"].item()
+    if not all(np.allclose(table.sum(axis=0), 1, rtol=0, atol=_ROUNDING) for table in tables):
+        raise ValueError("not probabilities")
+    if any(array.min() < 0 or not np.isfinite(array).all() for array in (*tables, *counts)):
+        raise ValueError("not probabilities and counts")
+    if history.ndim != 1 or history.dtype != np.float64 or np.isnan(history).any() or (history == np.inf).any():
+        raise ValueError("not a history of objectives")
+    if not 1 <= length < np.inf or type(converged) is not bool or type(finished) is not bool:
+        raise ValueError("not a state of EM")
+    return _Kept(State(tables, counts, float(history[-1]), length), history.tolist(), converged, finished)
 
 
 def _unpack(packed: FloatArray, like: Sequence[FloatArray]) -> Tables:
     """Split an array into tables of the same shapes as others."""
+    if packed.dtype != np.float64 or packed.shape != (sum(table.size for table in like),):
+        raise ValueError("not numbers of these tables")
     parts = np.split(packed, np.cumsum([table.size for table in like])[:-1])
     return tuple(part.reshape(table.shape) for part, table in zip(parts, like, strict=True))

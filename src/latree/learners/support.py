@@ -76,8 +76,10 @@ def bootstrap_trees(
         return learn(Table(table.columns, table.rows.resampled(seed, number)), rng)
 
     keep.expect(kind, replicates)
-    known = {number: keep.load(kind, number) for number in range(replicates)}
-    trees = {number: Tree(table.names, **arrays) for number, arrays in known.items() if arrays is not None}
+    known = {
+        number: keep.load(kind, number, lambda arrays: Tree(table.names, **arrays)) for number in range(replicates)
+    }
+    trees = {number: tree for number, tree in known.items() if tree is not None}
     if trees:
         progress(len(trees), replicates)
     waiting = [number for number in known if number not in trees]

@@ -29,7 +29,6 @@ Format, version 1 (keys with a question mark may be absent)::
 Floats are written so that they read back bit for bit.
 """
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +36,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.files import read_text, to_json, write_text
+from latree._util.plain import check_fields, parse_json
 from latree.errors import InputError
 from latree.model.group import Group
 from latree.model.record import Record
@@ -47,6 +47,9 @@ from latree.tree import Tree
 
 FORMAT = "latree-model"
 VERSION = 1
+
+_FIELDS = ("format", "version", "columns", "tree", "tables", "hidden_names", "groups", "fit")
+_EDGE_NUMBERS = ("lengths", "support")
 
 
 class Parts(NamedTuple):
@@ -64,7 +67,7 @@ def parts_to_dict(parts: Parts) -> dict[str, Any]:
     """Return what a model is made of as plain data."""
     tree, columns, tables, record, groups, hidden_names = parts
     plain_tree: dict[str, Any] = {"edges": tree.edges.tolist()}
-    for name, numbers in (("lengths", tree.lengths), ("support", tree.support)):
+    for name, numbers in zip(_EDGE_NUMBERS, (tree.lengths, tree.support), strict=True):
         if not np.isnan(numbers).all():
             plain_tree[name] = [None if np.isnan(x) else float(x) for x in numbers]
     return {
@@ -88,6 +91,7 @@ def parts_from_dict(plain: Any) -> Parts:
             f"version {plain.get('version')!r:.40} of the format, but this latree reads version {VERSION}; "
             "use the latree that wrote the file"
         )
+    check_fields(plain, _FIELDS, "the model")
     columns, tree, tables = plain.get("columns"), plain.get("tree"), plain.get("tables")
     if not isinstance(columns, list) or not isinstance(tree, dict) or not isinstance(tables, list):
         raise InputError('"columns", "tree" or "tables" are absent or not of their type')
@@ -97,10 +101,11 @@ def parts_from_dict(plain: Any) -> Parts:
     if not columns:
         raise InputError("the model has no columns")
     parsed = tuple(Column.from_dict(column) for column in columns)
+    check_fields(tree, ("edges", *_EDGE_NUMBERS), "the tree")
     edges = tree.get("edges")
     if not isinstance(edges, list) or not all(_is_pair(edge) for edge in edges):
         raise InputError("the tree's edges are not pairs of whole numbers")
-    edge_numbers = {name: _edge_numbers(tree.get(name), name) for name in ("lengths", "support")}
+    edge_numbers = {name: _edge_numbers(tree.get(name), name) for name in _EDGE_NUMBERS}
     names = [column.name for column in parsed]
     check_names(names, "columns")
     built = Tree(names, edges, **edge_numbers)
@@ -123,9 +128,9 @@ def read_json(path: Path) -> Any:
     """Read a JSON file; raise an InputError of one line if that fails."""
     text = read_text(path)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):  # ValueError also for a number with more digits than Python reads
-        raise InputError(f"{path}: not a JSON file: it is damaged or cut off; copy it again, or fit again") from None
+        return parse_json(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}; copy the file again, or fit again") from None
 
 
 def _is_pair(edge: Any) -> bool:

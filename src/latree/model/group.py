@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from latree._util.plain import check_fields
 from latree.errors import InputError
 from latree.table.columns import is_number, is_text
 from latree.tree import Tree
@@ -12,6 +13,8 @@ Level = Literal["broad", "main", "fine"]
 # Groups are listed level by level. The group above a main group is a broad one, that above a fine group a main one.
 _LEVELS: tuple[Level, ...] = ("main", "broad", "fine")
 _LEVEL_ABOVE: dict[Level, Level] = {"main": "broad", "fine": "main"}
+# The fields of a group in a model file.
+_FIELDS = ("name", "level", "columns", "nodes", "centre", "parent", "stability", "column_stability")
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Group:
         """Read a group of a tree's columns from plain data. Only types are checked; see :func:`check_groups`."""
         if not isinstance(plain, dict) or not is_text(name := plain.get("name")):
             raise InputError("a group is not an object with a name")
+        check_fields(plain, _FIELDS, f"group {name!r:.60}")
         nodes: Any = plain.get("nodes")
         centre: Any = plain.get("centre")
         parent = plain.get("parent")

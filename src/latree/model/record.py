@@ -3,12 +3,16 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, get_type_hints
 
+from latree._util.plain import check_fields
 from latree.errors import InputError
 from latree.model.worth import SimplerGain, Worth
 from latree.settings import Settings
 from latree.table.columns import is_number, is_text
 
 VERSION = 1
+
+# A log-likelihood may be above zero by this much per row, because probabilities are rounded.
+_ROUNDING = 1e-9
 
 
 class Attempt(NamedTuple):
@@ -98,6 +102,7 @@ class Record:
         if type(plain.get("version")) is not int or plain["version"] != VERSION:
             raise InputError(f"version {plain.get('version')!r:.40} of the fit; this latree reads version {VERSION}")
         kinds = get_type_hints(cls)
+        check_fields(plain, ("version", *kinds), "the fit")
         values: dict[str, Any] = {}
         for name in (field.name for field in fields(cls)):
             value = plain.get(name)
@@ -116,7 +121,33 @@ class Record:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
         if record.total_weight <= 0 or max(record.n_missing) > record.n_rows:
             raise InputError("the fit's n_rows or total_weight are too small")
+        record._check_numbers()
         return record
+
+    def _check_numbers(self) -> None:
+        """Raise if a number of the right type cannot come from any fit."""
+        tried, worth = self.tried, self.worth
+        # A log-likelihood of discrete cells is never positive, up to rounding.
+        highest = _ROUNDING * max(self.total_weight, 1)
+        no_likelihoods = {
+            "log_likelihood": [self.log_likelihood],
+            "history": self.history,
+            "tried": [attempt.held_out for attempt in tried],
+        }
+        for name, numbers in no_likelihoods.items():
+            for number in numbers:
+                if number is not None and number > highest:
+                    raise InputError(f"the fit's {name} have a positive log-likelihood, {number!r:.60}")
+        not_negative = {"smoothing": [self.smoothing, *(attempt.smoothing for attempt in tried)]}
+        if worth is not None:
+            errors = [worth.error, *(x for simpler in worth.simpler for x in (simpler.error, simpler.ahead_error))]
+            not_negative["worth"] = [error for error in errors if error is not None]
+        for name, numbers in not_negative.items():
+            for number in numbers:
+                if number < 0:
+                    raise InputError(f"the fit's {name} have a negative number, {number!r:.60}")
+        if any(not 1 <= attempt.fewest <= attempt.most for attempt in tried):
+            raise InputError("the fit's tried have numbers of states that are not from 1 on and in order")
 
 
 # What JSON may hold for each kind of field.

@@ -7,6 +7,7 @@ Rules where the format leaves a choice:
 - A name is quoted unless it is all letters, digits and dots and does not look like a number; a quote in it is doubled.
 - A number after an inner node is the support of the edge above it; any other label (or a quoted number) is the name of
   an observed inner node, whose edge's support is then written as a comment ``[&support=0.9]``.
+- If any support is above 1, all are percentages, as many programs write them.
 - Hidden nodes have no names, unless names for them are given; such a label has a comment ``[&hidden=true]``, so that it
   is not read as an observed inner node.
 - An underscore stays an underscore. Other comments are passed over.
@@ -213,8 +214,20 @@ class _Reader:
             names,
             [(number[id(node)], number[id(child)]) for node, child in below],
             [child.length for _, child in below],
-            [child.support for _, child in below],
+            _shares([child.support for _, child in below]),
         )
+
+
+def _shares(support: list[float]) -> list[float]:
+    """Return support from 0 to 1; percentages are divided by 100."""
+    for number in support:
+        if not (np.isnan(number) or 0 <= number <= 100):
+            raise InputError(
+                f"not a Newick tree: the support {number!r} is neither from 0 to 1 nor a percentage; put quotes around "
+                "it if it is the name of a column"
+            )
+    is_percent = any(number > 1 for number in support)
+    return [number / 100 for number in support] if is_percent else support
 
 
 def _number(text: str) -> float:

@@ -80,6 +80,8 @@ class Tree:
         self.edges: IntArray = _edge_array(edges)
         self.lengths: FloatArray = _edge_numbers(lengths, len(self.edges), "lengths")
         self.support: FloatArray = _edge_numbers(support, len(self.edges), "support")
+        if (bad := self.support[(self.support < 0) | (self.support > 1)]).size:
+            raise InputError(f"the support of an edge is {float(bad[0])!r}; it must be from 0 to 1")
         if not self.names:
             raise InputError("a tree needs at least one observed variable")
         if len(set(self.names)) != len(self.names):

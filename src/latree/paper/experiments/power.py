@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from latree._util.arrays import RandomState, generator
-from latree._util.checkpoint import NOTHING_KEPT, Keeper
+from latree._util.checkpoint import NOTHING_KEPT, Arrays, Keeper
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
 from latree.learners.methods import find_method
@@ -147,8 +147,7 @@ def recovery_power(
     points: dict[int, RecoveryRate] = {}
 
     def reaches_target(size: int) -> bool:
-        saved = keep.load("sizes", size)
-        found = [] if saved is None else saved["found"].tolist()
+        found = keep.load("sizes", size, _read_found) or []
         while len(found) < repeats:
             rng = np.random.default_rng([seed, size, len(found)])
             learned = learner.learn(model.sample(size, rng), settings, Context(rng))
@@ -169,6 +168,14 @@ def recovery_power(
             low, high = (low, middle) if reaches_target(middle) else (middle, high)
         rows_needed = high
     return Power(tuple(points[size] for size in sorted(points)), target, rows_needed)
+
+
+def _read_found(arrays: Arrays) -> list[bool]:
+    """Return which repeats found the tree, from a checkpoint."""
+    found: list[bool] = arrays["found"].tolist()
+    if not isinstance(found, list) or not all(isinstance(one, bool) for one in found):
+        raise ValueError("not a list of true and false")
+    return found
 
 
 def power_figure(power: Power, method: str) -> "Figure":
