@@ -1,5 +1,6 @@
 """Dependence under a model, compared with sums over all states, and in rows."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +42,35 @@ def test_information_does_not_depend_on_the_size_of_a_batch(monkeypatch):
     together = Dependence(model).column_information
     monkeypatch.setattr("latree.explain.dependence._BATCH_STATES", 4)
     np.testing.assert_allclose(Dependence(model).column_information, together, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("most", [1, 2])
+def test_information_of_columns_with_many_states_is_the_same(model, most, monkeypatch):
+    """Columns with more states than a batch are never sources; two of them are compared a few states at a time."""
+    correlation = Dependence(model).column_correlation
+    monkeypatch.setattr("latree.explain.dependence._BATCH_STATES", most)
+    monkeypatch.setattr("latree.explain.dependence._WIDE_CELLS", 4)
+    np.testing.assert_allclose(Dependence(model).column_correlation, correlation, rtol=1e-9, atol=1e-12)
+    found = Dependence(model).column_information
+    for i, j in np.ndindex(found.shape):
+        expected = naive_information(model, i, j) if i != j else 0
+        assert found[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_a_column_of_thousands_of_states_needs_little_memory():
+    tree = star(4)
+    n = 20_000  # numbers for every two states would take 3.2 GB
+    model = model_on(tree, [n, 3, 3, 3, 2], 0)
+    dependence = Dependence(model)
+    tracemalloc.start()
+    try:
+        assert dependence.column_information.shape == dependence.column_correlation.shape == (4, 4)
+        assert len(dependence.closest_columns(0, 3)) == 3
+        assert model.joint([0, 1]).shape == (n, 3)
+        assert tracemalloc.get_traced_memory()[1] < 2**28
+    finally:
+        tracemalloc.stop()
 
 
 def test_information_is_counted_in_rows_less_its_bias():

@@ -268,3 +268,23 @@ def test_the_bound_on_one_quartet_holds_in_simulation():
 def test_facts_are_plain_data():
     (facts,) = quartet_facts(quartet_model(0), np.array([[0, 1, 2, 3]]))
     assert json.dumps([facts.delta, facts.theta, facts.allowed, facts.alpha])
+
+
+def test_wide_columns_need_no_more_memory_than_their_hidden_variables():
+    """A tensor of one column with 3000 states and three with 50 has 3e15 numbers; norms need only the hidden states."""
+    tree = Tree("abcd", [(0, 4), (1, 4), (2, 5), (3, 5), (4, 5)])
+    (facts,) = tree_facts(model_on(tree, [3000, 50, 50, 50, 2, 2], 0)).quartets
+    assert facts.alpha > 0
+    # States that share a column's state equally change α by a known factor: T' = [T; T] / 2 = Q T with QᵀQ = I / 2.
+    narrow = model_on(tree, [3, 3, 3, 3, 2, 2], 0)
+    doubled = model_on(tree, [6, 3, 3, 3, 2, 2], 0)
+    tables = (np.concatenate([narrow.tables[0]] * 2) / 2, *narrow.tables[1:])
+    doubled = LatentTreeModel(tree, doubled.columns, tables)
+    (one,), (other,) = tree_facts(narrow).quartets, tree_facts(doubled).quartets
+    assert other.alpha == pytest.approx(one.alpha / np.sqrt(2), rel=1e-9)
+
+
+def test_very_many_states_of_columns_and_hidden_variables_are_refused():
+    tree = Tree("abcd", [(0, 4), (1, 4), (2, 5), (3, 5), (4, 5)])
+    with pytest.raises(InputError, match="65 states and as many hidden states; it is computed for up to 64"):
+        tree_facts(model_on(tree, [65, 2, 2, 2, 65, 2], 0))

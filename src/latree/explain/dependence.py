@@ -1,8 +1,10 @@
 """How strongly the nodes of a model depend on each other: exactly under the model, and columns also in rows."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from heapq import heappop, heappush
+from itertools import combinations
+from itertools import pairwise as successive
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,8 @@ from latree.table.learnable import FEW_STATES
 
 # The source columns of one batch have about this many states together. This limits the memory that is needed.
 _BATCH_STATES = 512
+# Conditional probabilities of two columns with many states that are computed at a time (32 MB).
+_WIDE_CELLS = 2**22
 # More rows than this say little more about two columns: a random sample of so many is counted.
 MAX_ROWS = 5000
 SEED = 0
@@ -91,20 +95,20 @@ class Dependence:
             The nodes that the search may visit, the source included.
         """
         found: list[RelatedColumn] = []
-        identity = np.eye(len(self.marginals[source]))
         # Each entry: minus an upper bound of the information; the node; the node before it on the path; a conditional
-        # distribution given the source; and whether that belongs to the node itself (then the bound is exact) or still
-        # to the node before it.
-        heap: list[tuple[float, int, int, FloatArray, bool]] = [(-np.inf, source, -1, identity, True)]
+        # distribution given the source (None: of the source itself); and whether that belongs to the node itself (then
+        # the bound is exact) or still to the node before it.
+        heap: list[tuple[float, int, int, FloatArray | None, bool]] = [(-np.inf, source, -1, None, True)]
         while heap and len(found) < count:
             bound, node, previous, conditional, is_exact = heappop(heap)
             if not is_exact:
                 # P(node | source) = P(node | previous) P(previous | source)
-                conditional = self.conditional(previous, node) @ conditional
+                step = self.conditional(previous, node)
+                conditional = step if conditional is None else step @ conditional
                 information = self.information(source, node, conditional)
                 heappush(heap, (-round(information, 12), node, previous, conditional, True))
                 continue
-            if node < self.tree.n_observed and node != source:
+            if node < self.tree.n_observed and conditional is not None:
                 found.append(RelatedColumn(node, -bound, conditional))
             for neighbor, edge in self.tree.neighbors[node]:
                 if neighbor != previous and (within is None or neighbor in within):
@@ -117,7 +121,7 @@ class Dependence:
         """Mutual information of every two columns, in nats, with zeros on the diagonal."""
         columns = range(self.tree.n_observed)
         result = np.zeros((self.tree.n_observed, self.tree.n_observed))
-        for sources in self._batches(columns):
+        for sources in self._batches(set(columns) - set(self._wide)):
             conditionals, starts = self._conditionals(sources)
             weights = np.concatenate([self.marginals[source] for source in sources])
             for column in columns:
@@ -125,7 +129,7 @@ class Dependence:
                 remaining = -xlogy(conditionals[column], conditionals[column]).sum(axis=0) * weights
                 result[column, sources] = self.entropies[column] - np.add.reduceat(remaining, starts)
         np.fill_diagonal(result, 0)
-        return np.maximum(result + result.T, 0) / 2
+        return np.maximum(self._with_wide(result, self._wide_information), 0)
 
     @cached_property
     def column_correlation(self) -> FloatArray:
@@ -137,13 +141,70 @@ class Dependence:
         columns = range(self.tree.n_observed)
         codes = [standardised_codes(marginal) for marginal in self.marginals[: self.tree.n_observed]]
         result = np.zeros((self.tree.n_observed, self.tree.n_observed))
-        for sources in self._batches(columns):
+        for sources in self._batches(set(columns) - set(self._wide)):
             conditionals, starts = self._conditionals(sources)
             weights = np.concatenate([self.marginals[source] * codes[source] for source in sources])
             for column in columns:
                 # r = sum over h of P(source = h) code(h) E[code of the column | source = h]
                 result[column, sources] = np.add.reduceat(codes[column] @ conditionals[column] * weights, starts)
-        return self._signed_where_ordered((result + result.T) / 2, self.column_information)
+        signed = self._with_wide(result, self._wide_correlation)
+        return self._signed_where_ordered(signed, self.column_information)
+
+    @property
+    def _wide(self) -> list[int]:
+        """Columns with many states: never a source, because all their states given their own are too many numbers."""
+        return [v for v in range(self.tree.n_observed) if len(self.marginals[v]) > _BATCH_STATES]
+
+    def _with_wide(self, result: FloatArray, measure: Callable[[int, int], float]) -> FloatArray:
+        """Complete a symmetric matrix, which has no numbers yet where wide columns are sources; average its halves."""
+        wide = self._wide
+        # With a narrow column, the number is known from the other side.
+        result[:, wide] = result[wide].T
+        for one, other in combinations(wide, 2):
+            result[one, other] = result[other, one] = measure(one, other)
+        return (result + result.T) / 2
+
+    def _factors(self, source: int, target: int) -> tuple[FloatArray, FloatArray | None] | None:
+        """Return ``P(target | last)`` and ``P(last | source)``, where last is the node before the target on the path.
+
+        The second is None if the two are neighbours; all is None if there is no path. ``P(target | source)`` is the
+        product, which may be too large for memory.
+        """
+        parent = self.tree.rooted(source).parent
+        path = [target]
+        while path[0] != source:
+            if parent[path[0]] < 0:
+                return None
+            path.insert(0, int(parent[path[0]]))
+        given: FloatArray | None = None
+        for node, following in successive(path[:-1]):
+            step = self.conditional(node, following)
+            given = step if given is None else step @ given
+        return self.conditional(path[-2], target), given
+
+    def _wide_information(self, source: int, target: int) -> float:
+        """Return the mutual information of two columns with many states, for a few states of the source at a time."""
+        factors = self._factors(source, target)
+        if factors is None:
+            return 0.0
+        table, given = factors
+        remaining = 0.0
+        step_size = max(1, _WIDE_CELLS // len(table))
+        for start in range(0, len(self.marginals[source]), step_size):
+            states = slice(start, start + step_size)
+            conditional = table[:, states] if given is None else table @ given[:, states]
+            remaining -= float(xlogy(conditional, conditional).sum(axis=0) @ self.marginals[source][states])
+        return float(self.entropies[target]) - remaining
+
+    def _wide_correlation(self, source: int, target: int) -> float:
+        """Return the correlation of the codes of two columns with many states."""
+        factors = self._factors(source, target)
+        if factors is None:
+            return 0.0
+        table, given = factors
+        of_source, of_target = (standardised_codes(self.marginals[column]) for column in (source, target))
+        expected = of_target @ table if given is None else of_target @ table @ given  # E[code of the target | source]
+        return float(expected @ (self.marginals[source] * of_source))
 
     def _signed_where_ordered(self, signed: FloatArray, information: FloatArray) -> FloatArray:
         """Return the correlation of codes for pairs of ordered columns, and the informational one for all others."""

@@ -36,31 +36,49 @@ def joint_distribution(
     for node in tuple(needed):
         while (node := int(parent[node])) >= 0 and node not in needed:
             needed.add(node)
-    # For each node (-1: above all roots): the wanted nodes below it, and P(wanted nodes, evidence below | node), with
-    # one row per state of the node and one column per combination of their states.
-    below: dict[int, tuple[list[int], FloatArray]] = {-1: ([], np.ones((1, 1)))}
+    # For each node (-1: above all roots): of each child on a path, the wanted nodes at and below the child, and
+    # P(wanted nodes, evidence at and below the child | node), with one row per state of the node and one column per
+    # combination of their states.
+    below: dict[int, list[tuple[list[int], FloatArray]]] = {node: [] for node in (-1, *needed)}
     for node in (node for node in network.order[::-1].tolist() if node in needed):
-        n = len(network.tables[node])
-        found, likelihood = below.pop(node, ([], np.ones((n, 1))))
+        table = network.tables[node].T
+        found = [other for nodes, _ in below[node] for other in nodes]
+        # P(below | node) is the product of what the children say. The last factor waits: see below.
+        *others, last = [message for _, message in below.pop(node)] or [np.ones((table.shape[1], 1))]
+        likelihood = _product(others, table.shape[1], bool(evidence))
         # Evidence leaves one state possible.
         if node in evidence:
-            likelihood = likelihood * (np.arange(n) == evidence[node])[:, None]
-        # A wanted node is added to those below it: P(node = x, below | node = y) = [x = y] P(below | node = y).
+            likelihood = likelihood * (np.arange(table.shape[1]) == evidence[node])[:, None]
+        # A wanted node is added to those below it: P(node = x, below | parent) = P(node = x | parent) P(below | x).
         if node in wanted:
-            found, likelihood = [node, *found], (np.eye(n)[:, :, None] * likelihood[:, None, :]).reshape(n, -1)
-        # P(below | parent) = Σ_x P(node = x | parent) P(below | node = x), multiplied into what the parent has.
-        message = network.tables[node].T @ likelihood
-        others, so_far = below.get(int(parent[node]), ([], np.ones((len(message), 1))))
-        combined = (so_far[:, :, None] * message[:, None, :]).reshape(len(message), -1)
-        # Much evidence makes small numbers: scale them up before they become zero.
-        if evidence and (largest := combined.max()) > 0:
-            combined = combined / largest
-        below[int(parent[node])] = ([*others, *found], combined)
-    found, likelihood = below[-1]
+            found = [node, *found]
+            message = table[:, :, None, None] * likelihood[:, :, None] * last[:, None, :]
+        # The states of another node are summed out: P(below | parent) = Σ_x P(node = x | parent) P(below | node = x).
+        # The matrix product sums them out while it combines the last factor with the others, because the product of
+        # all of them, for every state x, may be much larger than the result.
+        else:
+            message = (table[:, None, :] * likelihood.T) @ last
+        below[int(parent[node])].append((found, _scaled(message.reshape(len(table), -1), bool(evidence))))
+    found = [node for nodes, _ in below[-1] for node in nodes]
+    likelihood = _product([message for _, message in below[-1]], 1, bool(evidence))
     tensor = likelihood.reshape([len(network.tables[node]) for node in found])
     if evidence and (total := tensor.sum()) > 0:
         tensor = tensor / total
     return tensor.transpose([found.index(node) for node in wanted])
+
+
+def _product(messages: Sequence[FloatArray], n_states: int, scale: bool) -> FloatArray:
+    """Multiply messages: one row per state, one column per combination of their columns."""
+    product = np.ones((n_states, 1))
+    for message in messages:
+        product = _scaled((product[:, :, None] * message[:, None, :]).reshape(n_states, -1), scale)
+    return product
+
+
+def _scaled(message: FloatArray, scale: bool) -> FloatArray:
+    """Much evidence makes small numbers: scale them up before they become zero."""
+    largest = message.max() if scale else 0
+    return np.asarray(message / largest) if largest > 0 else message
 
 
 def answer(

@@ -5,7 +5,7 @@ The letters are the paper's. For a quartet {12|34} whose pairs separate at the h
 were independent, and ``α`` is the gap between the smaller nuclear norm of the wrong pairings and that of the right one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, comb, log, log2, sqrt
 
@@ -16,7 +16,10 @@ from latree._util.progress import Progress, no_progress
 from latree.counts import limits
 from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
+from latree.inference.network import Network
 from latree.model import LatentTreeModel
+from latree.model.query import joint_distribution
+from latree.table.learnable import FEW_STATES
 
 MAX_QUARTETS = 2000  # if a tree has more quartets, this many are drawn at random
 _RANK_TOLERANCE = 1e-10  # smallest over largest singular value of a table that has full rank
@@ -102,23 +105,51 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
     >>> facts.right                                 # Algorithm 1 is right, if it has enough rows
     True
     """
-    medians = _Medians(model)
+    medians, narrow = _Medians(model), _narrowed(model)
     found = []
-    step = max(1, limits.TENSOR_CELLS_AT_ONCE // int(model.n_states[: model.tree.n_observed].max()) ** 4)
+    size = max(len(narrow.tables[column]) for column in range(model.tree.n_observed))
+    if size > FEW_STATES:
+        raise InputError(
+            f"the theory is about tensors of four columns, and those of this model have {size} states and as many "
+            f"hidden states; it is computed for up to {FEW_STATES} of one or the other"
+        )
+    step = max(1, limits.TENSOR_CELLS_AT_ONCE // size**4)
     for start in range(0, len(quartets), step):
         chunk = quartets[start : start + step].tolist()
         placed = [place for leaves in chunk if (place := medians.place(leaves)) is not None]
-        ordered = np.array([leaves for leaves, *_ in placed], dtype=np.intp).reshape(-1, 4)
-        norms = nuclear_norms(unfoldings(model.quartet_tables(ordered)))
+        norms = _norms(narrow, [leaves for leaves, *_ in placed], size)
         for (leaves, h, g), (a, b, c) in zip(placed, norms.tolist(), strict=True):
-            found.append(_facts(model, leaves, h, g, min(b, c) - a))
+            found.append(_facts(narrow, leaves, h, g, min(b, c) - a))
         progress(min(start + step, len(quartets)), len(quartets))
     return found
 
 
-def _facts(model: LatentTreeModel, leaves: tuple[int, int, int, int], h: int, g: int, alpha: float) -> QuartetFacts:
-    k_h, k_g = int(model.n_states[h]), int(model.n_states[g])
-    first, second = model.joint(leaves[:2]), model.joint(leaves[2:])
+def _narrowed(model: LatentTreeModel) -> Network:
+    """Return the model with as few rows as possible in the tables of its leaves, for norms of joint distributions.
+
+    If a column has more states than its parent, its table T = Q R, where the columns of Q are orthonormal. With R in
+    place of T, unfoldings of joint distributions have the same singular values, and wide columns need little memory.
+    """
+    network = model.network
+    tables = list(network.tables)
+    for leaf in network.plain_leaves:
+        if tables[leaf].shape[0] > tables[leaf].shape[1]:
+            tables[leaf] = np.asarray(np.linalg.qr(tables[leaf], mode="r"), dtype=np.float64)
+    return replace(network, tables=tuple(tables))
+
+
+def _norms(narrow: Network, quartets: list[tuple[int, int, int, int]], size: int) -> FloatArray:
+    """Return the nuclear norms of the three unfoldings of quartets."""
+    tensors = np.zeros((len(quartets), size, size, size, size))
+    for tensor, leaves in zip(tensors, quartets, strict=True):
+        exact = joint_distribution(narrow, leaves)
+        tensor[tuple(slice(length) for length in exact.shape)] = exact
+    return np.asarray(nuclear_norms(unfoldings(tensors)))
+
+
+def _facts(narrow: Network, leaves: tuple[int, int, int, int], h: int, g: int, alpha: float) -> QuartetFacts:
+    k_h, k_g = len(narrow.tables[h]), len(narrow.tables[g])
+    first, second = joint_distribution(narrow, leaves[:2]), joint_distribution(narrow, leaves[2:])
     # θ = ‖P_12‖_* ‖P_34‖_* - ‖P_12‖_F ‖P_34‖_F
     theta = _nuclear(first) * _nuclear(second) - float(np.linalg.norm(first) * np.linalg.norm(second))
     return QuartetFacts(
@@ -126,7 +157,7 @@ def _facts(model: LatentTreeModel, leaves: tuple[int, int, int, int], h: int, g:
         h=h,
         g=g,
         k=(k_h, k_g),
-        delta=float(np.linalg.norm(dependence(model, h, g))),
+        delta=float(np.linalg.norm(_dependence(narrow, h, g))),
         theta=theta,
         allowed=theta / (k_h * k_g + sqrt(k_h * k_g)),  # θ / (k² + k)
         alpha=alpha,
@@ -135,7 +166,11 @@ def _facts(model: LatentTreeModel, leaves: tuple[int, int, int, int], h: int, g:
 
 def dependence(model: LatentTreeModel, h: int, g: int) -> FloatArray:
     """Return ``Δ = P_HG - P_H P_Gᵀ`` of two nodes, whether neighbours or not."""
-    joint = model.joint([h, g])
+    return _dependence(model.network, h, g)
+
+
+def _dependence(network: Network, h: int, g: int) -> FloatArray:
+    joint = joint_distribution(network, [h, g])
     return np.asarray(joint - np.outer(joint.sum(axis=1), joint.sum(axis=0)))
 
 
