@@ -39,6 +39,9 @@ def test_lengths_are_drawn_to_scale():
     np.testing.assert_allclose(across / across.sum(), tree.lengths[order] / tree.lengths.sum(), rtol=1e-9)
 
 
-def test_without_lengths_names_of_the_horizontal_layout_stand_below_each_other():
-    tree = random_tree(20, 0.3, 1)
-    assert len({round(text.x, 6) for text in texts(plot(tree, layout="horizontal"))}) == 1
+def test_names_of_columns_stand_below_each_other_in_the_horizontal_layout():
+    for tree in (random_tree(20, 0.3, 1), some_tree(20, 1)):
+        picture = plot(tree.with_numbers(support=np.full(len(tree.edges), np.nan)), layout="horizontal")
+        assert len({round(text.x, 6) for text in texts(picture)}) == 1
+    # Names of hidden variables are beside their nodes.
+    assert len({round(text.x, 6) for text in texts(plot(some_tree(20, 1), layout="horizontal", hidden=True))}) > 2

@@ -13,6 +13,7 @@ from latree.tree.drawing import branches_of
 
 _ROW_HEIGHT = 1.4  # the height of a row of the horizontal layout, in units of the letters' size
 _EDGE_WIDTH = 34  # the mean width in pixels of an edge on the deepest path, within the limits that follow
+MIN_LEADER = 4  # a name that is this many pixels further from its node than the gap gets a line to it
 _MIN_WIDTH, _MAX_WIDTH = 240, 720  # limits in pixels of the width of the horizontal layout, without its names
 
 
@@ -109,15 +110,19 @@ def _lengths(tree: Tree) -> tuple[list[float], bool]:
 
 
 def horizontal(plan: LayoutPlan) -> list[PlacedComponent]:
-    """Place every component of a tree from left to right, one row per name."""
+    """Place every component of a tree from left to right, one row per name, the names of columns below each other."""
     deepest = max(plan.rooted.depth)
     across = [distances_from_root(plan, component) for component in plan.rooted.components]
     farthest = max(max(x.values()) for x in across)
     scale = min(max(_MIN_WIDTH, _EDGE_WIDTH * float(deepest)), _MAX_WIDTH) / farthest if farthest else 0.0
-    return [_in_rows(plan, component, x, scale) for component, x in zip(plan.rooted.components, across, strict=True)]
+    names_at = scale * farthest + plan.gap
+    components = zip(plan.rooted.components, across, strict=True)
+    return [_in_rows(plan, component, x, scale, names_at) for component, x in components]
 
 
-def _in_rows(plan: LayoutPlan, component: Sequence[int], across: dict[int, float], scale: float) -> PlacedComponent:
+def _in_rows(
+    plan: LayoutPlan, component: Sequence[int], across: dict[int, float], scale: float, names_at: float
+) -> PlacedComponent:
     height = _ROW_HEIGHT * plan.size
     position = {node: (scale * across[node], height * row) for node, row in rows_of(plan, component).items()}
     routes: dict[int, tuple[Position, ...]] = {}
@@ -125,12 +130,17 @@ def _in_rows(plan: LayoutPlan, component: Sequence[int], across: dict[int, float
         # First down or up from the parent, then to the right.
         (x, y), end = position[plan.parent(node)], position[node]
         routes[plan.edge_above(node)] = ((x, y), (x, end[1]), end)
-    names = {
-        node: plan.name(node, position[node][0] + plan.gap, position[node][1])
-        for node in component
-        if node in plan.names
-    }
-    return PlacedComponent(position, routes, names, [])
+    names: dict[int, Text] = {}
+    leaders: list[Line] = []
+    for node in component:
+        if node not in plan.names:
+            continue
+        x, y = position[node]
+        start = names_at if node < plan.tree.n_observed else x + plan.gap
+        names[node] = plan.name(node, start, y)
+        if start > x + plan.gap + MIN_LEADER:
+            leaders.append(Line(((x + plan.gap, y), (start - 2, y)), width=0.8, dotted=True))
+    return PlacedComponent(position, routes, names, leaders)
 
 
 def distances_from_root(plan: LayoutPlan, component: Sequence[int]) -> dict[int, float]:

@@ -17,14 +17,13 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.figure.boxes import OccupiedBoxes
-from latree.figure.layout import LayoutPlan, PlacedComponent, distances_from_root, rows_of
+from latree.figure.layout import MIN_LEADER, LayoutPlan, PlacedComponent, distances_from_root, rows_of
 from latree.figure.primitives import LINE_HEIGHT, Line, Position, Text, boxes_of
 
 _MAX_NAMES_NEAR_NODES = 100  # the radial layout puts more names than this into a circle around the tree
 _DISTANCES_TRIED = 12  # for a name, between its present distance and the one at which it surely overlaps nothing
 _ARC_STEP = pi / 60  # the angle of a circle that is drawn as one straight line
 _CONE_SLACK = 1.02  # the factor by which a name's cone is too wide, because the angles of names are rounded
-_MIN_LEADER = 4  # a name that is this many pixels further from its node than the gap gets a line to it
 
 
 class _RadialComponent(NamedTuple):
@@ -156,7 +155,7 @@ def _to_scale(
         {node: (scale * x, scale * y) for node, (x, y) in component.position.items()},
         {edge: _scaled(route, scale) for edge, route in component.routes.items()},
         {node: text for node, (text, _) in names.items()},
-        [leader for node, (_, leader) in names.items() if distance[node] > plan.gap + _MIN_LEADER],
+        [leader for node, (_, leader) in names.items() if distance[node] > plan.gap + MIN_LEADER],
     )
 
 

@@ -12,7 +12,9 @@ function updateControls() {
   press("fold", canFoldGroups && state.foldedGroups.size === groups.length ? "groups" : some ? "" : "none");
   slider.value = state.support;
   const nLeftOut = edges.support.filter((_, id) => edges.parent[id] >= 0 && isLeftOut(id)).length;
-  $("support-text").textContent = state.support ? `${percent(state.support)}, −${count(nLeftOut, "edge")}` : "0\u00a0%, all edges";
+  $("support-text").textContent = state.support
+    ? `${percent(state.support)}, −${count(nLeftOut, "edge")}`
+    : "0\u00a0%, all edges";
   drawLegend();
 }
 

@@ -1,8 +1,10 @@
 // Files that the page makes itself: the tree as a picture, and texts that came with the page.
 
 // Properties that give the drawing its looks. A picture outside the page has no style sheet.
-const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap",
-  "stroke-linejoin", "font-size", "font-weight", "text-anchor", "paint-order", "opacity"]; // prettier-ignore
+const LOOKS = (
+  "fill fill-opacity stroke stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin " +
+  "font-size font-weight text-anchor paint-order opacity display"
+).split(" ");
 
 // The tree as it is shown, as the text of an SVG file with a legend of groups and labels below it.
 function pictureText() {
@@ -12,8 +14,8 @@ function pictureText() {
     const looks = getComputedStyle(originals[i]);
     for (const property of LOOKS) {
       const value = looks.getPropertyValue(property);
-      if (value && value !== "none" && value !== "normal") element.setAttribute(property, value);
-      else if (property === "fill") element.setAttribute(property, "none");
+      const isDefault = value === "normal" || (value === "none" && property !== "fill" && property !== "display");
+      if (value && !isDefault && value !== "inline") element.setAttribute(property, value);
     }
     for (const name of ["class", "data-id", "data-group", "data-label"]) element.removeAttribute(name);
   });
@@ -46,9 +48,7 @@ function pictureKey() {
     const text = shorten(name, 34);
     const width = widthOf(text, "12px") + 34;
     if (x + width > frame.width && x > 12) [x, y] = [12, y + 18];
-    const fill = getComputedStyle(document.documentElement).getPropertyValue(`--c${colour}`);
-    const square = drawn("rect", { x, y: y - 5, width: 10, height: 10 });
-    square.setAttribute("fill", resolved(fill));
+    const square = drawn("rect", { x, y: y - 5, width: 10, height: 10, fill: resolved(`var(--c${colour})`) });
     elements.push(square, drawn("text", { x: x + 15, y: y + 4, "font-size": 12, fill: ink }, text));
     x += width;
   }

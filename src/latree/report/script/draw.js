@@ -93,19 +93,18 @@ function drawLink(node) {
   return node.link;
 }
 
+// A node: a dot, the number of the group whose hidden variable it is, or a circle for what is folded.
 function drawMark(node) {
-  const badge = node.members.find((id) => groupWithCentre.has(id) && manyGroups);
-  const number = badge === undefined ? null : groupWithCentre.get(badge);
-  const colour = number === null ? colourOf(node.id) : `c${groups[number].colour}`;
-  node.radius = folded(node) ? radiusOf(node) : number !== null && isHidden(badge) ? BADGE : isHidden(node.id) ? 4 : 3;
-  const kind = folded(node) ? "folded" : number !== null && isHidden(badge) ? "badge-mark" : node.kind;
-  node.mark = drawn(
-    "g",
-    { class: classes("mark", kind, colour), "data-id": node.id },
-    drawn("circle", { r: rounded(node.radius) }),
-  );
-  if (number !== null && kind !== "column" && widthOf(String(groups[number].number), "650 11px") <= 2 * node.radius - 2)
-    node.mark.append(drawn("text", { class: "number", dy: "0.36em" }, String(groups[number].number)));
+  const centre = manyGroups ? node.members.find((id) => groupWithCentre.has(id)) : undefined;
+  const group = centre === undefined ? null : groups[groupWithCentre.get(centre)];
+  const isBadge = group !== null && isHidden(centre) && !folded(node);
+  node.radius = folded(node) ? radiusOf(node) : isBadge ? BADGE : isHidden(node.id) ? 4 : 3;
+  const kind = folded(node) ? "folded" : isBadge ? "badge-mark" : node.kind;
+  const colour = group === null ? colourOf(node.id) : `c${group.colour}`;
+  node.mark = drawn("g", { class: classes("mark", kind, colour), "data-id": node.id });
+  node.mark.append(drawn("circle", { r: rounded(node.radius) }));
+  const hasRoom = group !== null && widthOf(String(group.number), "650 11px") <= 2 * node.radius - 2;
+  if (hasRoom) node.mark.append(drawn("text", { class: "number", dy: "0.36em" }, String(group.number)));
   return node.mark;
 }
 
@@ -126,16 +125,19 @@ function drawName(node) {
   );
   const label = labelOfRow(node);
   const strip =
-    label === null
-      ? null
-      : drawn("rect", { class: `strip c${labels.colours[label]}`, "data-label": label });
+    label === null ? null : drawn("rect", { class: `strip c${labels.colours[label]}`, "data-label": label });
   Object.assign(node, { name: element, strip });
   if (frame.layout === "horizontal") {
     element.setAttribute("x", rounded(frame.namesAt));
     element.setAttribute("y", rounded(node.u));
     if (strip) {
       const height = node.height - (folded(node) ? 4 : 2);
-      setAll(strip, { x: rounded(frame.namesAt - 14), y: rounded(node.u - height / 2), width: 8, height: rounded(height) });
+      setAll(strip, {
+        x: rounded(frame.namesAt - 14),
+        y: rounded(node.u - height / 2),
+        width: 8,
+        height: rounded(height),
+      });
     }
     return strip ? [strip, element] : [element];
   }
@@ -180,12 +182,18 @@ function hiddenText(node, id) {
   const name = names[id] === number ? "" : shorten(names[id], 26);
   const width = widthOf(name, "11px") + widthOf(number, "9px") + 5;
   const [x, y] = point(frame, node.u, node.v);
-  const at = { class: "hidden-name", "data-id": id, x: rounded(Math.max(2, x - node.radius - 4 - width)), y: rounded(y - 5) };
+  const at = {
+    class: "hidden-name",
+    "data-id": id,
+    x: rounded(Math.max(2, x - node.radius - 4 - width)),
+    y: rounded(y - 5),
+  };
   return { element: drawn("text", at, `${name} `, drawn("tspan", { class: "alias" }, number)), width };
 }
 // The support of an edge below it, if there is room.
 function supportText(node) {
-  if (frame.layout !== "horizontal" || !node.parent || edges.support[node.id] === null || node.kind === "column") return [];
+  if (frame.layout !== "horizontal" || !node.parent || edges.support[node.id] === null || node.kind === "column")
+    return [];
   const text = String(edges.support[node.id]);
   if (node.v - node.radius - node.parent.v < widthOf(text, "10px") + 8) return [];
   const x = (node.parent.v + node.v - node.radius) / 2;
@@ -235,7 +243,10 @@ function arc({ group, rows }, hasName) {
   const [x0, y0] = point(frame, from, radius).map(rounded);
   const [x1, y1] = point(frame, to, radius).map(rounded);
   const large = to - from > Math.PI ? 1 : 0;
-  const path = drawn("path", { class: `bracket c${colour}`, d: `M${x0},${y0}A${rounded(radius)},${rounded(radius)} 0 ${large} 1 ${x1},${y1}` });
+  const path = drawn("path", {
+    class: `bracket c${colour}`,
+    d: `M${x0},${y0}A${rounded(radius)},${rounded(radius)} 0 ${large} 1 ${x1},${y1}`,
+  });
   const [x, y] = point(frame, (from + to) / 2, radius + 12).map(rounded);
   const text = drawn("text", { class: "group-number", x, y, dy: "0.35em", "text-anchor": "middle" }, String(number));
   return [drawn("g", { class: "group", "data-group": group }, path, ...(hasName ? [text] : []))];
@@ -254,19 +265,33 @@ function updateSelection() {
   for (const node of view.nodes) {
     const [dim, selected] = [isDim(node), isSelected(node)];
     for (const element of [node.mark, node.name, node.strip, ...node.texts]) element?.classList.toggle("dim", dim);
-    node.link?.classList.toggle("dim", dim || isDim(node.parent));
+    node.link?.classList.toggle("dim", dim || (state.group !== null && isDim(node.parent)));
     node.mark.classList.toggle("selected", selected);
     node.name?.classList.toggle("selected", selected);
   }
   for (const element of layer.brackets.children)
-    element.classList.toggle("dim", state.label !== null || (state.group !== null && Number(element.dataset.group) !== state.group));
+    element.classList.toggle(
+      "dim",
+      state.label !== null || (state.group !== null && Number(element.dataset.group) !== state.group),
+    );
   const node = view.nodes.find(isSelected);
   const isRow = node && node.isNamed && frame.layout === "horizontal";
   layer.bands.replaceChildren(...(isRow ? [drawBand(node)] : []));
-  const needsName = node && node.kind === "hidden" && !isCentre(node) && !node.texts.some((text) => text.dataset.id == state.node);
+  const needsName =
+    node &&
+    node.kind === "hidden" &&
+    !isCentre(node) &&
+    !node.texts.some((text) => Number(text.dataset.id) === state.node);
   layer.chosen.replaceChildren(...(needsName ? [hiddenText(node, state.node).element] : []));
 }
 function drawBand(node) {
   const y = rounded(node.u - node.height / 2);
-  return drawn("rect", { class: "band", x: 0, y, width: frame.width - frame.groupsWidth, height: rounded(node.height), rx: 4 });
+  return drawn("rect", {
+    class: "band",
+    x: 0,
+    y,
+    width: frame.width - frame.groupsWidth,
+    height: rounded(node.height),
+    rx: 4,
+  });
 }

@@ -11,8 +11,7 @@ const reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
 const SVG = "http://www.w3.org/2000/svg";
 
 // Whole numbers are written in base 32 with two characters each.
-const unpack = (text) =>
-  Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 32));
+const unpack = (text) => Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 32));
 
 // Names come from Python without line breaks and invisible characters. A long name ends with an ellipsis.
 const shorten = (text, maxLength = 28) => {

@@ -13,7 +13,7 @@ const columnsOfCell = (i) => shownColumns.slice(i * perCell, (i + 1) * perCell);
 // Colours go from the lowest to the highest correlation of two different columns: with 1 as their end, all would be pale.
 const strongest = upper.reduce((most, row) => Math.max(most, ...row.slice(1).map(Math.abs)), 30);
 const LIMIT = Math.min(100, 10 * Math.ceil(strongest / 10));
-let map = null; // sizes in pixels
+let map = null; // sizes in pixels, and the picture without a cursor
 let cursor = null; // the cell that is pointed at
 
 // Neighbouring cells whose columns are in the same group.
@@ -30,7 +30,11 @@ function groupRuns() {
 const runs = groupRuns();
 
 // A colour of the style sheet as red, green and blue.
-const rgb = (colour) => resolved(colour).match(/[\d.]+/g).slice(0, 3).map(Number);
+const rgb = (colour) =>
+  resolved(colour)
+    .match(/[\d.]+/g)
+    .slice(0, 3)
+    .map(Number);
 
 function drawMap() {
   const box = $("heatmap-stage");
@@ -45,7 +49,6 @@ function drawMap() {
   const top = runs.length ? 22 : 4;
   const body = side - left - 2;
   const cell = body / nCells;
-  map = { left, top, cell, body };
   canvas.width = Math.round(side * scale);
   canvas.height = Math.round((top + body + 4) * scale);
   canvas.style.width = `${side}px`;
@@ -66,9 +69,10 @@ function drawMap() {
   }
   context.textAlign = "center";
   context.font = `600 11px ${family}`;
+  const colours = Array.from({ length: GREY + 1 }, (_, i) => resolved(`var(--c${i})`));
   for (const { group, start, end } of runs) {
     const [from, size] = [start * cell, (end - start) * cell];
-    context.fillStyle = context.strokeStyle = resolved(`var(--c${groups[group].colour})`);
+    context.fillStyle = context.strokeStyle = colours[groups[group].colour];
     context.fillRect(left - 8, top + from + 0.5, 4, size - 1);
     context.fillRect(left + from + 0.5, top - 8, size - 1, 4);
     context.lineWidth = 1.5;
@@ -77,11 +81,20 @@ function drawMap() {
     const number = String(groups[group].number);
     if (size >= widthOf(number, "600 11px") + 3) context.fillText(number, left + from + size / 2, top - 15);
   }
-  if (cursor) outlineCursor(context, ink);
+  const picture = make("canvas", { width: canvas.width, height: canvas.height });
+  picture.getContext("2d").drawImage(canvas, 0, 0);
+  map = { left, top, cell, body, ink, scale, picture };
+  drawCursor();
 }
-function outlineCursor(context, ink) {
-  const { left, top, cell, body } = map;
+// Outlines the row and the column of the cell that is pointed at.
+function drawCursor() {
+  const { left, top, cell, body, ink, scale, picture } = map;
+  const context = canvas.getContext("2d");
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.drawImage(picture, 0, 0);
+  if (!cursor) return;
   const [i, j] = cursor;
+  context.setTransform(scale, 0, 0, scale, 0, 0);
   context.strokeStyle = ink;
   context.lineWidth = 1;
   context.strokeRect(left, top + i * cell, body, cell);
@@ -102,7 +115,9 @@ function cellPicture() {
   for (let i = 0; i < nCells; i++)
     for (let j = 0; j < nCells; j++) {
       const colour = i === j && perCell === 1 ? itself : colours[cellValue(i, j) + 100];
-      pixels.data.set([...colour, 255], 4 * (i * nCells + j));
+      const at = 4 * (i * nCells + j);
+      for (let k = 0; k < 3; k++) pixels.data[at + k] = colour[k];
+      pixels.data[at + 3] = 255;
     }
   context.putImageData(pixels, 0, 0);
   return picture;
@@ -112,17 +127,21 @@ function cellPicture() {
 
 function cellAt(event) {
   const box = canvas.getBoundingClientRect();
-  const [j, i] = [event.clientX - box.left - map.left, event.clientY - box.top - map.top].map((at) => Math.floor(at / map.cell));
+  const [j, i] = [event.clientX - box.left - map.left, event.clientY - box.top - map.top].map((at) =>
+    Math.floor(at / map.cell),
+  );
   return i >= 0 && j >= 0 && i < nCells && j < nCells ? [i, j] : null;
 }
 function cellName(i) {
   const ids = columnsOfCell(i);
-  return ids.length === 1 ? nameElement(ids[0], 30) : make("bdi", {}, `${shorten(names[ids[0]], 22)} … ${shorten(names[ids[ids.length - 1]], 22)}`);
+  return ids.length === 1
+    ? nameElement(ids[0], 30)
+    : make("bdi", {}, `${shorten(names[ids[0]], 22)} … ${shorten(names[ids[ids.length - 1]], 22)}`);
 }
 function pointAt(cell) {
   if (String(cell) === String(cursor)) return;
   cursor = cell;
-  requestAnimationFrame(drawMap);
+  requestAnimationFrame(drawCursor);
   if (!cell) {
     readout.replaceChildren(readout.dataset.hint);
     return;
@@ -149,7 +168,9 @@ function pairTable(title, pairs) {
   return make("div", {}, make("h3", {}, title), make("table", {}, make("tbody", {}, ...rows)));
 }
 function drawPairs() {
-  const all = upper.flatMap((row, i) => row.slice(1).map((value, k) => [i, i + 1 + k, value])).filter(([, , value]) => value);
+  const all = upper
+    .flatMap((row, i) => row.slice(1).map((value, k) => [i, i + 1 + k, value]))
+    .filter(([, , value]) => value);
   all.sort((a, b) => Math.abs(b[2]) - Math.abs(a[2]));
   const group = (i) => groupOf[shownColumns[i]];
   const between = all.filter(([i, j]) => group(i) !== group(j) || group(i) < 0);

@@ -14,7 +14,10 @@ const radiusOf = (node) => areaFactor * Math.sqrt(node.columns.length);
 
 // Gives every node its row and its distance from the root, both in units of the layout; returns the rows.
 function placeNodes(view, rowHeight) {
-  areaFactor = Math.min(6, 22 / Math.sqrt(Math.max(1, ...view.nodes.filter(folded).map((node) => node.columns.length))));
+  areaFactor = Math.min(
+    6,
+    22 / Math.sqrt(Math.max(1, ...view.nodes.filter(folded).map((node) => node.columns.length))),
+  );
   const rows = [];
   let across = 0;
   const takeRow = (node) => {
@@ -79,7 +82,17 @@ function horizontalFrame(view, width) {
   const namesAt = width - groupsWidth - namesWidth - 4;
   const margin = Math.max(6, ...view.nodes.filter(folded).map(radiusOf));
   const end = namesAt - strip - 10 - margin;
-  const frame = { layout: "horizontal", rows, width, height: total + 8, narrow, namesWidth, namesAt, groupsWidth, strip };
+  const frame = {
+    layout: "horizontal",
+    rows,
+    width,
+    height: total + 8,
+    narrow,
+    namesWidth,
+    namesAt,
+    groupsWidth,
+    strip,
+  };
   for (const node of view.nodes) {
     node.v = left + (node.parent || node.children.length ? margin / 2 : 0) + node.along * (end - left - margin / 2);
     node.u = node.across + 4;
@@ -87,7 +100,11 @@ function horizontalFrame(view, width) {
   return frame;
 }
 // Measuring text takes time: only the longest texts can be the widest.
-const longest = (texts) => [...texts].sort((a, b) => b.length - a.length).slice(0, 30).map((text) => shorten(text, 80));
+const longest = (texts) =>
+  [...texts]
+    .sort((a, b) => b.length - a.length)
+    .slice(0, 30)
+    .map((text) => shorten(text, 80));
 
 function radialFrame(view, width) {
   const { rows, total } = placeNodes(view, ROW);

@@ -133,8 +133,16 @@ function showHidden(id) {
   const kind = `Hidden variable ${facts.aliases[id - nColumns]}`;
   panel.replaceChildren(
     panelHead(colourOf(id), kind, nameElement(id, 80), [groupLine(id)], { node: id, card }),
-    section("States", "Share of the rows, and the values that are more common there than in all rows.", make("ol", { class: "states-list" }, ...states)),
-    section("Columns", "Those that depend on it most, with their loadings. Each bar is a state, each colour a value.", ...profiles),
+    section(
+      "States",
+      "Share of the rows, and the values that are more common there than in all rows.",
+      make("ol", { class: "states-list" }, ...states),
+    ),
+    section(
+      "Columns",
+      "Those that depend on it most, with their loadings. Each bar is a state, each colour a value.",
+      ...profiles,
+    ),
     section("Neighbours", "What edges connect it with.", neighbourTable(id)),
   );
 }
@@ -145,13 +153,18 @@ function showColumn(id) {
     row(nodeLink(column, 22), barCell(Math.abs(value) / 100, value < 0 ? "negative" : ""), figure(signed(value))),
   );
   const missing = facts.missing && facts.missing[id] ? `${count(facts.missing[id], "cell")} missing` : null;
-  const label = labels && labels.of[id] >= 0 ? make("span", {}, "Label: ", shortName(labels.names[labels.of[id]], 60)) : null;
+  const label =
+    labels && labels.of[id] >= 0 ? make("span", {}, "Label: ", shortName(labels.names[labels.of[id]], 60)) : null;
   const kind = detail.binned ? "Column of numbers, cut into bins" : "Column";
   panel.replaceChildren(
     panelHead(colourOf(id), kind, nameElement(id, 80), [groupLine(id), label, missing], { node: id }),
     section(facts.has_rows ? "Values" : "Values under the model", null, distribution(id)),
     related.length
-      ? section("Most related columns", "Correlation with this column.", make("table", {}, make("tbody", {}, ...related)))
+      ? section(
+          "Most related columns",
+          "Correlation with this column.",
+          make("table", {}, make("tbody", {}, ...related)),
+        )
       : section("Most related columns", "None: this column is independent of all others."),
     ...(children[id].length || edges.parent[id] >= 0
       ? [section("Neighbours", "What edges connect it with.", neighbourTable(id))]
@@ -167,7 +180,10 @@ function showGroup(number) {
   const stability = group.stability === null ? null : `Stability ${percent(group.stability)}`;
   const centre = isHidden(group.centre) ? make("span", {}, "In its middle: ", nodeLink(group.centre)) : null;
   panel.replaceChildren(
-    panelHead(`c${group.colour}`, `Group ${group.number}`, shortName(group.name, 80), [stability, centre], { group: number, card: group.number }),
+    panelHead(`c${group.colour}`, `Group ${group.number}`, shortName(group.name, 80), [stability, centre], {
+      group: number,
+      card: group.number,
+    }),
     section(count(columnsOf[number].length, "column"), null, columnList(columnsOf[number])),
   );
 }
@@ -183,7 +199,17 @@ function showLabel(number) {
       ? section(
           "In the groups",
           null,
-          make("table", {}, make("tbody", {}, ...inGroups.map(([group, n]) => row(make("span", {}, groupBadge(group), " ", groupButton(group, 26)), figure(String(n)))))),
+          make(
+            "table",
+            {},
+            make(
+              "tbody",
+              {},
+              ...inGroups.map(([group, n]) =>
+                row(make("span", {}, groupBadge(group), " ", groupButton(group, 26)), figure(String(n))),
+              ),
+            ),
+          ),
         )
       : "",
   );
@@ -196,7 +222,10 @@ function showStart() {
     "Press / to search, Esc to close.",
   ];
   const listed = groups.map((group, number) =>
-    row(make("span", { class: "group-entry" }, groupBadge(number), groupButton(number, 44)), figure(String(columnsOf[number].length))),
+    row(
+      make("span", { class: "group-entry" }, groupBadge(number), groupButton(number, 44)),
+      figure(String(columnsOf[number].length)),
+    ),
   );
   panel.replaceChildren(
     make("h3", {}, "Explore the tree"),
@@ -207,7 +236,10 @@ function showStart() {
 
 function showPanel() {
   panel.classList.toggle("empty", nothingSelected());
-  Object.assign(stage.dataset, { selected: state.node ?? "", group: state.group === null ? "" : groups[state.group].number });
+  Object.assign(stage.dataset, {
+    selected: state.node ?? "",
+    group: state.group === null ? "" : groups[state.group].number,
+  });
   if (state.node !== null) (isHidden(state.node) ? showHidden : showColumn)(state.node);
   else if (state.group !== null) showGroup(state.group);
   else if (state.label !== null) showLabel(state.label);

@@ -145,12 +145,16 @@ function tooltipLines({ node = null, group = null, label = null }) {
   } else {
     lines.push(make("strong", {}, nameElement(node, 60)));
     if (isHidden(node))
-      lines.push(`Hidden variable ${facts.aliases[node - nColumns]}, ${count(facts.hidden[node - nColumns].n_states, "state")}`);
+      lines.push(
+        `Hidden variable ${facts.aliases[node - nColumns]}, ${count(facts.hidden[node - nColumns].n_states, "state")}`,
+      );
     else if (labels && labels.of[node] >= 0) lines.push(shortName(labels.names[labels.of[node]], 60));
     const edge = view.drawnFor[node].id;
     if (edges.parent[edge] >= 0) {
       const support = edges.support[edge] === null ? "" : `, support ${percent(edges.support[edge])}`;
-      lines.push(`Edge to ${shorten(names[edges.parent[edge]], 24)}: strength ${edges.strength[edge].toFixed(2)}${support}`);
+      lines.push(
+        `Edge to ${shorten(names[edges.parent[edge]], 24)}: strength ${edges.strength[edge].toFixed(2)}${support}`,
+      );
     }
   }
   return lines.map((line) => make("div", {}, line));

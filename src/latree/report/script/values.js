@@ -2,6 +2,14 @@
 
 const signed = (hundredths) => (hundredths / 100).toFixed(2).replace("-", "−");
 
+// The bound of a bin, with three digits.
+function boundText(bound) {
+  const number = Number(bound);
+  return Number.isFinite(number)
+    ? number.toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−")
+    : bound;
+}
+
 // A bar in a track that stands for 100 %.
 function shareBar(share, colour = "") {
   return drawn(
@@ -58,8 +66,9 @@ function categoryLegend(categories) {
 // The values of a column: their shares, or for bins, which all have about the same share, the bounds of some of them.
 function distribution(id) {
   const detail = facts.columns[id];
-  const { names: values, bounds } = categoriesOf(id);
-  if (detail.binned && bounds.length > 2) {
+  const { names: values, bounds: exact } = categoriesOf(id);
+  if (detail.binned && exact.length > 2) {
+    const bounds = exact.map(boundText);
     const at = (share) => bounds[Math.max(0, Math.round(share * (bounds.length + 1)) - 1)];
     const ends = [
       ["Low", `up to ${bounds[0]}`],
@@ -81,9 +90,9 @@ function distribution(id) {
 }
 
 // The name of neighbouring values, from the first to the last.
-function rangeName({ names: values, bounds }, first, last) {
-  if (first === last) return values[first];
-  if (!bounds.length) return `${values[first]} to ${values[last]}`;
+function rangeName({ names: values, bounds: exact }, first, last) {
+  if (!exact.length) return first === last ? values[first] : `${values[first]} to ${values[last]}`;
+  const bounds = exact.map(boundText);
   if (first === 0) return `≤ ${bounds[last]}`;
   return last === values.length - 1 ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
 }
