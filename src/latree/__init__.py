@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from latree.learn import learn_tree
     from latree.model import LatentTreeModel
     from latree.paper.simulate import random_model, random_tree
-    from latree.table import Table, as_table
+    from latree.table import Table, as_table, check
     from latree.tree import Tree
 
 __version__ = "0.1.0"
@@ -28,6 +28,7 @@ __all__ = [
     "Table",
     "Tree",
     "as_table",
+    "check",
     "learn_tree",
     "plot",
     "random_model",
@@ -42,6 +43,7 @@ _HOMES = {
     "Table": "latree.table",
     "Tree": "latree.tree",
     "as_table": "latree.table",
+    "check": "latree.table",
     "learn_tree": "latree.learn",
     "plot": "latree.figure",
     "random_model": "latree.paper.simulate",

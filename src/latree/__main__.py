@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from latree import __version__
+from latree.cli.check import check
 from latree.cli.common import Interrupted
 from latree.cli.compare import compare
 from latree.cli.export import export
@@ -42,6 +43,7 @@ def commands(context: click.Context) -> None:
 
 _COMMANDS = (
     fit,
+    check,
     compare,
     methods,
     demo,

@@ -33,8 +33,10 @@ from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
 from latree.table.labels import as_labels
 from latree.table.learnable import check_learnable
+from latree.table.raw import array_names, check_frame_names
 from latree.table.readers import is_annotated, is_dask_dataframe
 from latree.table.reading import DEFAULT_BINS
+from latree.table.sparse import is_sparse
 from latree.tree import Tree
 
 
@@ -63,7 +65,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         For ``tensor``: which leaf of a branch represents it in a quartet test.
     bins : int
         Number of quantile bins for numeric columns with many values; 0 for no bins.
-    missing : collection of str
+    missing : collection of str or number
         Cells that mean missing, beside empty ones and NaN.
     unseen : {"error", "missing"}
         What to do with a category of new data that the fitted data did not have.
@@ -95,7 +97,8 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         The groups of columns: main groups first, then groups of groups, then parts of groups. See
         :func:`latree.explain.find_groups`.
     labels_ : array of int
-        The number of the main group of each column, ``groups_[labels_[j]]``; -1 for a column that is in no group.
+        The number of the main group of each column, ``groups_[labels_[j]]``; -1 for a column that is in no group, also
+        if it says nothing and was left out.
     summary_ : dict
         Log-likelihood, BIC, number of quartet tests, warnings and other facts.
     n_iter_ : int
@@ -124,7 +127,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         n_states: int | None = None,
         representatives: Representatives = Settings.representatives,
         bins: int = DEFAULT_BINS,
-        missing: Collection[str] = DEFAULT_MISSING,
+        missing: Collection[Any] = DEFAULT_MISSING,
         unseen: Unseen = "error",
         smoothing: float | None = None,
         bootstrap: int = 0,
@@ -178,13 +181,14 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing, progress=reading)
             if _is_elsewhere(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
+            self._names_in = _names(X) or list(table.names)
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
             learned = learn_model(table, settings, stages, labels=labels)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
         self.groups_ = list(learned.model.groups)
-        self.labels_ = group_labels(self.groups_, self.tree_.names)
+        self.labels_ = group_labels(self.groups_, self._names_in)
         self.summary_ = learned.summary
         self.n_iter_ = learned.fit.iterations
         self._backend = backend_of(X)
@@ -376,7 +380,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         """
         table, X = self._encoded(X), self._validated(X, reset=False)
         model, seed = self.model_, self.random_state if random_state is None else random_state
-        return impute_like(model.network, model.columns, X, table, how, draws, seed)
+        return impute_like(model.network, model.columns, X, table, how, draws, seed, self._names_in)
 
     def impute_proba(self, X: Any) -> Any:
         """Return the probability of every value of each column that has missing cells, as a frame like the data.
@@ -478,8 +482,15 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
                 self.feature_names_in_ = np.array(list(map(str, X.var_names)), dtype=object)
                 self.n_features_in_ = len(self.feature_names_in_)
             return X
+        if nw.dependencies.is_polars_lazyframe(X):
+            X = X.collect()
         if _is_frame(X):
+            check_frame_names(X)
             validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        if isinstance(X, np.ma.MaskedArray):
+            plain = {"dtype": None, "ensure_all_finite": "allow-nan"}
+            validate_data(self, np.ma.getdata(X), reset=reset, **plain)  # it would forget what is masked
             return X
         sparse = ["csr", "csc", "coo"]  # others are converted to the first, because they cannot be checked
         return validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=None, ensure_all_finite="allow-nan")
@@ -502,10 +513,11 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
     def _encoded(self, X: Any, weights: Any = None) -> Table:
         check_is_fitted(self)
         X = self._validated(X, reset=False)
+        names = self._names_in if isinstance(X, np.ndarray) or is_sparse(X) else None
         if weights is None:
-            table = self.model_.encode(X, unseen=self.unseen)
+            table = self.model_.encode(X, unseen=self.unseen, names=names)
         else:
-            table = as_table(X, columns=self.model_.columns, unseen=self.unseen, weights=weights)
+            table = as_table(X, columns=self.model_.columns, names=names, unseen=self.unseen, weights=weights)
         if table.n_rows == 0:
             raise InputError("no rows (0 sample(s)) to work on")
         return table
@@ -523,7 +535,16 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
 
 
 def _is_frame(X: Any) -> bool:
-    return bool(nw.dependencies.is_into_dataframe(X))
+    return bool(nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_polars_lazyframe(X))
+
+
+def _names(X: Any) -> list[str]:
+    """Return the names of all columns of a frame or an array, also of those that are not learned from."""
+    if isinstance(X, np.ndarray) or is_sparse(X):
+        return array_names(X.shape[1])
+    if is_annotated(X):
+        return list(map(str, X.var_names))
+    return list(map(str, nw.from_native(X, eager_only=True).columns)) if _is_frame(X) else []
 
 
 def _is_elsewhere(X: Any) -> bool:

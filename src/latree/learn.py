@@ -41,6 +41,7 @@ from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
+from latree.table.findings import sentences
 from latree.table.labels import warnings_about_labels
 from latree.table.learnable import check_learnable
 from latree.table.reading import DEFAULT_BINS
@@ -129,6 +130,7 @@ class Learned:
             "converged": self.fit.monitor.converged,
             **self.structure.facts,
             "missing_cells": int(table.n_missing.sum()),
+            "left_out": {one.column: one.what for one in table.findings if one.action == "left out"},
             "binned_columns": sum(column.cuts is not None for column in table.columns),
             "settings": self.settings.to_dict(),
             "seconds": round(self.seconds, 3),
@@ -199,7 +201,7 @@ def learn_tree(
     representatives: Representatives = Settings.representatives,
     weights: Any = None,
     bins: int = DEFAULT_BINS,
-    missing: Collection[str] = DEFAULT_MISSING,
+    missing: Collection[Any] = DEFAULT_MISSING,
     random_state: RandomState = None,
 ) -> Tree:
     """Learn the tree behind a table, without fitting a model.
@@ -302,7 +304,11 @@ def learn_model(
     fit = replace(fit, model=model)
     worth = measure_worth(fit.model, table, smoothing=smoothing, progress=stages("Predicting held-out rows"))
     seconds = time.perf_counter() - started
-    warnings = (*warnings_about_labels(labels or {}, table.names), *warnings_about(table, fit, settings.goal))
+    warnings = (
+        *sentences(table.oddities),
+        *warnings_about_labels(labels or {}, table.names),
+        *warnings_about(table, fit, settings.goal),
+    )
     return Learned(
         table, settings, structure, smoothing, fit, seconds, warnings, worth, agreed, choice, origin or Origin()
     )

@@ -224,3 +224,15 @@ def test_a_run_that_cannot_be_replaced_stays(tmp_path):
         a_run(tmp_path / "run", "new")
     assert listing(tmp_path) == ["run"]
     assert read_text(tmp_path / "run" / "model.json") == "old"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path, encoding):
+    (tmp_path / "a.nwk").write_bytes("((a,ü),c);".encode(encoding))
+    assert read_text(tmp_path / "a.nwk") == "((a,ü),c);"
+
+
+def test_a_pipe_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.nwk")
+    with pytest.raises(InputError, match=r"pipe\.nwk: not a file but a pipe or a device"):
+        read_text(tmp_path / "pipe.nwk")

@@ -65,7 +65,7 @@ def test_cuts_of_a_stream_are_those_of_all_values(seed, n_rows, digits, common, 
         source = file_source("x", ["x"], pieces)
         if weighted:
             source = source.with_weights(RowWeights(None, weights, ()))
-        assert tuple(learn_columns(source, ["x"], bins, ())) == expected
+        assert tuple(one.column for one in learn_columns(source, ["x"], bins, ())) == expected
     distinct = np.unique(cells if weights is None else cells[weights > 0])
     assert len(passes) == (4 if len(distinct) > 2 * bins * 3 else 1)
 

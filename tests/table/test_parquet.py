@@ -40,3 +40,9 @@ def test_every_plain_type_of_parquet_is_coded_like_the_frame(tmp_path):
     pq.write_table(table.slice(0, 0), tmp_path / "empty.parquet")
     assert as_table(tmp_path / "empty.parquet").n_rows == 0
     assert as_table(tmp_path / "empty.parquet", columns=found.columns).names == found.names
+
+
+def test_large_whole_numbers_beside_nulls_are_not_merged(tmp_path):
+    numbers = [1, 2, 3, None, 2**60, 2**60 + 1, None, 7]
+    pq.write_table(pa.table({"a": numbers, "b": [1, 2] * 4}), tmp_path / "a.parquet", row_group_size=4)
+    assert as_table(tmp_path / "a.parquet").decode()["a"] == numbers

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from helpers.tables import MIXED, codes_of, csv_text, one_column, write_file
+from helpers.tables import MIXED, assert_error, codes_of, csv_text, one_column, write_file
 from latree.table import as_table
 
 
@@ -111,3 +111,68 @@ def test_an_ordered_category_that_means_missing_is_missing():
     frame = pd.DataFrame({"x": pd.Categorical(["b", "?", "a"], ["b", "?", "a"], ordered=True)})
     table = as_table(frame, missing=["?"])
     assert (table.columns[0].categories, table.codes()[:, 0].tolist()) == (("b", "a"), [0, -1, 1])
+
+
+LARGE = [2**53 + i % 3 for i in range(12)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(LARGE),
+        np.array(list(map(str, LARGE))),
+        pd.array([*LARGE, None], dtype="Int64"),
+        pl.Series([*LARGE, None]),
+        pl.Series(LARGE, dtype=pl.Int128),
+        np.array(LARGE, dtype=np.uint64),
+        pa.array([*LARGE, None]),
+    ],
+    ids=["array", "texts", "pandas", "polars", "Int128", "uint64", "pyarrow"],
+)
+def test_large_whole_numbers_are_not_merged(column, tmp_path):
+    other = [i % 2 for i in range(len(column))]
+    library = (
+        pa.table if isinstance(column, pa.Array) else pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
+    )
+    table = as_table(library({"x": column, "other": other}))
+    large = table.columns[0]
+    assert (large.kind, large.categories, large.cuts) == ("integer", tuple(str(2**53 + i) for i in range(3)), None)
+    assert table.codes()[:12, 0].tolist() == [i % 3 for i in range(12)]
+    assert large.decode(1) == 2**53 + 1
+
+
+def test_large_identifiers_are_not_binned():
+    numbers = 10**18 + np.arange(100)
+    table = as_table(np.column_stack([numbers, np.arange(100) % 2]))
+    assert table.columns[0].n_states == 100
+    far = np.column_stack([10**18 + 10**6 * np.arange(100), np.arange(100) % 2])
+    assert as_table(far).columns[0].n_states == 10  # different as floats: a quantity
+    assert as_table(far.astype(float)).columns[0].n_states == 10
+
+
+def test_whole_numbers_that_no_float_holds():
+    frame = pl.DataFrame({"x": pl.Series([1, 2**100, None], dtype=pl.Int128), "y": [1, 2, 1]})
+    assert as_table(frame).decode()["x"] == [1, 2**100, None]
+
+
+@pytest.mark.parametrize("dtype", [float, int, object])
+def test_masked_cells_are_missing(dtype):
+    values = np.ma.masked_array(np.array([[1, 2], [2, 99], [1, 3]], dtype=dtype), [[0, 0], [0, 1], [0, 0]])
+    assert as_table(values).decode() == {"x0": [1, 2, 1], "x1": [2, None, 3]}
+    halves = np.ma.masked_array([[0.5], [1.5], [99.5]], [[0], [0], [1]])
+    assert as_table(halves).columns[0].cuts == (1.0,)
+
+
+def test_names_that_repeat_and_lazy_frames():
+    for frame in (
+        pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
+        pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, 4])], ["a", "a"]),
+        pd.DataFrame([[1, 2], [3, 4]], columns=["1", 1]),
+    ):
+        assert_error(frame, "appears twice (columns 1 and 2): rename one")
+    assert as_table(pl.LazyFrame({"a": [1, 2], "b": [1, 2]})).decode() == {"a": [1, 2], "b": [1, 2]}
+
+
+def test_nul_characters_are_refused():
+    assert_error(pd.DataFrame({"a\0": [1, 2], "b": [1, 2]}), "the name of column 1 has a NUL character")
+    assert_error(pd.DataFrame({"a": ["x\0", "y"], "b": [1, 2]}), "column 'a': a cell has a NUL character")

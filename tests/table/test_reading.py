@@ -1,11 +1,17 @@
 """From data of any form to a table."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, codes_of, csv_text, write_file
-from latree.table import as_table
+from latree.errors import InputError
+from latree.table import Column, as_table
+from latree.table.raw import check_same_columns, from_values
+from latree.table.reading import Options, names_in
+from latree.table.sources import memory_source
 
 
 def test_names_numbers_of_states_and_drop():
@@ -56,3 +62,115 @@ def test_lists_are_arrays():
     old = as_table([[1, 2], [3, 4]])
     assert old.names == ("x0", "x1")
     assert codes_of([[3, 2]], columns=old.columns) == [[1, 0]]
+
+
+def test_columns_that_say_nothing_are_left_out(tmp_path):
+    path = write_file(tmp_path / "a.csv", "a,one,b,none\n1,x,2,\n2,x,1,NA\n1,x,2,\n")
+    table = as_table(path)
+    assert table.names == ("a", "b")
+    assert [(one.column, one.kind, one.action) for one in table.findings[:2]] == [
+        ("one", "constant", "left out"),
+        ("none", "empty", "left out"),
+    ]
+    assert_error(path, "'one' is constant (every cell is 'x'); column 'none' has no value at all", strict=True)
+    assert as_table(path, strict=True, drop=["one", "none"]).names == ("a", "b")
+    # A row of weight zero says nothing.
+    assert as_table(path, drop=["none"], weights=np.array([1, 0, 1])).names == ("a", "one", "b")
+    # A table of one row has only such columns, and keeps them.
+    assert as_table([[1, "x"]]).names == ("x0", "x1")
+    assert as_table([[1, "x"]]).findings == ()
+
+
+def test_keep_and_drop():
+    assert as_table(MIXED_FRAME, keep=["year", "colour"]).names == ("colour", "year")
+    assert as_table(MIXED_FRAME, keep="year").names == ("year",)
+    assert_error(MIXED_FRAME, "no column 'yer' to keep: did you mean 'year'", keep=["yer"])
+    with pytest.raises(InputError, match="'year' is both to keep and to drop"):
+        as_table(MIXED_FRAME, keep=["year"], drop=["year"])
+
+
+def test_an_identifier_names_rows_and_is_not_learned_from(tmp_path, all_on_disk):
+    names = [f"p{i}" for i in range(60)]
+    frame = MIXED_FRAME.with_columns(person=pl.Series(names))
+    rows = np.array([50, 3, 3, 0])
+    path = write_file(tmp_path / "a.csv", frame.write_csv())
+    for data in (frame, path, frame.to_pandas()):
+        table = as_table(data, identifier="person")
+        assert table.names == tuple(MIXED)
+        assert table.names_of_rows(rows) == ["p50", "p3", "p3", "p0"]
+        assert table.row_names.column == "person"
+        assert table.take(rows).names_of_rows(np.array([0])) == ["1"]
+    assert as_table(MIXED_FRAME).names_of_rows(rows) == ["51", "4", "4", "1"]
+    assert_error(frame, "no column 'persona' that names rows", identifier="persona")
+
+
+def test_texts_with_an_order(tmp_path):
+    path = write_file(tmp_path / "a.csv", "size,n\nmid,3\nlow,1\nNA,2\nhigh,1\n")
+    size, n = as_table(path, ordered={"size": ["none", "low", "mid", "high"], "n": [3, 1, 2]}).columns
+    assert (size.categories, size.ordered) == (("low", "mid", "high"), True)
+    assert (n.categories, n.ordered, n.kind) == (("3", "1", "2"), True, "integer")
+    assert_error(
+        path, "column 'size' has the value 'high', which its order does not list", ordered={"size": ["low", "mid"]}
+    )
+    assert_error(path, "no column 'sizes' to put in order", ordered={"sizes": ["low", "mid"]})
+    for values in (["low"], ["low", "low"]):
+        with pytest.raises(InputError, match="order of column 'size': give two or more different values"):
+            as_table(path, ordered={"size": values})
+
+
+def test_marks_of_missing_cells_replace_or_add():
+    data = np.array([["1", "NA"], ["-99", "x"], ["2", "y"], ["1", "?"]])
+    assert codes_of(data, missing=[-99]) == [[0, 1], [-1, 2], [1, 3], [0, 0]]
+    assert codes_of(data, missing_also=[-99, "?"]) == [[0, -1], [-1, 0], [1, 1], [0, -1]]
+    assert codes_of(data, missing_also=-99.0) == [[0, -1], [-1, 1], [1, 2], [0, 0]]
+    new = as_table(data, missing_also=[-99]).columns
+    assert codes_of(np.array([["-99", "x"]]), columns=new) == [[-1, 1]]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_an_index_without_a_name_is_left_out(tmp_path, name):
+    lines = [f"{i},{i % 2},{i % 3}" for i in range(30)]
+    path = write_file(tmp_path / "a.csv", f"{name},a,b\n" + "\n".join(lines))
+    table = as_table(path)
+    assert table.names == ("a", "b")
+    assert [(one.column, one.kind) for one in table.findings] == [(name, "index")]
+    assert as_table(path, strict=True).names == ("a", "b")
+    np.testing.assert_array_equal(as_table(path, columns=table.columns).codes(), table.codes())
+    # The index of each of several files.
+    write_file(tmp_path / "b.csv", f"{name},a,b\n" + "\n".join(lines))
+    assert as_table(tmp_path / "?.csv").names == ("a", "b")
+    # Names of rows.
+    words = write_file(tmp_path / "words.csv", f"{name},a,b\nann,1,2\nbob,2,1\ncleo,1,1\n")
+    assert as_table(words).names == ("a", "b")
+    # One row: nothing says what the columns are.
+    assert as_table(write_file(tmp_path / "one.csv", f"{name},a,b\n0,1,2\n")).names == ("a", "b")
+
+
+def test_a_first_column_without_a_name_that_is_no_index(tmp_path):
+    lines = [f"{1 + i % 20},{i % 2},{i % 3}" for i in range(60)]
+    path = write_file(tmp_path / "a.csv", ",a,b\n" + "\n".join(lines))
+    assert_error(path, "the first column has no name, and its values repeat: give it a name")
+    named = write_file(tmp_path / "b.csv", "Unnamed: 0,a,b\n" + "\n".join(lines))
+    assert as_table(named).names == ("Unnamed: 0", "a", "b")
+    assert_error(write_file(tmp_path / "c.csv", "a,,b\n1,2,3\n"), "column 2 has an empty name")
+
+
+def test_lookups_of_names_do_not_compare_all_names():
+    """Tables have up to 100,000 columns."""
+    compared = []
+
+    class Name(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            compared.append(self)
+            return str.__eq__(self, other)
+
+    names = [Name(f"c{i}") for i in range(500)]
+    columns = [Column(name, "integer", ("0", "1")) for name in names]
+    names_in(memory_source("x", []), columns, [Name(name) for name in names])
+    check_same_columns(Path("a"), names, Path("b"), [Name(name) for name in names])
+    source = memory_source("x", [from_values(name, np.arange(2)) for name in names])
+    Options.checked(10, (), (), names[:250], None, None, None).wanted(source)
+    assert len(compared) < 20 * len(names)

@@ -1,7 +1,9 @@
 """CSV and TSV files of every form."""
 
 import gzip
+import os
 
+import numpy as np
 import pytest
 
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, codes_of, csv_text, write_file
@@ -55,3 +57,79 @@ GARBAGE = gzip.compress(b"a,b\n1,2\n", mtime=0)[:12] + b"\xff" * 20
 )
 def test_bad_files(tmp_path, name, content, culprit):
     assert_error(write_file(tmp_path / name, content), culprit)
+
+
+ROWS = [f"{i % 2},{i % 3},{i % 5}" for i in range(30)]
+TEXT = "a,b,c\n" + "\n".join(ROWS) + "\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_byte_order_marks_tell_the_encoding(tmp_path, encoding):
+    path = write_file(tmp_path / "a.csv", TEXT.replace("a,b", "größe,b").encode(encoding))
+    assert as_table(path).names == ("größe", "b", "c")
+    np.testing.assert_array_equal(as_table(path).codes(), codes_of(write_file(tmp_path / "plain.csv", TEXT)))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert as_table(tmp_path / "a.csv.gz").names == ("größe", "b", "c")
+
+
+def test_text_that_is_no_text(tmp_path):
+    assert_error(write_file(tmp_path / "a.csv", TEXT.encode("utf-16-le")), "line 1 has a NUL byte", "UTF-16 without")
+    assert_error(write_file(tmp_path / "b.csv", TEXT.replace("1,2", "1\0,2", 1)), "line 7 has a NUL byte")
+    assert_error(write_file(tmp_path / "c.csv", TEXT.encode("utf-16")[:-1]), "not whole UTF-16 text")
+
+
+def test_blank_lines_are_skipped_but_not_for_ever(tmp_path, monkeypatch):
+    path = write_file(tmp_path / "a.csv", "\n\r\n" + TEXT.replace("\n", "\n\n"))
+    np.testing.assert_array_equal(as_table(path).codes(), codes_of(write_file(tmp_path / "plain.csv", TEXT)))
+    assert_error(write_file(tmp_path / "b.csv", "\n\n" + TEXT + "1,2\n"), "line 34")
+    monkeypatch.setattr("latree.table.textfile._MAX_BLANK", 100)
+    assert_error(write_file(tmp_path / "c.csv", "a,b\n" + "\n" * 101), "line 102 ends more than 100 blank lines")
+    assert_error(write_file(tmp_path / "d.csv", "\n" * 101 + TEXT), "line 101 ends more than 100 blank lines")
+    assert as_table(write_file(tmp_path / "e.csv", TEXT + "\n" * 100)).n_rows == 30
+
+
+def test_lines_without_end_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("latree.table.textfile._MAX_LINE", 1000)
+    assert_error(write_file(tmp_path / "a.csv", "a" * 1000), "line 1 has more than 1000 characters")
+    assert_error(write_file(tmp_path / "b.csv", TEXT + "1" * 1001), "line 32 has more than 1000 characters")
+    assert as_table(write_file(tmp_path / "c.csv", "a" * 996 + ",b\n" + "1,2\n2,1\n")).n_columns == 2
+
+
+def test_a_pipe_or_a_device_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert_error(tmp_path / "pipe.csv", "not a file but a pipe or a device")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    assert_error(tmp_path / "zero.csv", "not a file but a pipe or a device")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_decimal_commas(tmp_path, delimiter):
+    cells = [(f"{i},25", str(i % 2), "?" if i == 7 else f"-{i % 4},5", "1,2" if i % 2 else "x") for i in range(30)]
+    with_commas = "\n".join(delimiter.join(row) for row in [("a", "b", "c", "d"), *cells])
+    with_points = "\n".join(
+        delimiter.join([row[0].replace(",", "."), row[1], row[2].replace(",", "."), row[3].replace(",", ".")])
+        for row in [("a", "b", "c", "d"), *cells]
+    )
+    expected = as_table(write_file(tmp_path / "points.csv", with_points), missing_also="?")
+    found = as_table(write_file(tmp_path / "commas.csv", with_commas), missing_also="?")
+    assert found.columns == expected.columns
+    np.testing.assert_array_equal(found.codes(), expected.codes())
+    assert [column.kind for column in found.columns] == ["number", "integer", "number", "text"]
+    # New rows may be written in either way.
+    np.testing.assert_array_equal(codes_of(tmp_path / "points.csv", columns=found.columns), found.codes())
+
+
+def test_lists_of_answers_are_no_decimal_commas(tmp_path):
+    answers = ["1,2", "1,2,3", "2,3,4", "1,3,4", "1,2,4"]
+    path = write_file(tmp_path / "a.csv", "a;b\n" + "\n".join(f"{answers[i % 5]};{i % 2}" for i in range(20)))
+    assert as_table(path).columns[0].categories == tuple(sorted(answers))
+    quoted = write_file(tmp_path / "b.csv", "a,b\n" + "\n".join(f'"{i % 4},5",{i % 2}' for i in range(20)))
+    table = as_table(quoted)
+    assert table.columns[0].categories == ("0,5", "1,5", "2,5", "3,5")
+    assert [one.kind for one in table.findings] == ["decimal comma"]
+
+
+def test_a_header_that_lacks_the_name_of_row_names(tmp_path):
+    assert_error(
+        write_file(tmp_path / "a.csv", "a,b\nx,1,2\ny,2,1\n"), "has 3 cells where the header has 2", "row.names"
+    )

@@ -118,3 +118,10 @@ def test_support_above_one_is_read_as_percentages():
 def test_support_that_is_no_probability_is_refused(support):
     with pytest.raises(InputError, match=r"the support .* is neither from 0 to 1 nor a percentage"):
         Tree.from_newick(f"((a,b){support},c,d);")
+
+
+def test_names_that_repeat_are_counted():
+    with pytest.raises(InputError, match="the name 'a' appears 3 times"):
+        Tree.from_newick("((a,b),(a,c),a);")
+    with pytest.raises(InputError, match="has a NUL character"):
+        Tree.from_newick("('a\0',b,c);")

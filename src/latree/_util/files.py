@@ -1,5 +1,6 @@
 """Files and folders that are written whole or not at all."""
 
+import codecs
 import json
 import os
 import re
@@ -43,14 +44,29 @@ def refuse_existing(
 
 
 def read_text(path: Path) -> str:
-    """Read a text file."""
+    """Read a text file in UTF-8, or in UTF-16 with a byte order mark, which is left out."""
     with readable(path):
-        return path.read_text(encoding="utf-8")
+        content = path.read_bytes()
+        return content.decode(text_encoding(content))
+
+
+def text_encoding(start: bytes) -> str:
+    """Return the encoding of a text file by its first bytes: by its byte order mark, or UTF-8 if it has none."""
+    marks = {
+        codecs.BOM_UTF8: "utf-8-sig",
+        codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark is the first half of this one
+        codecs.BOM_UTF32_BE: "utf-32",
+        codecs.BOM_UTF16_LE: "utf-16",
+        codecs.BOM_UTF16_BE: "utf-16",
+    }
+    return next((encoding for mark, encoding in marks.items() if start.startswith(mark)), "utf-8")
 
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turn errors of reading a file into one clear line."""
+    """Turn errors of reading a file into one clear line; a pipe or a device is refused, as it may not end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"{path}: not a file but a pipe or a device: save its content as a file first")
     try:
         yield
     except UnicodeDecodeError:

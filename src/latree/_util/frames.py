@@ -13,6 +13,8 @@ _LIBRARIES = ("pandas", "polars", "pyarrow")
 
 def backend_of(data: Any) -> str | None:
     """Return the library of a data frame in memory, such as "polars"; None for anything else."""
+    if nw.dependencies.is_polars_lazyframe(data):
+        return "polars"
     if not nw.dependencies.is_into_dataframe(data):
         return None
     return str(nw.from_native(data, eager_only=True).implementation.value)

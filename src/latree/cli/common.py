@@ -200,6 +200,12 @@ checkpoint = click.option(
     metavar="DIR",
     help="Folder that keeps finished work, so that the same command continues after a stop; removed at the end.",
 )
+identifier = click.option(
+    "--id",
+    "identifier",
+    metavar="COLUMN",
+    help="Column of DATA that names the rows; by default that of the fit, or else a number.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 # Options that change no result, and that a recorded command therefore leaves out.
@@ -278,13 +284,14 @@ def rows_output(out: Path | None) -> Iterator[WriteRows]:
         refuse_existing(out, may_replace())  # a file may have appeared there during the work
 
 
-def command_line(*arguments: str) -> str:
+def command_line(*arguments: str, name: str | None = None, more: str = "") -> str:
     """Return the running command with the options that differ from their defaults.
 
     The arguments name files without their folders, which are private; a folder that was given for results is "run".
+    ``name`` is another command with the same options that writes such a folder, and ``more`` are further options.
     """
     context = click.get_current_context()
-    words = ["latree", str(context.info_name), *arguments]
+    words = ["latree", name or str(context.info_name), *arguments]
     for option in context.command.params:
         value = context.params.get(str(option.name))
         if not isinstance(option, click.Option) or option.name in _WITHOUT_EFFECT:
@@ -296,7 +303,8 @@ def command_line(*arguments: str) -> str:
             continue
         for one in value if isinstance(value, tuple) else (value,):
             words += [option.opts[-1], one.name if isinstance(one, Path) else str(one)]
-    return shlex.join([*words, *(["--out", "run"] if context.params.get("out") else [])])
+    out = "--out run" if context.params.get("out") or name else ""
+    return " ".join(filter(None, [shlex.join(words), more, out]))
 
 
 def row_names(
@@ -321,6 +329,16 @@ def load_model(path: Path) -> "LatentTreeModel":
     from latree.model import LatentTreeModel
 
     return LatentTreeModel.load(path)
+
+
+def identifier_in(data: Path, model: "LatentTreeModel", given: str | None, format: str | None) -> str | None:
+    """Return the column that names the rows of data: as given, or as at the fit if the data have that column."""
+    from latree.table.readers import open_source
+
+    remembered = None if model.record is None else model.record.identifier
+    if given is not None or remembered is None:
+        return given
+    return remembered if remembered in open_source(data, None, format=format).names else None
 
 
 def load_tree(path: Path) -> "Tree":

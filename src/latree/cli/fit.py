@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from latree._util.text import plural
-from latree.cli import common
+from latree.cli import common, reading
 from latree.errors import InputError
 from latree.settings import Goal, Representatives, Resolve, Settings
 
@@ -64,40 +64,7 @@ _MAX_PROFILE_LINES = 100_000
     show_default=True,
     help="Which leaf represents a branch in a quartet test (tensor).",
 )
-@click.option(
-    "--bins",
-    type=common.Whole(0, 64),
-    default=10,
-    show_default=True,
-    help="Quantile bins of numeric columns with many values; 0 for none.",
-)
-@click.option(
-    "--missing",
-    multiple=True,
-    metavar="TEXT",
-    help="A text that marks a missing cell; replaces NA, NaN, null. Repeatable.",
-)
-@click.option(
-    "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as an identifier. Repeatable."
-)
-@click.option(
-    "--id",
-    "identifier",
-    metavar="COLUMN",
-    help="The column that names the rows. It is left out like those of --drop, and the report calls rows by it.",
-)
-@click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows.")
-@common.data_format
-@click.option(
-    "--names",
-    type=common.file,
-    help="Text file with one name per line, for the columns of a sparse matrix (.npz or .mtx).",
-)
-@click.option(
-    "--counts",
-    is_flag=True,
-    help="Use the numbers of a sparse matrix; by default only whether they are zero.",
-)
+@reading.options
 @click.option(
     "--labels",
     type=common.file,
@@ -155,33 +122,26 @@ def fit(
     DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file. It is only read.
     A pattern in quotes means several files, such as 'folder/*.parquet'. Files may be larger than memory.
 
-    Example: latree fit data.csv --id person --out run
+    Example: latree fit data.csv --id person --drop day,place --out run
     """
-    from latree._util.files import read_text
     from latree._util.terminal import progress_bars
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
     from latree.table.readers import dask_module
 
-    reading = {key: options.pop(key) for key in ("weights", "bins", "drop", "format", "counts")}
-    if missing := options.pop("missing"):
-        reading["missing"] = missing
-    if names_file := options.pop("names"):
-        reading["names"] = read_text(names_file).splitlines()
-    if identifier := options.pop("identifier"):
-        reading["drop"] = (*reading["drop"], identifier)
+    how_to_read = reading.arguments(data, options)
     labels_file = options.pop("labels")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
-    origin = Origin(name, common.command_line(name), reading["weights"])
+    origin = Origin(name, common.command_line(name), how_to_read["weights"], how_to_read["identifier"])
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
-        table = as_table(data, client=client, progress=stages("Reading the table"), **reading)
+        table = as_table(data, client=client, progress=stages("Reading the table"), **how_to_read)
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
-        names = common.row_names(data, table.columns, identifier, reading["format"])
-        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, names)
+        names = common.row_names(data, table.columns, how_to_read["identifier"], how_to_read["format"])
+        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, names, tell=not quiet)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -232,18 +192,22 @@ def _learn(
     keep_for: common.KeepFor,
     labels: dict[str, str] | None = None,
     row_names: list[str] | None = None,
+    tell: bool = False,
 ) -> "Learned":
-    """Learn a model and write it."""
+    """Learn a model and write it; ``tell`` says what is odd about the table first."""
     from latree.learn import learn_model
     from latree.learners.methods import find_method
-    from latree.table.learnable import check_learnable
+    from latree.table.learnable import check_learnable, find_problems
 
     if table.n_columns < MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
         raise InputError(
             f"{source}: {plural(table.n_columns, 'column')} ({names}); a tree needs at least {MIN_COLUMNS}"
         )
-    check_learnable(table, source, find_method(settings.method).most_states)
+    most_states = find_method(settings.method).most_states
+    if tell:
+        reading.tell_oddities(table, [one.column for one in find_problems(table, most_states)])
+    check_learnable(table, source, most_states)
     keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": table.fingerprint()})
     learned = learn_model(table, settings, stages, origin, keep, labels)
     _write_run(learned, out, labels, row_names, stages("Writing the report", at_most=True))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Score the main groups of columns, or all hidden variables.",
 )
-@click.option("--id", "identifier", metavar="COLUMN", help="Column of DATA that names the rows; by default a number.")
+@common.identifier
 @common.data_format
 @common.unseen
 @common.quiet
@@ -57,6 +57,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     from latree.table.stream import stream_rows
 
     loaded = common.load_model(model)
+    identifier = common.identifier_in(data, loaded, identifier, options["format"])
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0

@@ -24,8 +24,9 @@ from latree.inference.patterns import plan_messages
 from latree.model.query import column_values
 from latree.table import Block, Column, Table
 from latree.table.chunks import BLOCK_ROWS, missing_code
-from latree.table.raw import label_of
+from latree.table.raw import array_names, label_of
 from latree.table.readers import is_annotated, is_dask_dataframe
+from latree.table.reading import positions_in_array
 from latree.table.sparse import is_sparse
 from latree.table.table import decode_column, signed_codes
 
@@ -46,8 +47,12 @@ def impute_like(
     how: How,
     draws: int | None,
     random_state: RandomState,
+    names: Sequence[str] | None = None,
 ) -> Any:
-    """Fill the missing cells of data, and return them in their own form; with ``draws``, a list of so many."""
+    """Fill the missing cells of data, and return them in their own form; with ``draws``, a list of so many.
+
+    ``names`` are those of the columns of an array, if it has more columns than the model.
+    """
     if how not in HOWS:
         raise InputError(f"how must be one of {', '.join(HOWS)}, not {how!r:.60}")
     if draws is not None and (how != "draw" or draws < 1):
@@ -58,11 +63,14 @@ def impute_like(
     if isinstance(data, Table | str | Path) or is_dask_dataframe(data) or is_annotated(data):
         results = [_filled_table(columns, table, one, how) for one in filled]
     elif is_sparse(data):
-        results = [_fill_sparse(data, columns, table, one, how) for one in filled]
+        positions = positions_in_array(columns, array_names(data.shape[1]) if names is None else names)
+        results = [_fill_sparse(data, positions, columns, one, how) for one in filled]
     elif backend_of(data) is not None:
         results = [_fill_frame(data, columns, table, one, how) for one in filled]
     else:
-        results = [_fill_array(np.asarray(data), columns, table, one, how) for one in filled]
+        given = np.asarray(data)
+        positions = positions_in_array(columns, array_names(given.shape[1]) if names is None else names)
+        results = [_fill_array(given, positions, columns, table, one, how) for one in filled]
     return results[0] if draws is None else results
 
 
@@ -167,23 +175,25 @@ def fill_values(column: Column, filled: FloatArray, how: How) -> list[Any]:
 
 
 def _fill_array(
-    given: NDArray[Any], columns: tuple[Column, ...], table: Table, filled: Filled, how: How
+    given: NDArray[Any], positions: Sequence[int], columns: tuple[Column, ...], table: Table, filled: Filled, how: How
 ) -> NDArray[Any]:
-    """Fill the missing cells of an array; others do not change."""
+    """Fill the missing cells of an array, in which columns are at these positions; others do not change."""
     missing = table.codes() < 0
     values = [fill_values(column, filled[missing[:, j], j], how) for j, column in enumerate(columns)]
     result = given.astype(np.result_type(given, *(np.asarray(cells) for cells in values if cells)))
     for j, cells in enumerate(values):
-        result[missing[:, j], j] = cells
+        result[missing[:, j], positions[j]] = cells
     return result
 
 
-def _fill_sparse(given: Any, columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:
+def _fill_sparse(given: Any, positions: Sequence[int], columns: tuple[Column, ...], filled: Filled, how: How) -> Any:
     """Fill the missing cells of a sparse matrix, which are NaN; others do not change."""
     result = given.tocoo(copy=True)
+    number_of = {position: j for j, position in enumerate(positions)}
     for place in np.flatnonzero(np.isnan(result.data)).tolist():
-        row, j = int(result.row[place]), int(result.col[place])
-        (result.data[place],) = fill_values(columns[j], filled[[row], j], how)
+        row, j = int(result.row[place]), number_of.get(int(result.col[place]))
+        if j is not None:
+            (result.data[place],) = fill_values(columns[j], filled[[row], j], how)
     return result.asformat(given.format)
 
 

@@ -205,7 +205,13 @@ class LatentTreeModel:
         return sum((table.shape[0] - 1) * table.shape[1] for table in self.tables)
 
     def encode(
-        self, data: Any, *, format: str | None = None, unseen: Unseen = "error", progress: Progress = no_progress
+        self,
+        data: Any,
+        *,
+        format: str | None = None,
+        unseen: Unseen = "error",
+        names: Sequence[str] | None = None,
+        progress: Progress = no_progress,
     ) -> Table:
         """Encode new data with the model's columns.
 
@@ -217,6 +223,8 @@ class LatentTreeModel:
             The format of a file whose ending does not tell it.
         unseen : {"error", "missing"}
             What to do with a category that the model does not know.
+        names : sequence of str, optional
+            Names of the columns of an array, needed if it has more columns than the model.
         progress : callable
             Called with the rows read so far, and all rows.
         """
@@ -226,7 +234,7 @@ class LatentTreeModel:
                     "the table was not encoded with this model's columns; pass the data that it was made from"
                 )
             return data
-        return as_table(data, columns=self.columns, format=format, unseen=unseen, progress=progress)
+        return as_table(data, columns=self.columns, names=names, format=format, unseen=unseen, progress=progress)
 
     def log_likelihood_rows(self, data: Any) -> FloatArray:
         """Return the log-likelihood ``log P(row)`` of each row, in nats; missing cells are summed out.

@@ -31,6 +31,7 @@ class Origin(NamedTuple):
     source: str | None = None  # what the data are called
     command: str | None = None  # that asked for the fit
     weights: str | None = None  # the column that held the rows' weights
+    identifier: str | None = None  # the column that names the rows
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Record:
         Name of the data, and the command that fitted them.
     weights : str or None
         The column that held the rows' weights.
+    identifier : str or None
+        The column that names the rows.
     settings : Settings
     n_rows : int
     total_weight : float
@@ -70,6 +73,7 @@ class Record:
     source: str | None
     command: str | None
     weights: str | None
+    identifier: str | None
     settings: Settings
     n_rows: int
     total_weight: float

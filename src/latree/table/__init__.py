@@ -13,10 +13,12 @@ Examples
 [[1, 0], [0, 1], [1, 1]]
 """
 
+from latree.table.checking import Check, check
 from latree.table.chunks import Block
 from latree.table.columns import Column
+from latree.table.findings import Finding
 from latree.table.labels import read_labels
 from latree.table.reading import as_table
 from latree.table.table import Table
 
-__all__ = ["Block", "Column", "Table", "as_table", "read_labels"]
+__all__ = ["Block", "Check", "Column", "Finding", "Table", "as_table", "check", "read_labels"]

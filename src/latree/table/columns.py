@@ -158,8 +158,8 @@ def is_number(x: Any) -> bool:
 
 
 def is_text(value: Any) -> TypeGuard[str]:
-    """Return whether a JSON value is text that can be encoded as UTF-8."""
-    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    """Return whether a JSON value is text that can be encoded as UTF-8, without NUL characters."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in value)
 
 
 def _are_texts(values: Any) -> TypeGuard[list[str]]:

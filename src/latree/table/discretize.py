@@ -4,15 +4,17 @@ A numeric column gets (at most ``bins``) quantile bins if it has fractions, or m
 numbers. Every other column keeps its distinct values as categories.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
+from latree.errors import InputError
 from latree.table.bins import best_cuts, candidate_ranks, equal_cuts
 from latree.table.columns import Column
 from latree.table.quantiles import Intervals, Quantiles, interval_weights, numbers_in_intervals
@@ -26,9 +28,37 @@ _NUMBERS_PER_PASS = 2**23
 Result = TypeVar("Result")
 
 
-def learn_columns(source: RowSource, names: Sequence[str], bins: int, missing: tuple[str, ...]) -> list[Column]:
-    """Learn the states of columns; ``bins=0`` makes no bins. Rows of weight zero are ignored."""
-    summaries = _measure_columns(source, names, partial(_summarise, missing=missing), ColumnSummary.merge)
+class LearnedColumn(NamedTuple):
+    """What is known of a column, and its states: a column, or why it has none."""
+
+    summary: ColumnSummary
+    column: Column | None
+    problem: str | None
+
+
+def learn_columns(
+    source: RowSource,
+    names: Sequence[str],
+    bins: int,
+    missing: tuple[str, ...],
+    orders: Mapping[str, tuple[str, ...]] | None = None,
+) -> list[LearnedColumn]:
+    """Learn the states of columns. Rows of weight zero are ignored.
+
+    Parameters
+    ----------
+    source : RowSource
+    names : sequence of str
+        The columns to learn.
+    bins : int
+        Number of bins; 0 makes no bins.
+    missing : tuple of str
+        Cells that mean missing.
+    orders : mapping of str to tuple of str, optional
+        The categories from low to high of columns that have an order.
+    """
+    measure = partial(_summarise, missing=missing, orders=dict(orders or {}))
+    summaries = _measure_columns(source, names, measure, ColumnSummary.merge)
     binned = {summary.name for summary in summaries if summary.is_numeric and summary.needs_bins(bins)}
     interval_ends = {
         summary.name: summary.counts.interval_ends
@@ -38,13 +68,17 @@ def learn_columns(source: RowSource, names: Sequence[str], bins: int, missing: t
     streamed = _bins_from_stream(source, interval_ends, bins, missing)
     columns = []
     for summary in summaries:
-        if summary.name in streamed:
-            cuts, centers = streamed[summary.name]
-            columns.append(_binned_column(summary, cuts, centers, _interval_labels(cuts), missing))
-        elif summary.name in binned:
-            columns.append(_column_with_bins(summary, bins, missing))
-        else:
-            columns.append(summary.column_without_bins(missing))
+        try:
+            if summary.name in streamed:
+                cuts, centers = streamed[summary.name]
+                column = _binned_column(summary, cuts, centers, _interval_labels(cuts), missing)
+            elif summary.name in binned:
+                column = _column_with_bins(summary, bins, missing)
+            else:
+                column = summary.column_without_bins(missing)
+            columns.append(LearnedColumn(summary, column, None))
+        except InputError as error:  # all such columns are told at once
+            columns.append(LearnedColumn(summary, None, str(error)))
     return columns
 
 
@@ -70,8 +104,11 @@ def _merge_all(one: list[Any], other: list[Any], merge: Callable[[Any, Any], Any
     return [merge(a, b) for a, b in zip(one, other, strict=True)]
 
 
-def _summarise(batch: RawBatch, name: str, missing: tuple[str, ...]) -> ColumnSummary:
-    return summarise(batch.columns[name], batch.weights, missing)
+def _summarise(
+    batch: RawBatch, name: str, missing: tuple[str, ...], orders: dict[str, tuple[str, ...]]
+) -> ColumnSummary:
+    raw = batch.columns[name]
+    return summarise(replace(raw, order=orders[name]) if name in orders else raw, batch.weights, missing)
 
 
 def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:

@@ -12,7 +12,16 @@ import numpy as np
 from latree._util.files import readable
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.table.raw import RawColumn, check_names, check_same_columns, infinite_value, label_of, order_of, text_array
+from latree.table.raw import (
+    EXACT,
+    RawColumn,
+    check_names,
+    check_same_columns,
+    infinite_value,
+    label_of,
+    order_of,
+    text_array,
+)
 from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
 if TYPE_CHECKING:
@@ -96,7 +105,10 @@ def _raw_column(name: str, cells: Any) -> RawColumn:
     values, has_nulls = cells.dictionary, cells.indices.null_count > 0
     order = order_of(values.to_pylist()) if cells.type.ordered else None
     codes = (cells.indices.fill_null(len(values)) if has_nulls else cells.indices).to_numpy(zero_copy_only=False)
-    return RawColumn(name, _values(name, values, has_nulls), codes.astype(np.min_scalar_type(len(values))), order)
+    exact = pa.types.is_integer(values.type)
+    return RawColumn(
+        name, _values(name, values, has_nulls), codes.astype(np.min_scalar_type(len(values))), order, exact
+    )
 
 
 def _values(name: str, values: Any, has_nulls: bool) -> Any:
@@ -108,6 +120,8 @@ def _values(name: str, values: Any, has_nulls: bool) -> Any:
         numbers = values.to_numpy(zero_copy_only=False)
         if np.isinf(numbers).any():
             raise infinite_value(name)
+        if has_nulls and pa.types.is_integer(kind) and (abs(numbers.astype(np.float64)) >= EXACT).any():
+            return text_array([*map(str, numbers.tolist()), ""])
         return np.append(numbers.astype(np.float64), np.nan) if has_nulls else numbers
     if pa.types.is_boolean(kind) and not has_nulls:
         return values.to_numpy(zero_copy_only=False)

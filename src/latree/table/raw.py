@@ -7,7 +7,7 @@ cell.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from latree.errors import InputError
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)(?!0\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
 # Whole numbers with more digits than this are read as floats; they are beyond what a float can hold.
 _MAX_DIGITS = 300
+# Whole numbers below this are exact as floats.
+EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,20 @@ class RawColumn:
     order : tuple of str or None
         For ordered categories, such as those of an ordered pandas Categorical or a polars Enum: their labels from low
         to high, also of those that no row has. Empty for plain categories, and None if the data do not say.
+    exact : bool
+        Whether texts spell numbers of data that hold numbers: whole ones that no float holds, beside missing cells.
     """
 
     name: str
     values: NDArray[Any]
     codes: NDArray[Any]
     order: tuple[str, ...] | None = None
+    exact: bool = False
+
+    @property
+    def holds_numbers(self) -> bool:
+        """Whether the data hold numbers, not texts or booleans."""
+        return self.exact or self.values.dtype.kind in "iuf"
 
     @property
     def is_text(self) -> bool:
@@ -67,7 +77,7 @@ def label_of(value: Any) -> str:
     if _is_missing_value(value):
         return ""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
     return str(value)
 
 
@@ -95,6 +105,8 @@ def from_texts(name: str, texts: Sequence[str], order: tuple[str, ...] | None = 
     # A new text gets the next number. The loop over cells runs in C, because map and defaultdict call no Python code.
     number_of: defaultdict[str, int] = defaultdict(count().__next__)
     codes = np.fromiter(map(number_of.__getitem__, texts), np.intp, len(texts))
+    if any("\0" in text for text in number_of):
+        raise InputError(f"column {name!r}: a cell has a NUL character: correct it, or make the cell missing")
     return RawColumn(name, text_array(list(number_of)), codes.astype(np.min_scalar_type(len(number_of))), order)
 
 
@@ -119,6 +131,17 @@ def from_values(name: str, values: NDArray[Any]) -> RawColumn:
     return from_texts(name, [label_of(value) for value in values.tolist()])
 
 
+def from_integers(name: str, values: Sequence[Any]) -> RawColumn:
+    """Make a raw column of whole numbers of any size, None where they are missing; no number is rounded."""
+    texts = from_texts(name, list(map(label_of, values)))
+    return RawColumn(name, texts.values, texts.codes, exact=True)
+
+
+def array_names(n_columns: int) -> list[str]:
+    """Return the names of the columns of an array that has none."""
+    return [f"x{j}" for j in range(n_columns)]
+
+
 def from_matrix(matrix: NDArray[Any], names: Sequence[str] | None = None) -> list[RawColumn]:
     """Make raw columns of a two-dimensional NumPy array; columns without names become x0, x1, ..."""
     if matrix.ndim != 2:
@@ -126,12 +149,24 @@ def from_matrix(matrix: NDArray[Any], names: Sequence[str] | None = None) -> lis
             f"expected an array of rows and columns, got one of {matrix.ndim} dimension(s): reshape it to two"
         )
     names = column_names(names, matrix.shape[1], "the array")
-    return [from_values(name, matrix[:, j]) for j, name in enumerate(names)]
+    columns = [from_values(name, np.ma.getdata(matrix)[:, j]) for j, name in enumerate(names)]
+    if not np.ma.is_masked(matrix):
+        return columns
+    return [_with_mask(raw, mask) for raw, mask in zip(columns, np.ma.getmaskarray(matrix).T, strict=True)]
+
+
+def _with_mask(raw: RawColumn, mask: NDArray[np.bool_]) -> RawColumn:
+    """Return a raw column some of whose cells are missing, whatever their values."""
+    if not mask.any():
+        return raw
+    labels = raw.labels()
+    texts = from_texts(raw.name, ["" if hidden else labels[code] for code, hidden in zip(raw.codes, mask, strict=True)])
+    return replace(texts, exact=raw.holds_numbers)
 
 
 def column_names(names: Sequence[str] | None, n_columns: int, where: str) -> list[str]:
     """Return the names that are given for the columns of an array, or x0, x1, ...; raise if they are not good ones."""
-    names = [f"x{j}" for j in range(n_columns)] if names is None else list(map(str, names))
+    names = array_names(n_columns) if names is None else list(map(str, names))
     if len(names) != n_columns:
         raise InputError(f"{where}: {len(names)} names for {n_columns} columns: give one name per column")
     check_names(names, where)
@@ -140,21 +175,34 @@ def column_names(names: Sequence[str] | None, n_columns: int, where: str) -> lis
 
 def from_frame(frame: Any) -> list[RawColumn]:
     """Make raw columns of any data frame that narwhals supports."""
+    check_frame_names(frame)
     try:
-        eager = nw.from_native(frame, eager_only=True)
+        eager: Any = nw.from_native(frame)
     except TypeError:
         raise InputError(
             f"cannot read a table from {type(frame).__name__}: pass a data frame, a 2-D array or the name of a file"
         ) from None
-    check_names([str(name) for name in eager.columns], "the data frame")
+    if isinstance(eager, nw.LazyFrame):
+        eager = eager.collect()
     return [_from_series(str(name), eager.get_column(name)) for name in eager.columns]
+
+
+def check_frame_names(frame: Any) -> None:
+    """Raise if columns of a data frame have the same name; libraries say that in lines that nobody understands."""
+    if not nw.dependencies.is_polars_lazyframe(frame):  # its names are unique, and finding them may take long
+        names = frame.column_names if nw.dependencies.is_pyarrow_table(frame) else getattr(frame, "columns", ())
+        check_names(list(map(str, names)), "the data frame")
 
 
 def _from_series(name: str, series: "nw.Series[Any]") -> RawColumn:
     if series.dtype == nw.Boolean and not series.is_null().any():
         return from_values(name, series.to_numpy().astype(bool))
-    if series.dtype.is_integer() and not series.is_null().any():
-        return from_values(name, series.to_numpy())
+    if series.dtype.is_integer():
+        has_nulls, is_wide = series.is_null().any(), series.dtype in (nw.Int128, nw.UInt128)
+        if not has_nulls and not is_wide:
+            return from_values(name, series.to_numpy())
+        if is_wide or max(abs(series.max() or 0), abs(series.min() or 0)) >= EXACT:
+            return from_integers(name, series.to_list())
     if series.dtype.is_numeric():
         return from_values(name, series.cast(nw.Float64).to_numpy())
     return from_texts(name, [label_of(value) for value in series.to_list()], _order_of_series(series))
@@ -183,9 +231,10 @@ def infinite_value(name: str, where: str = "") -> InputError:
 
 def check_same_columns(path: Path, names: Sequence[str], first: Path, expected: Sequence[str]) -> None:
     """Raise if a file has other columns than the first of several files; their order does not matter."""
+    here, there = set(names), set(expected)
     for name in (*names, *expected):
-        if (name in names) != (name in expected):
-            present, absent = (path, first) if name in names else (first, path)
+        if (name in here) != (name in there):
+            present, absent = (path, first) if name in here else (first, path)
             raise InputError(
                 f"{path}: its columns are not those of {first}: {name!r} is in {present} and not in {absent}; files "
                 "that are read together need the same columns"
@@ -193,11 +242,13 @@ def check_same_columns(path: Path, names: Sequence[str], first: Path, expected: 
 
 
 def check_names(names: list[str], source: str) -> None:
-    """Raise if a column has an empty name, or the name of another one."""
+    """Raise if a column has the name of another one, or no name; the first one, which may be an index, needs none."""
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
-        if not name.strip():
+        if not name.strip() and position > 1:
             raise InputError(f"{source}: column {position} has an empty name: give every column a name")
+        if "\0" in name:
+            raise InputError(f"{source}: the name of column {position} has a NUL character: rename it")
         if name in seen:
             raise InputError(
                 f"{source}: column name {name!r} appears twice (columns {seen[name]} and {position}): rename one"

@@ -1,8 +1,10 @@
 """From data of any supported form to a table of codes."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,14 @@ from latree._util.progress import Progress, no_progress
 from latree._util.text import did_you_mean
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column, are_counted
-from latree.table.discretize import learn_columns
+from latree.table.discretize import LearnedColumn, learn_columns
 from latree.table.encode import Unseen
+from latree.table.findings import Finding, advice, findings_of
 from latree.table.learnable import FEW_STATES
+from latree.table.raw import label_of
 from latree.table.readers import open_source
-from latree.table.sources import Encoder, RawBatch, RowSource, RowWeights, count_rows
+from latree.table.row_names import RowNames
+from latree.table.sources import Encoder, LocalSource, RawBatch, RowSource, RowWeights, count_rows
 from latree.table.table import Table
 
 # Number of bins of a numeric column.
@@ -33,9 +38,14 @@ def as_table(
     names: Sequence[str] | None = None,
     weights: Any = None,
     bins: int = DEFAULT_BINS,
-    missing: Collection[str] = DEFAULT_MISSING,
+    missing: Collection[Any] = DEFAULT_MISSING,
+    missing_also: Collection[Any] = (),
     unseen: Unseen = "error",
     drop: Collection[str] = (),
+    keep: Collection[str] | None = None,
+    identifier: str | None = None,
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    strict: bool = False,
     format: str | None = None,
     counts: bool = False,
     client: Any = None,
@@ -44,7 +54,9 @@ def as_table(
     """Make a table of codes from data of any supported form.
 
     Text, boolean and few whole numbers become categories. Fractions and many whole numbers are cut into quantile bins
-    with about equally many rows. All functions of latree that take data call this one.
+    with about equally many rows. A column that says nothing, because it is constant or has no value, is left out, and
+    ``findings`` of the table says so. All functions of latree that take data call this one. :func:`latree.check` shows
+    what it makes of each column.
 
     Parameters
     ----------
@@ -66,12 +78,22 @@ def as_table(
     bins : int
         Number of quantile bins for a numeric column with fractions, or with more than ``2 * bins`` distinct whole
         numbers. 0 makes every distinct value a category.
-    missing : collection of str
+    missing : collection of str or number
         Cells that mean missing, beside empty ones. Given ``columns`` have their own.
+    missing_also : collection of str or number
+        More cells that mean missing, beside those of ``missing``: ``missing_also=[-99]`` keeps NA and the others.
     unseen : {"error", "missing"}
         What to do with a category that ``columns`` do not have.
     drop : collection of str
         Names of columns to leave out.
+    keep : collection of str, optional
+        Names of the only columns to learn from.
+    identifier : str, optional
+        Name of a column that names the rows: it is not learned from, but reports and scores use it.
+    ordered : mapping of str to sequence, optional
+        For columns of texts that have an order: all their values from low to high, by the name of the column.
+    strict : bool
+        Whether a column that says nothing is refused, not left out.
     format : str, optional
         The format of a file whose ending does not tell it: "csv", "parquet", "sav", "dta", "fasta",
         "phylip", "nexus", "npz" or "mtx".
@@ -103,46 +125,164 @@ def as_table(
     [[0, 1]]
     """
     if isinstance(data, Table):
-        if weights is not None or names is not None or drop or (columns is not None and tuple(columns) != data.columns):
+        changes = weights is not None or names is not None or drop or keep is not None or identifier or ordered
+        if changes or (columns is not None and tuple(columns) != data.columns):
             raise InputError(
                 "a Table has its own columns and weights: to change them, pass the original data instead of the Table"
             )
         return data
-    if not isinstance(bins, int | np.integer):
-        raise InputError(f"bins must be a whole number, not {bins!r}")
-    if bins != 0 and not 2 <= bins <= FEW_STATES:
-        raise InputError(f"bins must be 0 (no bins) or from 2 to {FEW_STATES}, not {bins}")
-    missing, drop = (tuple([texts] if isinstance(texts, str) else texts) for texts in (missing, drop))
+    options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
+    counts = counts if columns is None else are_counted(columns)
+    source = open_data(data, names, weights, options, format=format, counts=counts, client=client, progress=progress)
+    wanted = options.wanted(source)
+    findings: tuple[Finding, ...] = ()
+    with errors_naming(source.where):
+        if columns is None:
+            learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
+            columns, findings = _columns_to_learn_from(learned, strict)
+            columns = [replace(column, description=source.descriptions.get(column.name, "")) for column in columns]
+            wanted = [column.name for column in columns]
+            unseen = "missing"  # only rows of weight zero can have values that the columns do not
+        else:
+            wanted = names_in(source, columns, wanted)
+        rows = source.store(Encoder(tuple(columns), tuple(wanted), unseen), wanted)
+        return Table(tuple(columns), rows, findings, _row_names(data, source, identifier, format))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How columns are chosen and read: the checked arguments of :func:`as_table`."""
+
+    bins: int
+    missing: tuple[str, ...]
+    drop: tuple[str, ...]
+    keep: tuple[str, ...] | None
+    identifier: str | None
+    ordered: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def checked(
+        cls,
+        bins: int,
+        missing: Collection[Any],
+        missing_also: Collection[Any],
+        drop: Collection[str],
+        keep: Collection[str] | None,
+        identifier: str | None,
+        ordered: Mapping[str, Sequence[Any]] | None,
+    ) -> "Options":
+        """Check the arguments as far as that is possible without the data."""
+        if not isinstance(bins, int | np.integer):
+            raise InputError(f"bins must be a whole number, not {bins!r}")
+        if bins != 0 and not 2 <= bins <= FEW_STATES:
+            raise InputError(f"bins must be 0 (no bins) or from 2 to {FEW_STATES}, not {bins}")
+        marks = dict.fromkeys(label_of(mark).strip() for mark in (*_several(missing), *_several(missing_also)))
+        orders = {
+            name: tuple(label_of(value).strip() for value in _several(values))
+            for name, values in (ordered or {}).items()
+        }
+        for name, labels in orders.items():
+            if len(labels) < 2 or len(set(labels)) < len(labels):
+                raise InputError(f"the order of column {name!r}: give two or more different values, from low to high")
+        both = [name for name in _several(drop) if keep is not None and name in _several(keep)]
+        if both:
+            raise InputError(f"column {both[0]!r} is both to keep and to drop: choose one")
+        return cls(
+            int(bins), tuple(marks), _several(drop), None if keep is None else _several(keep), identifier, orders
+        )
+
+    def wanted(self, source: RowSource) -> list[str]:
+        """Return the names of the columns to learn from; raise if a name is not one of the data."""
+        known = set(source.names)
+        uses = [*((name, "to drop") for name in self.drop), *((name, "to keep") for name in self.keep or ())]
+        uses += [(name, "to put in order") for name in self.ordered]
+        uses += [(self.identifier, "that names rows")] if self.identifier is not None else []
+        for name, use in uses:
+            if name not in known:
+                raise no_column(source, name, use)
+        left_out = {*self.drop, self.identifier}
+        kept = known if self.keep is None else set(self.keep)
+        return [name for name in source.names if name in kept and name not in left_out]
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    """Return one text or number, or several, as a tuple."""
+    return (values,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
+
+
+def open_data(
+    data: Any,
+    names: Sequence[str] | None,
+    weights: Any,
+    options: Options,
+    *,
+    format: str | None,
+    counts: bool,
+    client: Any,
+    progress: Progress,
+) -> RowSource:
+    """Return a source of raw rows with their weights."""
     if isinstance(data, list | tuple):
         try:
             data = np.asarray(data)
         except ValueError:
             raise InputError("the data: rows of different lengths: give every row the same number of cells") from None
-    if columns is not None:
-        counts = are_counted(columns)
     source = open_source(data, names, client, progress, format=format, counts=counts)
     if weights is not None:
-        source = _with_weights(source, weights, missing)
-    wanted = _without(source, drop)
-    with errors_naming(source.where):
-        if columns is None:
-            columns = learn_columns(source, wanted, bins, missing)
-            columns = [replace(column, description=source.descriptions.get(column.name, "")) for column in columns]
-            unseen = "missing"  # only rows of weight zero can have values that the columns do not
-        else:
-            wanted = names_in(source, columns, wanted)
-        return Table(tuple(columns), source.store(Encoder(tuple(columns), tuple(wanted), unseen), wanted))
+        source = _with_weights(source, weights, options.missing)
+    return source
+
+
+def _columns_to_learn_from(learned: Sequence[LearnedColumn], strict: bool) -> tuple[list[Column], tuple[Finding, ...]]:
+    """Return the columns that say something, and what is odd about all columns; raise if one cannot be read.
+
+    If all columns say nothing, as in a table of one row, all of them are returned.
+    """
+    found = findings_of(learned)
+    refused = [one for one in found if one.action == "refused"]
+    if refused:
+        problems = "; ".join(f"{one.subject} {one.what}" for one in refused)
+        raise InputError(f"{problems}; to leave such columns out, use {advice(refused)}")
+    left_out = {one.column: one for one in found if one.action == "left out"}
+    columns = [one.column for one in learned if one.column is not None]
+    kept = [column for column in columns if column.name not in left_out]
+    if strict and (nothing := [one for one in left_out.values() if one.kind != "index"]):
+        problems = "; ".join(f"{one.subject} {one.what}" for one in nothing)
+        raise InputError(f"{problems}; drop such columns, or read the data without strict, which leaves them out")
+    if not kept:
+        return [column for column in columns if left_out[column.name].kind != "index"], ()
+    return kept, tuple(found)
+
+
+def _row_names(data: Any, source: RowSource, identifier: str | None, format: str | None) -> RowNames | None:
+    """Return where the names of the rows are."""
+    if identifier is None:
+        return None
+    if not isinstance(source, LocalSource):
+        return RowNames(identifier, source)
+    if isinstance(data, str | Path):
+        return RowNames(identifier, partial(open_source, data, None, format=format))
+    return RowNames(identifier, next(source.batches([identifier])).columns[identifier])
+
+
+def positions_in_array(columns: Sequence[Column], names: Sequence[str]) -> list[int]:
+    """Return where the columns of a model are in an array: in their order, or by name if it has more columns."""
+    if len(names) == len(columns):
+        return list(range(len(names)))
+    position_of = {name: position for position, name in enumerate(names)}
+    if not all(column.name in position_of for column in columns):
+        raise InputError(
+            f"{len(names)} columns where the model has {len(columns)}: pass the same columns in the same order"
+        )
+    return [position_of[column.name] for column in columns]
 
 
 def names_in(source: RowSource, columns: Sequence[Column], names: Sequence[str]) -> list[str]:
     """Return how data with these names call the columns of a model; raise if they lack some."""
     if source.matching == "positions":
-        if len(names) != len(columns):
-            raise InputError(
-                f"{len(names)} columns where the model has {len(columns)}: pass the same columns in the same order"
-            )
-        return list(names)
-    absent = [column.name for column in columns if column.name not in names]
+        return [names[position] for position in positions_in_array(columns, names)]
+    known = set(names)
+    absent = [column.name for column in columns if column.name not in known]
     if source.matching == "items":
         absent = []  # an item that no row has is in none of them
     if len(absent) == 1:
@@ -200,14 +340,6 @@ def _sum_weights(batch: RawBatch) -> tuple[int, float]:
     """Return the number of rows of a batch and the sum of their weights."""
     assert batch.weights is not None
     return len(batch.weights), float(batch.weights.sum())
-
-
-def _without(source: RowSource, drop: Collection[str]) -> list[str]:
-    """Return the names of the columns that are not dropped."""
-    for name in drop:
-        if name not in source.names:
-            raise no_column(source, name, "to drop")
-    return [name for name in source.names if name not in drop]
 
 
 def no_column(source: RowSource, name: str, use: str) -> InputError:

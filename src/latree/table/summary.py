@@ -5,23 +5,24 @@ one in every ``step`` numbers. It divides the numbers into intervals, in which :
 the exact ranks that the cuts depend on. So the cuts are the same as those of all numbers at once.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
 from latree.errors import InputError
 from latree.table.columns import MAX_STATES, Column, Kind
 from latree.table.encode import is_missing, number_label, number_too_large, parse_numbers
-from latree.table.raw import RawColumn, label_of, parse_number, weighted_counts
+from latree.table.raw import EXACT, RawColumn, label_of, parse_number, weighted_counts
 
 # A column with at most this many distinct numbers is counted exactly. A sketch keeps at most this many numbers.
 MAX_NUMBERS = 2**17
 # A new sketch keeps one in this many numbers. The step doubles whenever the sketch gets too large.
 _FIRST_STEP = 128
-# Whole numbers below this are exact as floats.
-_EXACT = 2**53
+# A sketch also keeps this many of the smallest and of the largest numbers: codes for missing cells are among them.
+_N_EXTREMES = 8
 
 
 class NumberCounts(NamedTuple):
@@ -40,11 +41,16 @@ class NumberCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class QuantileSketch:
-    """About one in every ``step`` of the numbers of a column, increasing, and the largest of all."""
+    """About one in every ``step`` of the numbers of a column, and the smallest and the largest ones, increasing."""
 
     numbers: FloatArray
     step: int
-    largest: float
+    extremes: NumberCounts
+
+    @property
+    def largest(self) -> float:
+        """The largest number."""
+        return float(self.extremes.numbers.max(initial=-np.inf))
 
     @property
     def interval_ends(self) -> FloatArray:
@@ -72,6 +78,8 @@ class ColumnSummary:
         The distinct numbers and their weights, or a sketch if there are too many.
     order : tuple of str or None
         Labels of ordered categories from low to high; see :class:`latree.table.raw.RawColumn`.
+    n_present : int
+        The number of rows whose cell is not missing.
     """
 
     name: str
@@ -82,6 +90,7 @@ class ColumnSummary:
     is_whole: bool
     counts: NumberCounts | QuantileSketch
     order: tuple[str, ...] | None
+    n_present: int
 
     def merge(self, other: "ColumnSummary") -> "ColumnSummary":
         """Merge the summaries of two sets of rows."""
@@ -96,7 +105,7 @@ class ColumnSummary:
                 f"column {self.name!r} has other categories, or another order of them, in some places than in others: "
                 "give it the same categories everywhere"
             )
-        merged = ColumnSummary(
+        return ColumnSummary(
             self.name,
             frozenset(kinds) or self.kinds,
             _limit(self.texts | other.texts) if self.texts is not None and other.texts is not None else None,
@@ -105,10 +114,8 @@ class ColumnSummary:
             self.is_whole and other.is_whole,
             _merge_counts(self.counts, other.counts),
             orders.pop() if orders else self.order,
+            self.n_present + other.n_present,
         )
-        if merged.first_text is not None:
-            merged.categories()  # raises as soon as there are too many, not after the last row
-        return merged
 
     @property
     def is_empty(self) -> bool:
@@ -129,12 +136,31 @@ class ColumnSummary:
 
         Categories are never binned.
         """
-        limit = 2 * bins if self.is_whole else 0
-        return (
-            bins > 0
-            and self.order is None
-            and (isinstance(self.counts, QuantileSketch) or len(self.counts.numbers) > limit)
-        )
+        n_values = self.n_values
+        if bins == 0 or self.order is not None:
+            return False
+        if not self.is_whole:
+            return True
+        if isinstance(self.counts, NumberCounts):
+            # Whole numbers that are the same float would be merged: identifiers, which are no quantity.
+            return n_values is not None and 2 * bins < n_values <= len(self.counts.numbers)
+        return bool(abs(self.counts.extremes.numbers).max() < EXACT)
+
+    @property
+    def n_values(self) -> int | None:
+        """The number of distinct values; None if there are too many to count them."""
+        if not self.is_numeric:
+            return None if self.texts is None else len(self.texts)
+        if isinstance(self.counts, QuantileSketch):
+            return None
+        numbers = self.counts.numbers
+        large = abs(numbers) >= EXACT
+        if not large.any():
+            return len(numbers)
+        if self.texts is None:
+            return None
+        labels = {label for text in self.texts if abs(parse_number(label := number_label(text)) or 0) >= EXACT}
+        return int(np.count_nonzero(~large)) + len(labels)
 
     @property
     def kind(self) -> Kind:
@@ -153,7 +179,7 @@ class ColumnSummary:
             is_sketch = isinstance(self.counts, QuantileSketch)
             # Cells that are texts have all their numbers among the texts.
             numbers = [] if is_sketch or "text" in self.kinds else self.counts.numbers.tolist()
-            sort_keys = {label_of(x): x for x in numbers if abs(x) < _EXACT}
+            sort_keys = {label_of(x): x for x in numbers if abs(x) < EXACT}
             sort_keys |= {number_label(text): parse_number(text) or 0 for text in self.texts or ()}
             too_many |= is_sketch
         if too_many or len(sort_keys) > MAX_STATES:
@@ -163,6 +189,11 @@ class ColumnSummary:
             )
         if self.order:
             spelled = [number_label(label) if self.is_numeric else label for label in self.order]
+            if unlisted := sorted(set(sort_keys) - set(spelled)):
+                raise InputError(
+                    f"column {self.name!r} has the value {unlisted[0]!r:.60}, which its order does not list: list all "
+                    "values from low to high, or make such cells missing"
+                )
             sort_keys = {label: place for place, label in enumerate(spelled) if label in sort_keys}
         return sorted(sort_keys, key=sort_keys.__getitem__)
 
@@ -176,29 +207,46 @@ def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ..
     """Return the summary of a batch of a column. Rows of weight zero are ignored."""
     value_weights = weighted_counts(raw.codes, weights, len(raw.values))
     used = value_weights > 0
-    kept = RawColumn(raw.name, raw.values[used], np.empty(0))
+    kept = replace(raw, values=raw.values[used], codes=np.empty(0))
     numbers, first_text, overflow = parse_numbers(kept, missing)
-    present = np.isfinite(numbers)
-    distinct, position = np.unique(numbers[present], return_inverse=True)
-    counts = NumberCounts(distinct, weighted_counts(position, value_weights[used][present], len(distinct)))
+    is_number = np.isfinite(numbers)
+    distinct, position = np.unique(numbers[is_number], return_inverse=True)
+    counts = NumberCounts(distinct, weighted_counts(position, value_weights[used][is_number], len(distinct)))
+    labels = None if kept.holds_numbers and not kept.is_text else kept.labels()
+    present = (
+        is_number if labels is None else np.array([not is_missing(label, missing) for label in labels], dtype=bool)
+    )
+    row_counts = np.bincount(raw.codes if weights is None else raw.codes[weights > 0], minlength=len(raw.values))
     return ColumnSummary(
         raw.name,
-        frozenset(["boolean" if kept.values.dtype == bool else "text" if kept.is_text else "number"]),
-        _distinct_texts(kept, numbers, missing),
+        frozenset(["boolean" if kept.values.dtype == bool else "number" if kept.holds_numbers else "text"]),
+        _distinct_texts(kept, present & (abs(numbers) >= EXACT) if kept.holds_numbers else present),
         first_text,
         overflow,
-        bool(np.all((distinct == np.floor(distinct)) & (abs(distinct) < _EXACT))),
+        bool(np.all((distinct == np.floor(distinct)) & (abs(distinct) < EXACT))) or _are_whole(kept, numbers),
         _limit_counts(counts),
         raw.order,
+        int(row_counts[used][present].sum()),
     )
 
 
-def _distinct_texts(raw: RawColumn, numbers: FloatArray, missing: tuple[str, ...]) -> frozenset[str] | None:
-    if raw.values.dtype.kind in "iuf":  # large whole numbers that are the same float stay apart as texts
-        raw = RawColumn(raw.name, raw.values[abs(numbers) >= _EXACT], raw.codes)
-    if len(raw.values) > 2 * MAX_STATES:
+def _distinct_texts(raw: RawColumn, wanted: NDArray[np.bool_]) -> frozenset[str] | None:
+    """Return the texts of some values; large whole numbers that are the same float stay apart as texts."""
+    if np.count_nonzero(wanted) > 2 * MAX_STATES:
         return None
-    return _limit(frozenset(label for label in raw.labels() if not is_missing(label, missing)))
+    return _limit(frozenset(replace(raw, values=raw.values[wanted]).labels()))
+
+
+def _are_whole(raw: RawColumn, numbers: FloatArray) -> bool:
+    """Return whether all numbers are whole, also large ones, which floats hold only if they end in zeros."""
+    if raw.values.dtype.kind in "iu":
+        return True
+    if not raw.is_text:
+        return False
+    found = (parse_number(text.strip()) for text in raw.values[np.isfinite(numbers)])
+    return all(
+        isinstance(number, int) or (number is not None and number % 1 == 0 and abs(number) < EXACT) for number in found
+    )
 
 
 def _limit(texts: frozenset[str]) -> frozenset[str] | None:
@@ -206,7 +254,7 @@ def _limit(texts: frozenset[str]) -> frozenset[str] | None:
 
 
 def _limit_counts(counts: NumberCounts) -> NumberCounts | QuantileSketch:
-    return counts if len(counts.numbers) <= MAX_NUMBERS else _sketch(counts.numbers)
+    return counts if len(counts.numbers) <= MAX_NUMBERS else _sketch(counts)
 
 
 def _merge_counts(
@@ -214,20 +262,28 @@ def _merge_counts(
 ) -> NumberCounts | QuantileSketch:
     if isinstance(one, NumberCounts) and isinstance(other, NumberCounts):
         return _limit_counts(one.merge(other))
-    sketches = [counts if isinstance(counts, QuantileSketch) else _sketch(counts.numbers) for counts in (one, other)]
+    sketches = [counts if isinstance(counts, QuantileSketch) else _sketch(counts) for counts in (one, other)]
     # Bring both to the larger step. Steps are powers of two times the first one.
     step = max(sketch.step for sketch in sketches)
     numbers = np.concatenate([sketch.numbers[:: step // sketch.step] for sketch in sketches])
-    return _thinned(np.sort(numbers), step, max(sketch.largest for sketch in sketches))
+    return _thinned(np.sort(numbers), step, _extremes(sketches[0].extremes.merge(sketches[1].extremes)))
 
 
-def _sketch(numbers: FloatArray) -> QuantileSketch:
+def _sketch(counts: NumberCounts) -> QuantileSketch:
     """Return a sketch of distinct numbers, increasing: the middle one of every ``_FIRST_STEP``."""
-    return _thinned(numbers[_FIRST_STEP // 2 :: _FIRST_STEP], _FIRST_STEP, float(numbers.max(initial=-np.inf)))
+    return _thinned(counts.numbers[_FIRST_STEP // 2 :: _FIRST_STEP], _FIRST_STEP, _extremes(counts))
 
 
-def _thinned(numbers: FloatArray, step: int, largest: float) -> QuantileSketch:
+def _extremes(counts: NumberCounts) -> NumberCounts:
+    """Return the smallest and the largest numbers."""
+    if len(counts.numbers) <= 2 * _N_EXTREMES:
+        return counts
+    ends = np.r_[:_N_EXTREMES, -_N_EXTREMES:0]
+    return NumberCounts(counts.numbers[ends], counts.weights[ends])
+
+
+def _thinned(numbers: FloatArray, step: int, extremes: NumberCounts) -> QuantileSketch:
     """Return a sketch of these numbers, of which every second one is removed until they are few enough."""
     while len(numbers) > MAX_NUMBERS:
         numbers, step = numbers[::2], 2 * step
-    return QuantileSketch(numbers, step, largest)
+    return QuantileSketch(numbers, step, extremes)

@@ -16,7 +16,9 @@ from latree.errors import InputError
 from latree.table.chunks import Block, Sums, missing_code
 from latree.table.columns import Column
 from latree.table.encode import MISSING, code_type
+from latree.table.findings import Finding, find_duplicates
 from latree.table.memory import LocalRows, MemoryRows, ProgressRows, Rows
+from latree.table.row_names import RowNames
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -32,6 +34,10 @@ class Table:
         Name, states and kind of each column.
     rows : Rows
         Where the codes are; use :meth:`sum` and :meth:`map` to read them.
+    findings : tuple of Finding
+        What is odd about the columns of the data that the table was learned from, also of those that were left out.
+    row_names : RowNames or None
+        The column that names the rows, if there is one; see :meth:`names_of_rows`.
 
     Examples
     --------
@@ -47,6 +53,8 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: Rows
+    findings: tuple[Finding, ...] = ()
+    row_names: RowNames | None = None
 
     @classmethod
     def from_codes(cls, columns: Iterable[Column], codes: NDArray[Any], weights: FloatArray | None = None) -> "Table":
@@ -120,6 +128,11 @@ class Table:
         """Number of missing cells of each column."""
         return self.rows.n_missing
 
+    @cached_property
+    def oddities(self) -> tuple[Finding, ...]:
+        """What is odd about the columns: the findings, and columns that say the same as an earlier one."""
+        return (*self.findings, *find_duplicates(self))
+
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic over blocks of rows.
 
@@ -178,7 +191,22 @@ class Table:
         >>> as_table([["a"], ["b"], ["c"]]).take(np.array([2, 0])).decode()
         {'x0': ['c', 'a']}
         """
-        return replace(self, rows=MemoryRows.from_block(self.rows.fetch(rows)))
+        return replace(self, rows=MemoryRows.from_block(self.rows.fetch(rows)), row_names=None)
+
+    def names_of_rows(self, rows: IntArray) -> list[str]:
+        """Return what rows are called: their cells in the column of identifiers, or else their numbers, from 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from latree import as_table
+        >>> cells = [["ann", 1, 2], ["bob", 2, 2], ["cleo", 1, 1]]
+        >>> as_table(cells, names=["person", "a", "b"], identifier="person").names_of_rows(np.array([2, 0]))
+        ['cleo', 'ann']
+        >>> as_table(cells, drop=["x0"]).names_of_rows(np.array([2, 0]))
+        ['3', '1']
+        """
+        return [str(row + 1) for row in rows.tolist()] if self.row_names is None else self.row_names.of(rows)
 
     @cached_property
     def distinct(self) -> "Table":
@@ -186,11 +214,12 @@ class Table:
 
         If that would save little, the rows stay as they are.
         """
-        return replace(self, rows=self.rows.distinct())
+        return replace(self, rows=self.rows.distinct(), row_names=None)
 
     def subsample(self, max_rows: int, random_state: RandomState) -> "Table":
         """Return a table in memory of all rows, or of ``max_rows`` random ones if there are more, in their order."""
-        return replace(self, rows=MemoryRows.from_block(self.subsample_block(max_rows, random_state)))
+        sample = MemoryRows.from_block(self.subsample_block(max_rows, random_state))
+        return replace(self, rows=sample, row_names=None)
 
     def subsample_block(self, max_rows: int, random_state: RandomState) -> Block:
         """Return all rows as one block in memory, or ``max_rows`` random ones if there are more, in their order."""

@@ -1,21 +1,22 @@
-"""Reading CSV and TSV files, plain or gzipped."""
+"""Reading CSV and TSV files, plain or gzipped, in UTF-8 or UTF-16, with decimal points or commas."""
 
 import csv
 import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from latree._util.files import readable
+from latree._util.files import readable, text_encoding
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.table.raw import RawColumn, check_names, check_same_columns, from_texts
+from latree.table.raw import RawColumn, check_names, check_same_columns, from_texts, parse_number, text_array
 from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
 if TYPE_CHECKING:
@@ -25,6 +26,13 @@ _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 # The largest text that is read as a whole; a small gzipped file may hold much more.
 _MAX_TEXT = 2**29
 _BAD_GZIP = "not a whole gzip file: copy or download it again"
+# Longer lines, and more blank lines one after the other, are not those of a table: the file would never end.
+_MAX_LINE = 2**24
+_MAX_BLANK = 10**6
+# Rows that tell which columns have decimal commas, and the most texts among their cells that are no numbers.
+_SNIFFED_ROWS = 1000
+_MAX_MARKS = 3
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 
 
 def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
@@ -38,12 +46,15 @@ def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progr
             raise InputError(
                 f"{path}: its columns are in another order than those of {paths[0]}: put them in the same order"
             )
-    return file_source(where, headers[0], partial(_read_batches, paths, progress))
+    return file_source(where, headers[0], partial(_read_batches, paths, _decimal_commas(paths[0]), progress))
 
 
-def _read_batches(paths: Sequence[Path], progress: Progress, names: Names) -> Iterator[list[RawColumn]]:
+def _read_batches(
+    paths: Sequence[Path], commas: Collection[str], progress: Progress, names: Names
+) -> Iterator[list[RawColumn]]:
     """Read columns batch by batch, and report the number of bytes that are read."""
     sizes = [path.stat().st_size for path in paths]
+    wanted = None if names is None else set(names)
     for number, path in enumerate(paths):
         with _open(path) as stream:
             header, reader = _reader(path, stream)
@@ -54,8 +65,35 @@ def _read_batches(paths: Sequence[Path], progress: Progress, names: Names) -> It
                 is_first = False
                 columns = zip(*batch, strict=True) if batch else [()] * len(header)
                 named = zip(header, columns, strict=True)
-                yield [from_texts(name, cells) for name, cells in named if names is None or name in names]
+                raw = [from_texts(name, cells) for name, cells in named if wanted is None or name in wanted]
+                yield [_with_points(column) if column.name in commas else column for column in raw]
                 progress(sum(sizes[:number]) + _bytes_read(stream), sum(sizes))
+
+
+def _decimal_commas(path: Path) -> frozenset[str]:
+    """Return the columns whose numbers have decimal commas, by the first rows of a file.
+
+    There are none in files whose cells are separated by commas: there, 1,5 in quotes may mean the answers 1 and 5.
+    """
+    with _open(path) as stream:
+        header, reader = _reader(path, stream)
+        if _delimiter(reader) == ",":
+            return frozenset()
+        rows = islice(_checked_rows(path, reader, len(header)), _SNIFFED_ROWS)
+        columns = zip(header, zip(*rows, strict=True), strict=False)
+        return frozenset(name for name, cells in columns if _has_decimal_commas(set(cells)))
+
+
+def _has_decimal_commas(texts: set[str]) -> bool:
+    others = {text for text in texts if text.strip() and parse_number(text.strip()) is None}
+    commas = {text for text in others if _DECIMAL_COMMA.fullmatch(text)}
+    return bool(commas) and len(others) - len(commas) <= _MAX_MARKS
+
+
+def _with_points(raw: RawColumn) -> RawColumn:
+    """Return a column of texts with a decimal point in place of each decimal comma."""
+    texts = [text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text for text in raw.values]
+    return replace(raw, values=text_array(texts))
 
 
 def _bytes_read(stream: TextIO) -> int:
@@ -112,27 +150,57 @@ def delimiter_of(path: Path | None) -> str:
 
 
 def _reader(path: Path, stream: TextIO) -> tuple[list[str], "_csv.Reader"]:
-    """Read the header, and return it with a reader of the rows."""
+    """Read the header, and return it with a reader of the rows. Blank lines before the header are skipped."""
+    lines = _lines(path, stream)
+    first: list[str] = []
+    while (not first or not first[-1].strip()) and (line := next(lines, None)) is not None:
+        first.append(line)
     # The delimiter is the candidate that occurs most often in the first line, outside of quotes.
-    first = stream.readline()
-    stream.seek(0)
     delimiters = "\t,;" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ",;\t"
-    unquoted = re.sub(r'"[^"]*"', "", first)
-    reader = csv.reader(stream, delimiter=max(delimiters, key=unquoted.count), strict=True)
-    header = [name.strip() for name in next(reader, [])]
+    unquoted = re.sub(r'"[^"]*"', "", first[-1] if first else "")
+    reader = csv.reader(chain(first, lines), delimiter=max(delimiters, key=unquoted.count), strict=True)
+    header = [name.strip() for name in next(filter(any, reader), [])]
     if not header:
         raise InputError(f"{path}: the file is empty; the first line must name the columns")
     check_names(header, str(path))
     return header, reader
 
 
+def _delimiter(reader: "_csv.Reader") -> str:
+    return str(reader.dialect.delimiter)
+
+
+def _lines(path: Path, stream: TextIO) -> Iterator[str]:
+    """Yield the lines of a file; raise if it is not a text file, or would not end."""
+    n_blank = 0
+    for number, line in enumerate(iter(partial(stream.readline, _MAX_LINE), ""), start=1):
+        if "\0" in line:
+            raise InputError(
+                f"{path}: line {number} has a NUL byte: it is no text file, or is damaged, or is UTF-16 without a byte "
+                "order mark; save it as UTF-8"
+            )
+        if len(line) == _MAX_LINE:
+            raise InputError(
+                f"{path}: line {number} has more than {_MAX_LINE} characters: it is no table; check where lines end"
+            )
+        n_blank = 0 if len(line) > 2 else n_blank + 1
+        if n_blank > _MAX_BLANK:
+            raise InputError(f"{path}: line {number} ends more than {_MAX_BLANK} blank lines: remove them")
+        yield line
+
+
 def _checked_rows(path: Path, reader: "_csv.Reader", width: int) -> Iterator[list[str]]:
     """Yield the rows that are not blank; raise if one has too few or too many cells."""
     for number, row in enumerate((row for row in reader if row), start=1):
         if len(row) != width:
+            hint = ": add or remove cells, or put quotes around cells that hold a delimiter"
+            if number == 1 and len(row) == width + 1:
+                hint = (
+                    ": name all columns; R writes such files with row.names=TRUE, use write.csv(..., row.names=FALSE)"
+                )
             raise InputError(
-                f"{path}: data row {number} (line {reader.line_num}) has {len(row)} cells where the header has {width}"
-                ": add or remove cells, or put quotes around cells that hold a delimiter"
+                f"{path}: data row {number} (line {reader.line_num}) has {len(row)} cells where the header has "
+                f"{width}{hint}"
             )
         yield row
 
@@ -140,13 +208,15 @@ def _checked_rows(path: Path, reader: "_csv.Reader", width: int) -> Iterator[lis
 @contextmanager
 def _open(path: Path) -> Iterator[TextIO]:
     """Open a file for reading; what is wrong with it becomes an InputError of one line."""
-    opener = gzip.open if _is_gzipped(path) else open
+    opener: Any = gzip.open if _is_gzipped(path) else open
     with readable(path):
         try:
-            with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+            with opener(path, "rb") as binary:
+                encoding = text_encoding(binary.read(4))
+            with opener(path, "rt", encoding=encoding, newline="") as stream:
                 yield stream
         except UnicodeDecodeError:
-            raise InputError(f"{path}: {_first_bad_line(path)}") from None
+            raise InputError(f"{path}: {_first_bad_line(path, encoding)}") from None
         except _GZIP_ERRORS:
             raise InputError(f"{path}: {_BAD_GZIP}") from None
         except csv.Error as error:
@@ -157,8 +227,10 @@ def _is_gzipped(path: Path) -> bool:
     return path.name.lower().endswith(".gz")
 
 
-def _first_bad_line(path: Path) -> str:
+def _first_bad_line(path: Path, encoding: str) -> str:
     """Return a message that names the first line that is not UTF-8."""
+    if not encoding.startswith("utf-8"):
+        return f"not whole {encoding.upper()} text, as which it begins; save the file as UTF-8"
     try:
         with gzip.open(path, "rb") if _is_gzipped(path) else open(path, "rb") as stream:
             for number, line in enumerate(stream, start=1):

@@ -22,6 +22,7 @@ Rules where the format leaves a choice:
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -204,9 +205,9 @@ class _Reader:
         if self.groups or self.last is not None or not self.nodes:
             raise InputError("not a Newick tree: no ';' at the end")
         names = [node.name for node in self.nodes if node.name is not None]
-        if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"not a Newick tree: the name {twice!r:.40} appears twice")
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise InputError(f"not a Newick tree: the name {name!r:.40} appears {times} times: names must differ")
         ordered = sorted(self.nodes, key=lambda node: node.name is None)  # stable: observed nodes first
         number = {id(node): i for i, node in enumerate(ordered)}
         below = [(node, child) for node in self.nodes for child in node.children]

@@ -1,0 +1,36 @@
+"""The command that says what is in a table, before a fit."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from latree.cli import common, reading
+
+
+@click.command()
+@click.argument("data", type=common.file)
+@reading.options
+@common.as_json
+def check(data: Path, as_json: bool, **options: Any) -> None:
+    """Say what a table would be taken for, what looks odd, and what to type.
+
+    DATA is a table as for `latree fit`. For each column: what it is taken for, its number of states, their order, and
+    how many cells are missing. Then what a fit would leave out or refuse, and why; identifiers, dates, running numbers,
+    duplicates of other columns, and numbers such as -99 that may mean missing. Nothing is learned or written.
+
+    Example: latree check data.csv
+    """
+    from latree._util.files import to_json
+    from latree._util.terminal import progress_bars
+    from latree.table import check as check_table
+
+    arguments = reading.arguments(data, options)
+    arguments.pop("strict")
+    with progress_bars(not as_json) as stages:
+        found = check_table(data, progress=stages("Reading the table"), **arguments)
+    command = common.command_line(str(data), name="fit", more=found.advice)
+    if as_json:
+        click.echo(to_json({**found.to_dict(), "command": command}), nl=False)
+    else:
+        click.echo(f"{found}\n\nTo fit a model{', with what helps' if found.advice else ''}:\n  {command}")

@@ -1,0 +1,132 @@
+"""How commands that learn from a table read it: the options, and what is odd about the data."""
+
+import csv
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from latree.cli import common
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree.table import Table
+
+_OPTIONS = (
+    click.option(
+        "--bins",
+        type=common.Whole(0, 64),
+        default=10,
+        show_default=True,
+        help="Quantile bins of numeric columns with many values; 0 for none.",
+    ),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="TEXTS",
+        help="Texts or numbers that mark missing cells, separated by commas; they replace NA, N/A, NaN and null.",
+    ),
+    click.option(
+        "--missing-also",
+        multiple=True,
+        metavar="TEXTS",
+        help="More texts or numbers that mark missing cells, beside NA and the others: --missing-also -99,?",
+    ),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMNS",
+        help="Columns to leave out, separated by commas; a name with a comma in double quotes. Repeatable.",
+    ),
+    click.option("--keep", multiple=True, metavar="COLUMNS", help="The only columns to learn from, like --drop."),
+    click.option(
+        "--id",
+        "identifier",
+        metavar="COLUMN",
+        help="A column that names the rows: not learned from, but shown in the report and by transform and score.",
+    ),
+    click.option(
+        "--ordered",
+        multiple=True,
+        metavar="COLUMN=LOW,...,HIGH",
+        help="A column of texts that has an order: all its values from low to high. Repeatable.",
+    ),
+    click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows."),
+    common.data_format,
+    click.option(
+        "--names",
+        type=common.file,
+        help="Text file with one name per line, for the columns of a sparse matrix (.npz or .mtx).",
+    ),
+    click.option(
+        "--counts",
+        is_flag=True,
+        help="Use the numbers of a sparse matrix; by default only whether they are zero.",
+    ),
+    click.option("--strict", is_flag=True, help="Refuse columns that say nothing, which are left out otherwise."),
+)
+# The names of the options as arguments of Python.
+_NAMES = ("bins", "missing", "missing_also", "drop", "keep", "identifier", "ordered", "weights", "strict")
+_NAMES_OF_FORMATS = ("format", "names", "counts")
+
+
+def options(command: Any) -> Any:
+    """Add the options to a command; it passes their values to :func:`arguments`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def arguments(data: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """Take the options out of the values of a command, and return them as arguments of ``as_table``."""
+    from latree._util.files import read_text
+    from latree.table.readers import open_source
+
+    taken = {key: values.pop(key) for key in (*_NAMES, *_NAMES_OF_FORMATS)}
+    if taken["names"] is not None:
+        taken["names"] = read_text(taken["names"]).splitlines()
+    given = {key: taken.pop(key) for key in ("missing", "missing_also", "drop", "keep", "ordered")}
+    if not any(given.values()):
+        return taken
+    known = (
+        open_source(data, taken["names"], format=taken["format"]).names
+        if any(given[key] for key in ("drop", "keep", "ordered"))
+        else ()
+    )
+    for key in ("missing", "missing_also"):
+        if given[key]:
+            taken[key] = [text for one in given[key] for text in split(one)]
+    for key in ("drop", "keep"):
+        if given[key]:
+            taken[key] = [name for one in given[key] for name in split(one, known)]
+    if given["ordered"]:
+        taken["ordered"] = dict(_order(one, known) for one in given["ordered"])
+    return taken
+
+
+def split(text: str, known: Iterable[str] = ()) -> list[str]:
+    """Return the names in a list that is separated by commas; a text that is a known name is that one."""
+    if text in known or not text:
+        return [text]
+    return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True))]
+
+
+def _order(text: str, known: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the column and the values of an option like ``size=small,large``."""
+    # The name of a column may have an equals sign: take the longest name that fits.
+    names = [name for name in known if text.startswith(f"{name}=")]
+    name, equals, values = (
+        (max(names, key=len), "=", text[len(max(names, key=len)) + 1 :]) if names else text.partition("=")
+    )
+    if not equals or not values:
+        raise InputError(f"--ordered {text!r:.60}: give a column and its values from low to high, as size=small,large")
+    return name, split(values)
+
+
+def tell_oddities(table: "Table", refused: Collection[str]) -> None:
+    """Say what is odd about the columns of a table before anything is learned from it, but for those to be refused."""
+    from latree.table.findings import sentences
+
+    for sentence in sentences(one for one in table.oddities if one.column not in refused):
+        click.echo(f"note: {sentence}", err=True)

@@ -1,0 +1,301 @@
+"""What a table is taken for, before anything is learned from it: every column, what is odd, and what helps."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from textwrap import wrap
+from typing import Any
+
+from latree._util.frames import make_frame
+from latree._util.progress import Progress, no_progress
+from latree._util.text import one_line, plural, shortened
+from latree.errors import InputError
+from latree.table.columns import DEFAULT_MISSING, Column
+from latree.table.discretize import learn_columns
+from latree.table.findings import Finding, advice, findings_of, sentences
+from latree.table.learnable import find_problems
+from latree.table.reading import DEFAULT_BINS, Options, errors_naming, open_data
+from latree.table.sources import Encoder, count_rows
+from latree.table.table import Table
+
+# Most columns of the table of columns in words, and the widest names in it.
+_MAX_LINES = 60
+_MAX_NAME = 24
+# Labels of states that are listed for a column.
+_MAX_LABELS = 12
+_WIDTH = 80
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What a column is taken for.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    taken_for : str
+        In words: "whole numbers", "10 bins of numbers", "texts", "texts in order", "left out: constant" and so on.
+    states : int or None
+        The number of states; None for a column that is not learned from.
+    ordered : bool or None
+        Whether the states are in an order from low to high.
+    missing : int
+        The number of missing cells.
+    labels : tuple of str
+        The labels of the states in their order; of many states the first ones.
+    """
+
+    column: str
+    taken_for: str
+    states: int | None
+    ordered: bool | None
+    missing: int
+    labels: tuple[str, ...] = ()
+
+
+def column_facts(table: Table) -> list[ColumnFacts]:
+    """Return what each column of a table is taken for; columns that were left out come last."""
+    facts = [_of_column(column, n) for column, n in zip(table.columns, table.n_missing.tolist(), strict=True)]
+    left_out = [one for one in table.findings if one.action == "left out"]
+    return [*facts, *(_not_learned(one, table.n_rows if one.kind == "empty" else 0) for one in left_out)]
+
+
+def _of_column(column: Column, n_missing: int) -> ColumnFacts:
+    if column.cuts is not None:
+        taken_for = f"{column.n_states} bins of numbers"
+    elif column.kind == "text":
+        taken_for = "texts in order" if column.ordered else "texts"
+    else:
+        taken_for = {"boolean": "true or false", "integer": "whole numbers", "number": "numbers"}[column.kind]
+    labels = column.categories[:_MAX_LABELS]
+    return ColumnFacts(column.name, taken_for, column.n_states, column.ordered, n_missing, labels)
+
+
+def _not_learned(finding: Finding, n_missing: int) -> ColumnFacts:
+    return ColumnFacts(finding.column, f"{finding.action}: {finding.kind}", None, None, n_missing)
+
+
+@dataclass(frozen=True)
+class Check:
+    """What :func:`check` finds: print it, or use its parts.
+
+    Attributes
+    ----------
+    source : str
+        Name of the data.
+    n_rows : int
+        Number of rows.
+    columns : tuple of ColumnFacts
+        What each column is taken for, in the order of the data.
+    findings : tuple of Finding
+        What is odd: columns that are left out or would be refused, identifiers, dates, codes for missing cells,
+        duplicates; each with the option that helps.
+
+    Examples
+    --------
+    >>> import latree
+    >>> found = latree.check([[1, "x"], [2, "x"], [1, "x"]])
+    >>> [(one.column, one.taken_for) for one in found.columns]
+    [('x0', 'whole numbers'), ('x1', 'left out: constant')]
+    """
+
+    source: str
+    n_rows: int
+    columns: tuple[ColumnFacts, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def advice(self) -> str:
+        """The options of ``latree fit`` that follow from what is odd, such as ``--drop id --missing-also -99``."""
+        return advice(self.findings)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the facts as a data frame with one row per column of the data.
+
+        Parameters
+        ----------
+        backend : str, optional
+            The library of the frame: "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Examples
+        --------
+        >>> import latree
+        >>> latree.check([[1, "a"], [2, "b"], [1, None]]).to_frame("pandas")[["column", "states", "missing"]]
+          column  states  missing
+        0     x0       2        0
+        1     x1       2        1
+        """
+        rows = [{**asdict(one), "labels": ", ".join(one.labels), "odd": self._odd(one.column)} for one in self.columns]
+        names = ("column", "taken_for", "states", "ordered", "missing", "labels", "odd")
+        return make_frame({name: [row[name] for row in rows] for name in names}, backend)
+
+    def _odd(self, column: str) -> str:
+        return "; ".join(one.what for one in self.findings if one.column == column)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all facts as plain data for JSON.
+
+        Examples
+        --------
+        >>> import latree
+        >>> sorted(latree.check([[1, "a"], [2, "b"]]).to_dict())
+        ['advice', 'columns', 'findings', 'n_rows', 'source']
+        """
+        columns = [{**asdict(one), "labels": list(one.labels)} for one in self.columns]
+        findings = [one.to_dict() for one in self.findings]
+        return {
+            "source": self.source,
+            "n_rows": self.n_rows,
+            "columns": columns,
+            "findings": findings,
+            "advice": self.advice,
+        }
+
+    def __str__(self) -> str:
+        """Return the facts in words, for a terminal of 80 columns."""
+        refused = {one.column for one in self.findings if one.action == "refused"}
+        n_learned = sum(one.states is not None and one.column not in refused for one in self.columns)
+        lines = [
+            f"{self.source}: {plural(self.n_rows, 'row')}, {plural(len(self.columns), 'column')}, "
+            f"{'all' if n_learned == len(self.columns) else n_learned} of them to learn from",
+            "",
+            *self._table(),
+        ]
+        titles = (("A fit leaves out", "left out"), ("A fit would refuse", "refused"), ("Looks odd", "kept"))
+        for title, action in titles:
+            if found := [one for one in self.findings if one.action == action]:
+                lines += ["", f"{title}:"]
+                for sentence in sentences(found):
+                    lines += wrap(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+        return "\n".join(lines if self.findings else [*lines, "", "Nothing looks odd."])
+
+    def _table(self) -> list[str]:
+        shown = self.columns[:_MAX_LINES]
+        names = [shortened(one.column, _MAX_NAME) if one.column else "(no name)" for one in shown]
+        width = max([len("column"), *map(len, names)])
+        kinds = max([len("taken for"), *(len(one.taken_for) for one in shown)])
+        lines = [f"{'column':{width}}  {'taken for':{kinds}}  states  missing  values".rstrip()]
+        for name, one in zip(names, shown, strict=True):
+            n_states = "-" if one.states is None else str(one.states)
+            start = f"{name:{width}}  {one.taken_for:{kinds}}  {n_states:>6}  {one.missing:>7}"
+            lines.append(f"{start}  {_labels(one, _WIDTH - len(start) - 2)}".rstrip())
+        if len(self.columns) > len(shown):
+            lines.append(f"and {plural(len(self.columns) - len(shown), 'more column')} (--json lists all)")
+        return lines
+
+
+def _labels(facts: ColumnFacts, width: int) -> str:
+    """Return the labels of the states in their order, as far as there is room; < stands between ordered ones."""
+    between = " < " if facts.ordered and not facts.taken_for.endswith("bins of numbers") else ", "
+    if not facts.labels:
+        return ""
+    text = ""
+    for place, label in enumerate(map(one_line, facts.labels)):
+        longer = text + (between if text else "") + label
+        rest = "" if place + 1 == facts.states else f"{between.rstrip()} ..."
+        if len(longer + rest) > width:
+            return f"{text}{between.rstrip()} ..." if text else shortened(label, max(width, 1))
+        text = longer
+    return text if len(facts.labels) == facts.states else f"{text}{between.rstrip()} ..."
+
+
+def check(
+    data: Any,
+    *,
+    names: Sequence[str] | None = None,
+    weights: Any = None,
+    bins: int = DEFAULT_BINS,
+    missing: Collection[Any] = DEFAULT_MISSING,
+    missing_also: Collection[Any] = (),
+    drop: Collection[str] = (),
+    keep: Collection[str] | None = None,
+    identifier: str | None = None,
+    ordered: Mapping[str, Sequence[Any]] | None = None,
+    format: str | None = None,
+    counts: bool = False,
+    client: Any = None,
+    progress: Progress = no_progress,
+) -> Check:
+    """Return what each column of a table would be taken for, what is odd about it, and what helps.
+
+    Use it before a fit: it reads the data as a fit does, with the same arguments, and learns nothing. It refuses no
+    column, but says which ones a fit would leave out or refuse.
+
+    Parameters
+    ----------
+    data : data frame, 2-D array, or path of a file
+        See :func:`latree.as_table`, which explains all arguments.
+
+    Returns
+    -------
+    Check
+        Print it, or use its ``columns``, ``findings``, ``to_frame()`` and ``to_dict()``.
+
+    Examples
+    --------
+    >>> import latree
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [31, 24, 999, 45, 24] * 9, "answer": list("ynyyn") * 9, "country": "LU"})
+    >>> print(latree.check(frame))
+    the data frame: 45 rows, 3 columns, 2 of them to learn from
+    <BLANKLINE>
+    column   taken for           states  missing  values
+    age      whole numbers            4        0  24 < 31 < 45 < 999
+    answer   texts                    2        0  n, y
+    country  left out: constant       -        0
+    <BLANKLINE>
+    A fit leaves out:
+    - A column that says nothing is left out: 'country' (every cell is 'LU').
+    <BLANKLINE>
+    Looks odd:
+    - 'age' has 999 in 9 rows, far from its other values (24 to 45), as codes for
+      missing cells are. To make such cells missing, use --missing-also 999.
+    """
+    if isinstance(data, Table):
+        raise InputError("a Table is encoded already: pass the original data to check them")
+    options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
+    source = open_data(data, names, weights, options, format=format, counts=counts, client=client, progress=progress)
+    wanted = options.wanted(source)
+    with errors_naming(source.where):
+        learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
+        findings = findings_of(learned)
+        not_learned = {one.column: one for one in findings if one.action != "kept"}
+        columns = [one.column for one in learned if one.column is not None and one.summary.name not in not_learned]
+        kept = [column.name for column in columns]
+        rows = source.store(Encoder(tuple(columns), tuple(kept), "missing"), kept)
+        n_rows = source.reduce(_count, _add, source.names[:1])
+    table = Table(tuple(columns), rows, tuple(findings))
+    facts = {one.column: one for one in column_facts(table) if one.states is not None}
+    for one in learned:
+        if found := not_learned.get(one.summary.name):
+            facts[found.column] = _not_learned(found, n_rows - one.summary.n_present)
+    for name in source.names:
+        if name not in facts:
+            role = "names of the rows" if name == identifier else "dropped" if name in options.drop else "not kept"
+            facts[name] = ColumnFacts(name, role, None, None, 0)
+    everything = _with_problems(table) if columns else findings
+    for found in everything:
+        if found.action == "refused":
+            facts[found.column] = replace(facts[found.column], taken_for=f"refused: {found.kind}", ordered=None)
+    return Check(source.where, n_rows, tuple(facts[name] for name in source.names), tuple(everything))
+
+
+def _count(batch: Any) -> int:
+    return count_rows(batch.columns.values())
+
+
+def _add(one: int, other: int) -> int:
+    return one + other
+
+
+def _with_problems(table: Table) -> list[Finding]:
+    """Return all that is odd about a table; what is a reason to refuse a column says so."""
+    problems = {one.column: one for one in find_problems(table)}
+    found = []
+    for one in table.oddities:
+        if one.column in problems and one.kind in ("identifier", "running number", "date"):
+            problems.pop(one.column)
+            found.append(replace(one, action="refused"))
+        else:
+            found.append(one)
+    return [*found, *problems.values()]

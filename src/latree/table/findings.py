@@ -1,0 +1,340 @@
+"""What is odd about columns, and what to do about it: columns that say nothing, identifiers, dates, codes for missing.
+
+Most is found in the summary of a column (:mod:`latree.table.summary`), before its cells are encoded.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.text import plural, quoted
+from latree.table.chunks import Block, missing_code
+from latree.table.columns import Column
+from latree.table.discretize import LearnedColumn
+from latree.table.raw import label_of, parse_number
+from latree.table.summary import ColumnSummary, NumberCounts
+
+if TYPE_CHECKING:
+    from latree.table.table import Table
+
+Kind: TypeAlias = Literal[
+    "empty",
+    "constant",
+    "index",
+    "unreadable",
+    "many values",
+    "identifier",
+    "running number",
+    "date",
+    "code",
+    "mark",
+    "decimal comma",
+    "duplicate",
+]
+Action: TypeAlias = Literal["left out", "refused", "kept"]
+
+# Names that pandas gives to an index without a name: in a file, and in a frame that is read from such a file.
+INDEX_NAMES = ("", "Unnamed: 0")
+# Texts that all differ, and numbers without a gap, are identifiers in tables of at least this many rows.
+_MIN_ROWS = 20
+# Other whole numbers that all differ are identifiers in tables of at least this many rows: few measured ones may differ
+# by chance.
+_MIN_ROWS_WITH_GAPS = 100
+# An index that starts again in every file has more values than this.
+_MIN_INDEX = 20
+# Texts of a column that are looked at.
+_MAX_TEXTS = 1000
+# A column of numbers has at most this many marks, such as "?", that are no numbers.
+_MAX_MARKS = 3
+# If marks are words, such as "none", it has at least this many numbers for each.
+_MIN_NUMBERS_PER_WORD = 3
+# Numbers like 20240131 are dates if there are at least this many.
+_MIN_DATES = 5
+# Codes for missing cells are above or below the other values by more than this many times the range of these.
+_MIN_GAP = 1
+# Duplicates are searched among columns with at most this many states.
+_MAX_STATES = 256
+# Most columns that one sentence names.
+_MAX_NAMED = 20
+
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
+    r" ?(Z|UTC|[+-]\d{2}:?\d{2})?"
+)
+_CODE = re.compile(r"-?(9+[789]?|8+|7+)|-[1-9]")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something odd about a column.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    kind : str
+        What it is: "empty", "constant", "index", "unreadable", "many values", "identifier", "running number", "date",
+        "code" (a number that means missing), "mark" (a text among numbers), "decimal comma" or "duplicate".
+    what : str
+        The same in words; the name of the column is the subject of the sentence.
+    action : {"left out", "refused", "kept"}
+        What happens to the column.
+    option : str or None
+        The argument of :func:`latree.as_table` that helps, such as "drop" or "missing_also".
+    values : tuple of str
+        What to pass to it; the name of the column if empty.
+    """
+
+    column: str
+    kind: Kind
+    what: str
+    action: Action = "kept"
+    option: Literal["drop", "missing_also"] | None = "drop"
+    values: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The column in a message."""
+        return f"column {self.column!r}" if self.column else "the first column"
+
+    @property
+    def remedy(self) -> str:
+        """The option of the command line that helps; empty if there is none."""
+        return advice([self])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data for JSON.
+
+        Examples
+        --------
+        >>> import latree
+        >>> found = latree.check([[1, "x"], [2, "x"], [1, "x"]]).findings[0].to_dict()
+        >>> found["column"], found["kind"], found["action"]
+        ('x1', 'constant', 'left out')
+        """
+        return {**asdict(self), "values": list(self.values), "remedy": self.remedy}
+
+
+def findings_of(learned: Iterable[LearnedColumn]) -> list[Finding]:
+    """Return what is odd about the columns of data, in their order; duplicates are not searched."""
+    found = []
+    for place, (summary, column, problem) in enumerate(learned):
+        index = _index(summary) if place == 0 and summary.name in INDEX_NAMES else None
+        if index is not None:
+            found.append(index)
+        elif not summary.name:
+            found.append(Finding("", "unreadable", "has no name, and its values repeat: give it a name", "refused"))
+        else:
+            found += _column_findings(summary, column, problem)
+    return found
+
+
+def _column_findings(summary: ColumnSummary, column: Column | None, problem: str | None) -> list[Finding]:
+    name = summary.name
+    if column is None:
+        what = (problem or "").removeprefix(f"column {name!r}").lstrip(": ")
+        return [Finding(name, "unreadable", what, "refused")]
+    if column.n_states == 0:
+        return [Finding(name, "empty", "has no value at all (every cell is missing)", "left out", None)]
+    if column.n_states == 1:
+        what = f"is constant (every cell is {quoted(column.categories[0])})"
+        return [Finding(name, "constant", what, "left out", None)]
+    found = _identifier(summary) or _date(summary) or _mark(summary)
+    return [*([found] if found else []), *_codes(summary)]
+
+
+def _index(summary: ColumnSummary) -> Finding | None:
+    """Return that a column numbers the rows, as a data frame's index does in a file; None if it does not."""
+    is_index = summary.n_values in (None, summary.n_present)
+    if summary.is_numeric and summary.is_whole and isinstance(summary.counts, NumberCounts):
+        numbers = summary.counts.numbers
+        without_gap = numbers[0] in (0, 1) and numbers[-1] - numbers[0] + 1 == len(numbers)
+        is_index |= bool(without_gap and len(numbers) > _MIN_INDEX)
+    if not is_index:
+        return None
+    return Finding(summary.name, "index", "has no name of its own and only numbers or names the rows", "left out", None)
+
+
+def _identifier(summary: ColumnSummary) -> Finding | None:
+    """Return that all values of a column of texts or whole numbers differ."""
+    name, n_rows = summary.name, summary.n_present
+    if summary.order is not None or n_rows < _MIN_ROWS:
+        return None
+    if not summary.is_numeric:
+        if summary.n_values != n_rows or summary.kinds == {"boolean"}:
+            return None
+        return Finding(name, "identifier", "has a different value in every row, as an identifier has")
+    if not summary.is_whole:
+        return None
+    numbers = (summary.counts if isinstance(summary.counts, NumberCounts) else summary.counts.extremes).numbers
+    if numbers[-1] - numbers[0] + 1 == n_rows and summary.n_values in (None, n_rows):
+        what = f"is a running number from {label_of(float(numbers[0]))} to {label_of(float(numbers[-1]))}"
+        return Finding(name, "running number", what)
+    if summary.n_values == n_rows >= _MIN_ROWS_WITH_GAPS:
+        return Finding(name, "identifier", "has a different whole number in every row, as an identifier has")
+    return None
+
+
+def _date(summary: ColumnSummary) -> Finding | None:
+    """Return that the values of a column are dates."""
+    if summary.order is not None:
+        return None
+    if not summary.is_numeric:
+        texts = sorted(islice(summary.texts or (), _MAX_TEXTS))
+        if not texts or not all(map(_DATE.fullmatch, texts)):
+            return None
+        what = f"holds dates, such as {quoted(texts[0])}, which are taken for names without an order"
+        return Finding(summary.name, "date", what)
+    if not summary.is_whole or not isinstance(summary.counts, NumberCounts):
+        return None
+    numbers = summary.counts.numbers.astype(np.int64) if abs(summary.counts.numbers).max() < 1e9 else np.zeros(1)
+    years, months, days = numbers // 10_000, numbers // 100 % 100, numbers % 100
+    valid = (years >= 1900) & (years <= 2100) & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)
+    if len(numbers) < _MIN_DATES or not valid.all():
+        return None
+    what = f"holds dates, such as {int(numbers[0])}, which are taken for numbers"
+    return Finding(summary.name, "date", what)
+
+
+def _mark(summary: ColumnSummary) -> Finding | None:
+    """Return that a column of texts would be one of numbers without a few marks, or with decimal points."""
+    if summary.is_numeric or summary.order is not None or summary.kinds != {"text"}:
+        return None
+    texts = sorted(islice(summary.texts or (), _MAX_TEXTS))
+    others = [text for text in texts if parse_number(text) is None]
+    n_numbers = len(texts) - len(others)
+    if others and all(map(_DECIMAL_COMMA.fullmatch, others)):
+        what = f"holds numbers with decimal commas, such as {quoted(others[0])}, which are taken for names"
+        return Finding(summary.name, "decimal comma", f"{what}; write them with decimal points", option=None)
+    n_words = sum(any(letter.isalnum() for letter in text) for text in others)  # others are marks such as "?" or "-"
+    if not others or len(others) > _MAX_MARKS or n_numbers < max(2, _MIN_NUMBERS_PER_WORD * n_words):
+        return None
+    what = f"holds numbers, but for {' and '.join(map(quoted, others))}, so that all are taken for names"
+    return Finding(summary.name, "mark", what, option="missing_also", values=tuple(others))
+
+
+def _codes(summary: ColumnSummary) -> Iterator[Finding]:
+    """Yield numbers like -99 or 999 that are far from all others, as codes for missing cells are."""
+    if not summary.is_numeric or summary.order is not None:
+        return
+    numbers, weights = summary.counts if isinstance(summary.counts, NumberCounts) else summary.counts.extremes
+    codes = np.array([bool(_CODE.fullmatch(label_of(number))) for number in numbers.tolist()])
+    # Values that look like a code and are not far are ordinary ones, by which others are measured: repeat.
+    while codes.any() and np.count_nonzero(~codes) >= 2:
+        low, high = numbers[~codes].min(), numbers[~codes].max()
+        far = codes & (np.maximum(numbers - high, low - numbers) > _MIN_GAP * (high - low))
+        if (far == codes).all():
+            labels = list(map(label_of, numbers[far].tolist()))
+            what = (
+                f"has {' and '.join(labels)} in {plural(round(float(weights[far].sum())), 'row')}, far from its other "
+            )
+            what += f"values ({label_of(float(low))} to {label_of(float(high))}), as codes for missing cells are"
+            yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels))
+            return
+        codes = far
+
+
+def find_duplicates(table: "Table") -> list[Finding]:
+    """Return the columns that say the same as an earlier one: rows with equal values in one have equal ones in both."""
+    places = [j for j, column in enumerate(table.columns) if column.n_states <= _MAX_STATES]
+    if not places or not table.n_rows:
+        return []
+    n_states = max(table.columns[j].n_states for j in places)
+    checksums = np.asarray(table.sum(_StateChecksums(tuple(places), n_states)))
+    first: dict[tuple[Any, ...], str] = {}
+    found = []
+    for j, sums in zip(places, checksums.transpose(1, 2, 0).tolist(), strict=True):
+        *states, missing = map(tuple, sums)
+        name = table.columns[j].name
+        original = first.setdefault((missing, *sorted(state for state in states if any(state))), name)
+        if original != name:
+            found.append(Finding(name, "duplicate", f"says the same as {quoted(original)} in every row"))
+    return found
+
+
+@dataclass(frozen=True)
+class _StateChecksums:
+    """A statistic: a checksum of the rows in which each column has each state.
+
+    The checksum of a set of rows is the sum of two random numbers per row. Two columns whose states have the same
+    checksums divide the rows in the same way, whatever the states are called.
+    """
+
+    columns: tuple[int, ...]
+    n_states: int
+
+    def __call__(self, block: Block) -> NDArray[np.uint64]:
+        """Return two numbers for each column and state of a block; those of missing cells are last."""
+        # The random numbers depend on the block, so that the same place in another block has others.
+        rng = np.random.default_rng(np.frombuffer(sha256(block.codes.tobytes(order="F")).digest(), np.uint32))
+        random = rng.integers(1, 2**32, (2, len(block.codes))).astype(np.float64)
+        result = np.zeros((2, len(self.columns), self.n_states + 1), dtype=np.uint64)
+        for place, j in enumerate(self.columns):
+            codes = block.codes[:, j]
+            states = np.where(codes == missing_code(codes), self.n_states, codes)
+            for part in range(2):  # sums over a block are exact as floats; those over blocks wrap around
+                result[part, place] = np.bincount(states, random[part], self.n_states + 1).astype(np.uint64)
+        return result
+
+
+def sentences(findings: Iterable[Finding]) -> list[str]:
+    """Return findings in words, one text per kind, each with what is done or what helps."""
+    by_kind: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_kind.setdefault("nothing" if finding.kind in ("empty", "constant") else finding.kind, []).append(finding)
+    return [_sentence(kind, found) for kind, found in by_kind.items()]
+
+
+def _sentence(kind: str, found: Sequence[Finding]) -> str:
+    shown = found[:_MAX_NAMED]
+    more = f" and {plural(len(found) - len(shown), 'more column')}" if len(found) > len(shown) else ""
+    if kind == "index":
+        return f"The first column {found[0].what}: it is left out."
+    if kind == "nothing":
+        names = [f"{quoted(one.column)} ({'no value' if one.kind == 'empty' else one.what[13:-1]})" for one in shown]
+        which = "a column that says nothing is" if len(found) == 1 else f"{len(found)} columns that say nothing are"
+        return f"{which[0].upper()}{which[1:]} left out: {', '.join(names)}{more}."
+    facts = "; ".join(f"{quoted(one.column)} {one.what}" for one in shown) + (f";{more}" if more else "")
+    options = advice(found)
+    if not options:
+        return f"{facts}."
+    naming = f", or --id {shlex.quote(found[0].column)} to name rows by it" if kind in _NAMES_OF_ROWS else ""
+    return f"{facts}. To {_PURPOSE[kind]}, use {options}{naming}."
+
+
+# Kinds of columns that may name the rows.
+_NAMES_OF_ROWS = ("identifier", "running number")
+# What the option of a finding does.
+_PURPOSE: Mapping[str, str] = {
+    "unreadable": "leave such columns out",
+    "many values": "leave such columns out",
+    "identifier": "leave identifiers out",
+    "running number": "leave running numbers out",
+    "date": "leave dates out",
+    "code": "make such cells missing",
+    "mark": "make such cells missing",
+    "duplicate": "leave duplicates out",
+}
+
+
+def advice(findings: Iterable[Finding]) -> str:
+    """Return the options of the command line that follow from findings, such as ``--drop id,day``."""
+    values: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.option is not None and finding.action != "left out":
+            cells = map(_cell, finding.values or (finding.column,))
+            values.setdefault(finding.option.replace("_", "-"), []).extend(cells)
+    return " ".join(f"--{option} {shlex.quote(','.join(dict.fromkeys(texts)))}" for option, texts in values.items())
+
+
+def _cell(name: str) -> str:
+    """Return a name as a cell of a list that is separated by commas."""
+    return '"' + name.replace('"', '""') + '"' if set(name) & set(',"') else name

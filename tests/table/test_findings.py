@@ -1,0 +1,179 @@
+"""What is odd about columns: identifiers, dates, codes for missing cells, duplicates."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from helpers.tables import write_file
+from latree.table import Table, as_table
+from latree.table.findings import Finding, advice, find_duplicates, sentences
+
+ROWS = 120
+
+
+def kinds(values, **options):
+    """The kinds of findings about a column, beside an ordinary one."""
+    data = pl.DataFrame({"ordinary": np.arange(len(values)) % 2, "x": values}, strict=False)
+    return {one.kind: one for one in as_table(data, **options).findings if one.column == "x"}
+
+
+def repeated(*values, rows=ROWS):
+    return [values[i % len(values)] for i in range(rows)]
+
+
+def test_ordinary_columns_are_not_odd():
+    rng = np.random.default_rng(0)
+    for values in (
+        repeated(1, 2, 3, 4, 5, 6, 7),
+        repeated(-2, -1, 0, 1, 2),
+        repeated("a", "b", "c"),
+        repeated(True, False),
+        rng.normal(size=ROWS),
+        rng.poisson(30, ROWS),
+        [f"word {i % 60}" for i in range(ROWS)],
+        rng.integers(0, 30, ROWS),
+    ):
+        assert kinds(values) == {}
+
+
+def test_identifiers_and_running_numbers():
+    texts = [f"p{i}" for i in range(ROWS)]
+    assert [*kinds(texts)] == ["identifier"]
+    assert [*kinds(texts[:20])] == ["identifier"]
+    assert kinds(texts[:19]) == {}
+    assert kinds([*texts[:-1], texts[0]]) == {}
+    assert [*kinds([*texts, None, None])] == ["identifier"]
+    shuffled = np.random.default_rng(0).permutation(ROWS) + 17
+    assert kinds(shuffled)["running number"].what == "is a running number from 17 to 136"
+    assert [*kinds(shuffled[:20] * 0 + np.arange(20))] == ["running number"]
+    assert kinds(np.arange(19)) == {}
+    with_gaps = 3 * np.arange(100) + 500
+    assert [*kinds(with_gaps)] == ["identifier"]
+    assert kinds(with_gaps[:99]) == {}
+    assert kinds(with_gaps + 0.5) == {}  # a measured quantity
+    ordered = pd.Categorical(texts[:60], texts[:60], ordered=True)
+    assert as_table(pd.DataFrame({"x": ordered, "y": repeated(1, 2, rows=60)})).findings == ()
+
+
+def test_a_running_number_of_a_long_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 50)
+    monkeypatch.setattr("latree.table.summary._FIRST_STEP", 4)
+    monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 100)
+    lines = [f"{i + 1},{i % 2},{-999 if i == 77 else i / 7}" for i in range(400)]
+    table = as_table(write_file(tmp_path / "a.csv", "nr,a,x\n" + "\n".join(lines)))
+    assert [(one.column, one.kind) for one in table.findings] == [("nr", "running number"), ("x", "code")]
+    assert "-999 in 1 row, far from its other values (0.0 to 57" not in table.findings[1].what
+    assert "-999 in 1 row, far from its other values (0 to 57" in table.findings[1].what
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        [f"2024-{m:02}-{d:02}" for m in range(1, 7) for d in range(1, 11)] * 2,
+        [f"{d}.{m}.2024" for m in range(1, 7) for d in range(1, 11)] * 2,
+        [f"{m}/{d}/24 13:05" for m in range(1, 7) for d in range(1, 11)] * 2,
+        [f"2024-{m:02}" for m in range(1, 11)] * 12,
+        [20240101 + 100 * m + d for m in range(6) for d in range(10)] * 2,
+        list(pd.date_range("2024-01-01", periods=60)) * 2,
+    ],
+)
+def test_dates(dates):
+    assert [*kinds(dates)] == ["date"]
+    assert kinds(dates)["date"].remedy == "--drop x"
+
+
+def test_numbers_that_are_no_dates():
+    days = [20240101 + i for i in range(5)]
+    assert [*kinds(repeated(*days))] == ["date"]
+    assert kinds(repeated(*days[:4])) == {}
+    assert kinds(repeated(*days, 20241301)) == {}
+    assert kinds(repeated(*days, 18991231)) == {}
+    assert kinds(repeated("2024-01-01", "never")) == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ((1, 2, 3, 4, 5, 99), ("99",)),
+        ((1, 2, 3, 4, 5, 98, 99), ("98", "99")),
+        ((-99, 1, 2, 3, 4, 5, 999), ("-99", "999")),
+        ((0, 1, -9), ("-9",)),
+        ((1, 2, 9), ("9",)),
+        ((1.5, 2.5, 80.25, -999.0), ("-999",)),
+        ((18, 40, 90, 7777), ("7777",)),
+        # Not far, or not like a code.
+        ((1, 2, 3, 4, 5, 9), ()),
+        ((1, 2, 3, 6), ()),
+        ((18, 40, 90, 99), ()),
+        ((-1, 0, 1), ()),
+        ((1, 2, 3, 4, 5, 100), ()),
+        ((0, 99), ()),
+        # The distance must be more than the range of the others.
+        ((50, 75, 99), ()),
+        ((50, 74, 99), ("99",)),
+    ],
+)
+def test_codes_for_missing_cells(values, codes):
+    found = kinds(repeated(*values)).get("code")
+    assert (found.values if found else ()) == codes
+    if found:
+        assert found.remedy == f"--missing-also {','.join(codes)}"
+        assert kinds(repeated(*values), missing_also=codes) == {}
+
+
+def test_marks_among_numbers():
+    assert kinds(repeated("0", "1", "?"))["mark"].values == ("?",)
+    assert kinds(repeated(*map(str, range(9)), "none", "refused", "other"))["mark"].values == (
+        "none",
+        "other",
+        "refused",
+    )
+    assert kinds(repeated(*map(str, range(8)), "none", "refused", "other")) == {}
+    assert kinds(repeated("0", "?")) == {}
+    assert kinds(repeated(*map(str, range(30)), "?", "-", "*", "!")) == {}
+    assert kinds(repeated("0", "1", "?"), missing_also="?") == {}
+    assert kinds(repeated("1,5", "2,25", "3"))["decimal comma"].option is None
+
+
+def test_duplicates_are_found_whatever_their_states_are_called():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 3, 5000)
+    other = a.copy()
+    other[4999] = (a[4999] + 1) % 3
+    hole = np.where(np.arange(5000) == 17, np.nan, a)
+    data = pd.DataFrame({"a": a, "b": rng.integers(0, 3, 5000), "same": 2 - a, "other": other, "hole": hole})
+    data["word"] = np.array(["x", "y", "z"])[(a + 1) % 3]
+    data["hole again"] = hole
+    found = find_duplicates(as_table(data))
+    assert [(one.column, one.what) for one in found] == [
+        ("same", "says the same as 'a' in every row"),
+        ("word", "says the same as 'a' in every row"),
+        ("hole again", "says the same as 'hole' in every row"),
+    ]
+    assert find_duplicates(as_table(data.iloc[:0])) == []
+
+
+def test_columns_that_differ_at_the_same_place_of_two_blocks_are_no_duplicates():
+    codes = np.zeros((4096, 2), dtype=int)
+    codes[5, 0] = codes[2048 + 5, 1] = 1
+    columns = as_table([[0, 0], [1, 1]]).columns
+    assert find_duplicates(Table.from_codes(columns, codes)) == []
+
+
+def test_sentences_name_all_columns_of_a_kind_and_what_to_type():
+    found = [
+        Finding("a", "constant", "is constant (every cell is '1')", "left out", None),
+        Finding("id", "identifier", "has a different value in every row, as an identifier has"),
+        Finding("none", "empty", "has no value at all (every cell is missing)", "left out", None),
+        Finding("x, y", "identifier", "has a different value in every row, as an identifier has"),
+    ]
+    assert sentences(found) == [
+        "2 columns that say nothing are left out: 'a' (every cell is '1'), 'none' (no value).",
+        "'id' has a different value in every row, as an identifier has; 'x, y' has a different value in every row, as "
+        "an identifier has. To leave identifiers out, use --drop 'id,\"x, y\"', or --id id to name rows by it.",
+    ]
+    assert advice(found) == "--drop 'id,\"x, y\"'"
+    many = [Finding(f"c{i}", "constant", "is constant (every cell is '1')", "left out", None) for i in range(25)]
+    assert "'c19' (every cell is '1') and 5 more columns." in sentences(many)[0]
+    assert "'c20'" not in sentences(many)[0]
