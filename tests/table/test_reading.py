@@ -49,7 +49,7 @@ def test_other_bad_data(tmp_path):
     assert_error(np.array([[1j]]), "'x0' holds complex")
     assert_error(object(), "from object")
     assert_error([[1, 2], [3]], "rows of different lengths")
-    assert_error(MIXED_FRAME, "names can be given for an array only", names=list(MIXED))
+    assert_error(MIXED_FRAME, "names can be given for an array or a sparse matrix only", names=list(MIXED))
 
 
 def test_one_text_is_one_token_and_one_column():
