@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from helpers.tables import write_file
-from latree.table import Table, as_table
-from latree.table.findings import Finding, advice, find_duplicates, sentences
+from latree.table import as_table
+from latree.table.findings import Finding, advice, sentences
 
 ROWS = 120
 
@@ -134,31 +134,6 @@ def test_marks_among_numbers():
     assert kinds(repeated(*map(str, range(30)), "?", "-", "*", "!")) == {}
     assert kinds(repeated("0", "1", "?"), missing_also="?") == {}
     assert kinds(repeated("1,5", "2,25", "3"))["decimal comma"].option is None
-
-
-def test_duplicates_are_found_whatever_their_states_are_called():
-    rng = np.random.default_rng(0)
-    a = rng.integers(0, 3, 5000)
-    other = a.copy()
-    other[4999] = (a[4999] + 1) % 3
-    hole = np.where(np.arange(5000) == 17, np.nan, a)
-    data = pd.DataFrame({"a": a, "b": rng.integers(0, 3, 5000), "same": 2 - a, "other": other, "hole": hole})
-    data["word"] = np.array(["x", "y", "z"])[(a + 1) % 3]
-    data["hole again"] = hole
-    found = find_duplicates(as_table(data))
-    assert [(one.column, one.what) for one in found] == [
-        ("same", "says the same as 'a' in every row"),
-        ("word", "says the same as 'a' in every row"),
-        ("hole again", "says the same as 'hole' in every row"),
-    ]
-    assert find_duplicates(as_table(data.iloc[:0])) == []
-
-
-def test_columns_that_differ_at_the_same_place_of_two_blocks_are_no_duplicates():
-    codes = np.zeros((4096, 2), dtype=int)
-    codes[5, 0] = codes[2048 + 5, 1] = 1
-    columns = as_table([[0, 0], [1, 1]]).columns
-    assert find_duplicates(Table.from_codes(columns, codes)) == []
 
 
 def test_sentences_name_all_columns_of_a_kind_and_what_to_type():

@@ -7,22 +7,16 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latree._util.text import plural, quoted
-from latree.table.chunks import Block, missing_code
 from latree.table.columns import Column
 from latree.table.discretize import LearnedColumn
 from latree.table.raw import label_of, parse_number
 from latree.table.summary import ColumnSummary, NumberCounts
-
-if TYPE_CHECKING:
-    from latree.table.table import Table
 
 Kind: TypeAlias = Literal[
     "empty",
@@ -59,8 +53,6 @@ _MIN_NUMBERS_PER_WORD = 3
 _MIN_DATES = 5
 # Codes for missing cells are above or below the other values by more than this many times the range of these.
 _MIN_GAP = 1
-# Duplicates are searched among columns with at most this many states.
-_MAX_STATES = 256
 # Most columns that one sentence names.
 _MAX_NAMED = 20
 
@@ -91,6 +83,13 @@ class Finding:
         The argument of :func:`latree.as_table` that helps, such as "drop" or "missing_also".
     values : tuple of str
         What to pass to it; the name of the column if empty.
+
+    Examples
+    --------
+    >>> import latree
+    >>> found, = latree.as_table([[1, "x"], [2, "x"], [1, "x"]]).findings
+    >>> found.column, found.kind, found.what, found.action
+    ('x1', 'constant', "is constant (every cell is 'x')", 'left out')
     """
 
     column: str
@@ -240,49 +239,6 @@ def _codes(summary: ColumnSummary) -> Iterator[Finding]:
             yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels))
             return
         codes = far
-
-
-def find_duplicates(table: "Table") -> list[Finding]:
-    """Return the columns that say the same as an earlier one: rows with equal values in one have equal ones in both."""
-    places = [j for j, column in enumerate(table.columns) if column.n_states <= _MAX_STATES]
-    if not places or not table.n_rows:
-        return []
-    n_states = max(table.columns[j].n_states for j in places)
-    checksums = np.asarray(table.sum(_StateChecksums(tuple(places), n_states)))
-    first: dict[tuple[Any, ...], str] = {}
-    found = []
-    for j, sums in zip(places, checksums.transpose(1, 2, 0).tolist(), strict=True):
-        *states, missing = map(tuple, sums)
-        name = table.columns[j].name
-        original = first.setdefault((missing, *sorted(state for state in states if any(state))), name)
-        if original != name:
-            found.append(Finding(name, "duplicate", f"says the same as {quoted(original)} in every row"))
-    return found
-
-
-@dataclass(frozen=True)
-class _StateChecksums:
-    """A statistic: a checksum of the rows in which each column has each state.
-
-    The checksum of a set of rows is the sum of two random numbers per row. Two columns whose states have the same
-    checksums divide the rows in the same way, whatever the states are called.
-    """
-
-    columns: tuple[int, ...]
-    n_states: int
-
-    def __call__(self, block: Block) -> NDArray[np.uint64]:
-        """Return two numbers for each column and state of a block; those of missing cells are last."""
-        # The random numbers depend on the block, so that the same place in another block has others.
-        rng = np.random.default_rng(np.frombuffer(sha256(block.codes.tobytes(order="F")).digest(), np.uint32))
-        random = rng.integers(1, 2**32, (2, len(block.codes))).astype(np.float64)
-        result = np.zeros((2, len(self.columns), self.n_states + 1), dtype=np.uint64)
-        for place, j in enumerate(self.columns):
-            codes = block.codes[:, j]
-            states = np.where(codes == missing_code(codes), self.n_states, codes)
-            for part in range(2):  # sums over a block are exact as floats; those over blocks wrap around
-                result[part, place] = np.bincount(states, random[part], self.n_states + 1).astype(np.uint64)
-        return result
 
 
 def sentences(findings: Iterable[Finding]) -> list[str]:

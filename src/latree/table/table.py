@@ -15,8 +15,9 @@ from latree._util.progress import Progress
 from latree.errors import InputError
 from latree.table.chunks import Block, Sums, missing_code
 from latree.table.columns import Column
+from latree.table.duplicates import find_duplicates
 from latree.table.encode import MISSING, code_type
-from latree.table.findings import Finding, find_duplicates
+from latree.table.findings import Finding
 from latree.table.memory import LocalRows, MemoryRows, ProgressRows, Rows
 from latree.table.row_names import RowNames
 
@@ -131,7 +132,7 @@ class Table:
     @cached_property
     def oddities(self) -> tuple[Finding, ...]:
         """What is odd about the columns: the findings, and columns that say the same as an earlier one."""
-        return (*self.findings, *find_duplicates(self))
+        return (*self.findings, *find_duplicates(self.columns, self.rows))
 
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic over blocks of rows.
