@@ -89,8 +89,8 @@ class Tree:
             raise InputError(f"two observed variables of a tree have the same name, {twice!r:.60}")
         if len(self.edges) and self.edges.min() < 0:
             raise InputError(f"an edge of a tree names a negative node, {self.edges.min()}")
-        if bad := [name for name in self.names if "\0" in name]:
-            raise InputError(f"the name {bad[0]!r:.40} of a node has a NUL character: rename it")
+        if with_nul := [name for name in self.names if "\0" in name]:
+            raise InputError(f"the name {with_nul[0]!r:.40} of a node has a NUL character: rename it")
         self.n_nodes = max(len(self.names), int(self.edges.max(initial=-1)) + 1)
         if self.n_nodes > len(self.edges) + len(self.names):
             raise InputError("a tree has more hidden nodes than its edges can join")
