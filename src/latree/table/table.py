@@ -238,8 +238,8 @@ class Table:
         Examples
         --------
         >>> from latree import as_table
-        >>> as_table([["yes", 3], ["", 5]], names=["answer", "grade"]).decode()
-        {'answer': ['yes', None], 'grade': [3, 5]}
+        >>> as_table([["yes", 3], ["", 5], ["no", 3]], names=["answer", "grade"]).decode()
+        {'answer': ['yes', None, 'no'], 'grade': [3, 5, 3]}
         """
         codes = self.codes()
         return {column.name: decode_column(column, codes[:, j]) for j, column in enumerate(self.columns)}
