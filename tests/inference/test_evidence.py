@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.models import all_rows, naive_joint, small_models, table_of
-from latree.inference.evidence import messages
+from latree.inference.evidence import column_cells, messages
 
 HIDDEN = [
     pytest.param(model, node, id=f"{number}-{model.tree.node_names[node]}")
@@ -12,6 +12,14 @@ HIDDEN = [
     for node in range(model.tree.n_observed, model.tree.n_nodes)
 ]
 every_hidden_variable = pytest.mark.parametrize(("model", "node"), HIDDEN)
+
+
+def test_cells_of_columns():
+    codes = table_of(small_models()[0], all_rows(small_models()[0])).subsample_block(10**9, 0).codes
+    n_states = small_models()[0].n_states[: codes.shape[1]].tolist()
+    for column, (n, cells) in enumerate(zip(n_states, column_cells(codes, n_states), strict=True)):
+        expected = [[code == state or code >= n for code in codes[:, column]] for state in range(n)]
+        np.testing.assert_array_equal(cells, expected)
 
 
 def messages_to(model, node, codes):

@@ -103,6 +103,15 @@ def test_groups_of_other_trees_are_tried(monkeypatch):
     assert move.gain > CLEAR
 
 
+def test_of_many_groups_of_other_trees_the_most_dependent_are_tried(monkeypatch):
+    around = around_star(two_groups((4, 4)))
+    monkeypatch.setattr(divide, "candidate_groups", lambda star, weights: [(0, 4), (1, 5)])
+    monkeypatch.setattr(divide, "_SPLIT_CANDIDATES", 1)
+    wrong = [0b11 << shift ^ 0b1 << (shift + 5) % 8 for shift in range(6)]
+    move = divided(around, splits=[*wrong, 0b11110000])
+    assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+
+
 def test_a_neighbour_is_on_the_side_of_most_of_its_columns():
     branches = [0b1, 0b10, 0b11100, 0b1100000]
     assert groups_of_splits(branches, [0b11]) == [(0, 1)]

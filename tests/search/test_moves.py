@@ -1,5 +1,7 @@
 """Moves of neighbours to the next hidden variable, and exchanges across an edge."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -122,6 +124,44 @@ def test_a_moved_neighbour_depends_on_its_new_hidden_variable_as_before():
     back = moves._rearranged(pair, ([0, 1, 2], [3, 4]), ([0, 1, 2, 3], [4]))
     np.testing.assert_allclose(back.tables[3] * pair.prior, pair.other_tables[0] @ joint)
     np.testing.assert_allclose(back.rows(), naive_rows(back))
+
+
+@pytest.mark.parametrize(("side", "place"), [(0, 0), (0, 2), (1, 1)])
+def test_quick_moves_fit_the_table_of_the_moved_neighbour_alone(side, place):
+    """The gain is that of the whole small model in which only this table is new."""
+    rng = np.random.default_rng(1)
+    kinds, sizes = (("hard", "soft", "missing"), ("soft", "hard")), ((2, 3, 4), (3, 2))
+    pair, weights = random_pair(kinds, sizes, (2, 3), rng), rng.exponential(size=40)
+    before = ([0, 1, 2], [3, 4])
+    node = before[side][place]
+    rest, more = [u for u in before[side] if u != node], [*before[1 - side], node]
+    moved = moves._rearranged(pair, before, (more, rest) if side else (rest, more))
+    tables = "tables" if side else "other_tables"
+    best, current = -np.inf, moved
+    for _ in range(200):  # EM of this table alone: the others are put back
+        step = fit(current, weights, smoothing=SMOOTHING, max_iterations=1).model
+        current = replace(moved, **{tables: (*getattr(moved, tables)[:-1], getattr(step, tables)[-1])})
+        best = max(best, weights @ (current.rows() - pair.rows()))
+    quick = moves._QuickMoves(pair, weights)
+    assert quick.gains(side, place, best - 1)
+    assert not quick.gains(side, place, best + 0.1)
+
+
+def test_moves_are_fitted_if_one_table_alone_comes_near_enough(monkeypatch):
+    table = simulated(two_groups([0, 1, 2, 3], [4, 5, 6, 7]))
+    model = fitted(two_groups([0, 1, 2], [3, 4, 5, 6, 7]), table)
+    assert moves_of(model, table)
+    monkeypatch.setattr(moves, "_SLACK", -1000.0)
+    assert not moves_of(model, table)
+
+
+def test_ways_that_are_clearly_worse_do_not_count_against_an_edge(monkeypatch):
+    table = simulated(two_groups([0, 1, 2, 3], [4, 5, 6, 7]))
+    around = surroundings(fitted(two_groups([0, 1, 2, 3], [4, 5, 6, 7]), table), table)
+    (edge,) = around.inner_edges
+    assert len(moves.arranged_rows(around, edge, np.log(1500))[0]) == 1
+    monkeypatch.setattr(moves, "_MARGIN", 1e9)
+    assert len(moves.arranged_rows(around, edge, np.log(1500))[0]) == 9
 
 
 def test_the_gain_is_the_difference_of_half_bic():

@@ -51,6 +51,34 @@ def test_the_bic_is_that_of_the_model_found():
     assert found.bic < small.n_parameters * np.log(2000) - 2 * small.rows().sum() - 100
 
 
+def test_a_state_is_added_only_if_none_is_taken_away(monkeypatch):
+    """What has fewer states than before was compared with more already."""
+    tried = []
+    more = states._with_one_more
+    monkeypatch.setattr(states, "_with_one_more", lambda star, seed: tried.append(len(star.prior)) or more(star, seed))
+    assert len(chosen(with_states(classes(3), 4)).star.prior) == 3
+    assert tried == []
+    assert len(chosen(with_states(classes(3), 3)).star.prior) == 3
+    assert tried == [3]
+
+
+def test_splits_that_are_far_from_worth_it_are_given_up(monkeypatch):
+    """They go on while EM may still gain as much as it sometimes does after a slow beginning."""
+    small, n_rows = with_states(classes(3), 2), 2000
+    slow = best_size(small, np.ones(n_rows), log_rows=300.0, **SETTINGS)  # a state costs 33 * 150 nats
+    assert len(slow.star.prior) == 2
+    fits = []
+    monkeypatch.setattr(
+        states, "fit", lambda *args, **options: fits.append(options["max_iterations"]) or fit(*args, **options)
+    )
+    best_size(small, np.ones(n_rows), log_rows=300.0, fewer=False, **SETTINGS)
+    assert fits == [15, 5, 5]
+    fits.clear()
+    monkeypatch.setattr(states, "_LATE_GAIN", 1e9)
+    best_size(small, np.ones(n_rows), log_rows=300.0, fewer=False, **SETTINGS)
+    assert fits == [15, 5, 10, 5, 10]
+
+
 def test_states_may_only_be_added():
     small = with_states(classes(3), 5)
     assert len(chosen(small).star.prior) == 3

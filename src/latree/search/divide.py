@@ -23,6 +23,10 @@ from latree.search.states import best_size, merged_states, reduced
 # Groups of neighbours of either kind that are tried for each hidden variable.
 _CANDIDATES = 8
 
+# Groups from the starting trees that are tried for each hidden variable: those whose residuals depend most on each
+# other. Only hidden variables with many neighbours have more.
+_SPLIT_CANDIDATES = 24
+
 # Iterations of EM for each group, after which the best few go on. More iterations hardly change which ones are best.
 _FIRST_ITERATIONS = 2
 
@@ -61,7 +65,11 @@ def best_division(
     if len(near) < 4:
         return None
     star, weights = around.star(node), around.weights
-    groups = dict.fromkeys([*candidate_groups(star, weights), *groups_of_splits(around.branches(node), splits)])
+    divided = groups_of_splits(around.branches(node), splits)
+    if len(divided) > _SPLIT_CANDIDATES:
+        alike = residual_dependence(star, weights)
+        divided = sorted(divided, key=lambda group: (-_cohesion(alike, group), group))[:_SPLIT_CANDIDATES]
+    groups = dict.fromkeys([*candidate_groups(star, weights), *divided])
     # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
     few = ceil(sqrt(len(star.prior)))
 
@@ -146,9 +154,13 @@ def _clusters(alike: FloatArray) -> list[tuple[int, ...]]:
         for number, (one, other, _, _) in enumerate(joins, start=degree):
             members[number] = tuple(sorted(members[int(one)] + members[int(other)]))
             if len(members[number]) <= degree - 2:
-                block = alike[np.ix_(members[number], members[number])]
-                found[members[number]] = float(block.sum() / (len(block) - 1))
+                found[members[number]] = _cohesion(alike, members[number])
     return sorted(found, key=lambda group: (-found[group], group))
+
+
+def _cohesion(alike: FloatArray, group: tuple[int, ...]) -> float:
+    """Return how much the members of a group are alike, more for larger groups."""
+    return float(alike[np.ix_(group, group)].sum() / (len(group) - 1))
 
 
 def state_agreement(star: Star) -> FloatArray:

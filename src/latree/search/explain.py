@@ -17,7 +17,6 @@ from math import log
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.parallel import one_blas_thread
 from latree._util.progress import WHOLE, Progress, no_progress
 from latree.inference.evidence import column_cells
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
@@ -28,6 +27,7 @@ from latree.search.edges import SMOOTHING, EdgeTest, GainDistribution, Surroundi
 from latree.search.independence import Independence
 from latree.search.local import Star
 from latree.search.moves import Move, best_moves
+from latree.search.neighbors import small_fits
 from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.rearrange import Views
 from latree.search.relocate import best_relocations, movable
@@ -157,12 +157,12 @@ class Search:
 
     def resolved(self, trees: Sequence[Tree]) -> Found:
         """Return the best of some binary trees, rearranged, with the numbers of states that minimise BIC."""
-        with one_blas_thread():
+        with small_fits():
             return self._found(self._sized(self._rearranged(self._first(trees))))
 
     def sized(self, tree: Tree) -> Found:
         """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
-        with one_blas_thread():
+        with small_fits():
             return Found(self._sized(self._first([tree])), {})
 
     def explained(self, trees: Sequence[Tree], fewest: bool = False) -> Found:
@@ -174,7 +174,7 @@ class Search:
         fewest : bool
             Whether edges that are there are contracted, too, while that lowers BIC.
         """
-        with one_blas_thread():
+        with small_fits():
             self._splits = sorted({split.side for tree in trees for split in tree.splits})
             model = self._cut(self._first(trees), SMOOTHING)
             if self._mostly_there(model):

@@ -9,13 +9,13 @@ the next one, whether a hidden variable needs another state.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.inference.evidence import BoolArray
 from latree.inference.messages import TINY
+from latree.search.neighbors import Messages, Neighbors, Precision, Tables, converted, normalised, precision_for
 
 # Added to the probabilities of a model that EM starts from, because EM never leaves a probability of zero.
 _FLOOR = 1e-3
@@ -26,26 +26,9 @@ _AGREEMENT = 0.8
 # EM ends when an iteration raises its objective by less than this, in nats per row.
 _TOLERANCE = 1e-7
 
-# With at least this many rows, EM computes in single precision, which is faster. Its rounding errors are less than
-# 0.01 nats for all rows together. With fewer rows it is not faster. Rows that are scored without a fit are always
-# computed in double precision.
-_MANY_ROWS = 1000
-
-# A product of messages whose logarithm may be below the first number is scaled: two of them must not be too small for a
-# floating-point number of this precision. A state whose logarithm is below the second number, relative to the largest,
-# counts as if it had this one.
-_LEAST_LOGARITHMS = {np.float32: (-35.0, -80.0), np.float64: (-300.0, -700.0)}
-
 # All iterations of a fit together are taken to gain less than this, in nats, before the first one. In small models that
 # were worth it in the end, they gained up to 200.
 _LARGEST_GAIN = 300.0
-
-# What a neighbour's cells say about its state: one row per state, one column per row. Of a column it is a bool array,
-# true for the state of its cell, and for all states if the cell is missing. The largest number of a row is one.
-Message = FloatArray | BoolArray
-Messages = tuple[Message, ...]
-Precision = type[np.float32] | type[np.float64]
-Tables = tuple[FloatArray, ...]
 
 
 @dataclass(frozen=True)
@@ -78,7 +61,7 @@ class Star:
 
     def posterior(self) -> FloatArray:
         """Return ``P(H | row)``, one row per state."""
-        product, _ = _Neighbors(self.messages, self.tables).product()
+        product, _ = Neighbors(self.messages, self.tables).product()
         joint = self.prior[:, None] * product
         return np.asarray(joint / np.maximum(joint.sum(axis=0), TINY))
 
@@ -152,7 +135,7 @@ class Pair:
 
     def as_star(self) -> Star:
         """Return H alone, with G as the last of its neighbours."""
-        product, _ = _Neighbors(self.other_messages, self.other_tables).product()
+        product, _ = Neighbors(self.other_messages, self.other_tables).product()
         message = product / np.maximum(product.max(axis=0), TINY)
         return Star((*self.messages, message), self.prior, (*self.tables, self.between))
 
@@ -289,114 +272,12 @@ def attached(
         left -= 1
 
 
-class _Neighbors:
-    """The neighbours of a hidden variable: those that are columns together, the others one by one.
-
-    Parameters
-    ----------
-    messages, tables : tuple of array
-        Of the neighbours.
-    least : float
-        No probability will be below this, divided by the number of the neighbour's states, after steps of EM.
-    precision : type
-        Of the numbers of rows. Tables always have double precision.
-    """
-
-    def __init__(
-        self, messages: Messages, tables: Tables, least: float = 1.0, precision: Precision = np.float64
-    ) -> None:
-        hard = [place for place, message in enumerate(messages) if message.dtype == np.bool_]
-        soft = [place for place, message in enumerate(messages) if message.dtype != np.bool_]
-        # The tables of all neighbours are stacked, those of columns first.
-        self.places = hard + soft
-        sizes = [len(tables[place]) for place in self.places]
-        self.starts = np.cumsum([0, *sizes[:-1]])
-        self.neighbor = np.repeat(np.arange(len(sizes)), sizes)  # whose state each row of the stacked tables is
-        self.table = np.concatenate([tables[place] for place in self.places])
-        # The columns' states are stacked. A missing cell is in no state; ``missing`` has one row per column.
-        self.n_hard = sum(sizes[: len(hard)])
-        self.missing: FloatArray | None = None
-        if hard:
-            self.cells = converted(np.concatenate([messages[place] for place in hard]), precision)
-            if np.count_nonzero(self.cells) > len(hard) * self.cells.shape[1]:
-                self.missing = converted(np.stack([messages[place].all(axis=0) for place in hard]), precision)
-                self.cells -= self.missing.take(self.neighbor[: self.n_hard], axis=0)
-        bounds = [*self.starts.tolist(), len(self.table)]
-        self.soft = [
-            (slice(bounds[number], bounds[number + 1]), converted(messages[place], precision))
-            for number, place in enumerate(soft, start=len(hard))
-        ]
-        # No neighbour's factor is below its table's smallest probability, as the largest message is one. Where the
-        # product of all of them may be too small for a floating-point number, it is scaled.
-        smallest = np.minimum(np.minimum.reduceat(self.table.min(axis=1), self.starts), least / np.array(sizes))
-        self.precision, self.tiny = precision, np.finfo(precision).tiny
-        logarithms = np.log(np.maximum(smallest, TINY)).tolist()
-        least_logarithm, self.lowest = _LEAST_LOGARITHMS[precision]
-        self.is_scaled = sum(logarithms) < least_logarithm
-        # After which of the others the product is scaled: as soon as two more of them might make it too small.
-        self.scaled_after, bound = [], 0.0
-        for logarithm in logarithms[len(hard) :]:
-            bound += logarithm
-            self.scaled_after.append(self.is_scaled and bound + logarithm < least_logarithm)
-            if self.scaled_after[-1]:
-                bound = 0.0
-
-    def product(self) -> tuple[FloatArray, FloatArray | float]:
-        """Return ``Π_u Σ_x P(u = x | h) message_u(x)``, one row per state h, and the logarithm of its scale."""
-        scale: FloatArray | float = 0.0
-        self.logarithms = np.log(np.maximum(self.table, TINY))
-        table = converted(self.table, self.precision)
-        self.factors = [table[states].T @ message for states, message in self.soft]
-        if self.n_hard:
-            product = converted(self.logarithms[: self.n_hard], self.precision).T @ self.cells
-            if self.is_scaled:
-                scale = product.max(axis=0)
-                product -= scale
-                np.maximum(product, self.lowest, out=product)
-            np.exp(product, out=product)
-        else:
-            product = np.ones((self.table.shape[1], 1), dtype=self.precision)
-        for factor, is_scaled in zip(self.factors, self.scaled_after, strict=True):
-            product = product * factor
-            if is_scaled:
-                largest = np.maximum(product.max(axis=0), self.tiny)
-                product, scale = product / largest, scale + np.log(largest)
-        return product, scale
-
-    def maximise(self, posterior: FloatArray, smoothing: float) -> None:
-        """Do the M-step after :meth:`product`, given ``P(h | row)`` times the rows' weights."""
-        counts = np.empty_like(self.table)
-        if self.n_hard:
-            # Expected counts of a column: rows in each state, and for missing cells the shares that the table gives.
-            counts[: self.n_hard] = self.cells @ posterior.T
-            if self.missing is not None:
-                shares = (self.missing @ posterior.T).take(self.neighbor[: self.n_hard], axis=0)
-                counts[: self.n_hard] += self.table[: self.n_hard] * shares
-        # Those of others: P(u = x | h) Σ_rows message_u(x) P(h | row) / factor_u(h).
-        for (states, message), factor in zip(self.soft, self.factors, strict=True):
-            np.maximum(factor, self.tiny, out=factor)
-            np.divide(posterior, factor, out=factor)
-            counts[states] = self.table[states] * (message @ factor.T)
-        counts += smoothing
-        totals = np.maximum(np.add.reduceat(counts, self.starts, axis=0), TINY)
-        self.table = counts / totals.take(self.neighbor, axis=0)
-
-    def log_probabilities(self) -> float:
-        """Return the sum of the logarithms of all probabilities, after :meth:`product`."""
-        return float(self.logarithms.sum())
-
-    def tables(self) -> Tables:
-        """Return ``P(u | h)`` for each neighbour, in their order."""
-        found = dict(zip(self.places, np.split(self.table, self.starts[1:]), strict=True))
-        return tuple(found[place] for place in range(len(found)))
-
-
 class _StarStep:
     """EM of one hidden variable."""
 
     def __init__(self, star: Star, least: float = 1.0, precision: Precision = np.float64) -> None:
         self.star, self.prior = star, star.prior
-        self.neighbors = _Neighbors(star.messages, star.tables, least, precision)
+        self.neighbors = Neighbors(star.messages, star.tables, least, precision)
 
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""
@@ -425,8 +306,8 @@ class _PairStep:
 
     def __init__(self, pair: Pair, least: float = 1.0, precision: Precision = np.float64) -> None:
         self.pair, self.prior, self.between = pair, pair.prior, pair.between
-        self.neighbors = _Neighbors(pair.messages, pair.tables, least, precision)
-        self.others = _Neighbors(pair.other_messages, pair.other_tables, least, precision)
+        self.neighbors = Neighbors(pair.messages, pair.tables, least, precision)
+        self.others = Neighbors(pair.other_messages, pair.other_tables, least, precision)
 
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""
@@ -463,21 +344,6 @@ class _PairStep:
             tables=self.neighbors.tables(),
             other_tables=self.others.tables(),
         )
-
-
-def normalised(counts: FloatArray) -> FloatArray:
-    """Return counts divided by the sum of each column."""
-    return np.asarray(counts / np.maximum(counts.sum(axis=0), TINY))
-
-
-def precision_for(weights: FloatArray) -> Precision:
-    """Return the precision in which so many rows are computed where many small models are fitted."""
-    return np.float32 if len(weights) >= _MANY_ROWS else np.float64
-
-
-def converted(array: Message, precision: Any) -> FloatArray:
-    """Return an array with numbers of some precision."""
-    return np.asarray(array, dtype=precision)
 
 
 def _sum_of_logarithms(table: FloatArray) -> float:

@@ -8,7 +8,8 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
-from latree.search.local import Fitted, Pair, attached, converted, fit, precision_for
+from latree.search.local import Fitted, Pair, attached, fit
+from latree.search.neighbors import converted, precision_for
 
 _ITERATIONS = 6  # of EM, for each way to divide the neighbours
 

@@ -14,7 +14,8 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings
-from latree.search.local import attached, converted, precision_for
+from latree.search.local import attached
+from latree.search.neighbors import converted, precision_for
 from latree.tree import Tree
 
 # How many edges away the new place may be.

@@ -9,6 +9,9 @@ from latree._util.arrays import FloatArray
 from latree.search.local import Pair, Star, fit
 
 _ITERATIONS = 15  # of EM after a state was added or taken away
+# After a state was split, EM gains at most this, in nats, when these iterations are over. In 20 splits that were worth
+# it, it was 230 once, where the first iterations were enough, and at most 110 otherwise.
+_FIRST_ITERATIONS, _LATE_GAIN = 5, 150.0
 _SPLIT = 0.5  # how far the two halves of a state are moved apart
 MIN_STATES, MAX_STATES = 2, 32
 
@@ -48,8 +51,8 @@ def best_size(
         Whether states may be taken away, and whether they may be added.
     """
 
-    def sized(start: Star, target: float = -np.inf) -> Sized:
-        found = fit(start, weights, smoothing=smoothing, max_iterations=_ITERATIONS, target=target)
+    def sized(start: Star, target: float = -np.inf, max_iterations: int = _ITERATIONS) -> Sized:
+        found = fit(start, weights, smoothing=smoothing, max_iterations=max_iterations, target=target)
         return Sized(found.model, found.model.n_parameters * log_rows - 2 * float(weights @ found.rows))
 
     def with_one_less(now: Sized) -> Iterator[Sized]:
@@ -57,8 +60,12 @@ def best_size(
             yield sized(start, target=(start.n_parameters * log_rows - now.bic) / 2)
 
     def with_one_more(now: Sized) -> Iterator[Sized]:
-        # No target: after a split, EM may gain little for some iterations and then much.
-        return map(sized, _with_one_more(now.star, seed))
+        # After a split, EM may gain little for some iterations and then much.
+        for start in _with_one_more(now.star, seed):
+            target = (start.n_parameters * log_rows - now.bic) / 2
+            first = fit(start, weights, smoothing=smoothing, max_iterations=_FIRST_ITERATIONS)
+            if float(weights @ first.rows) > target - _LATE_GAIN:
+                yield sized(first.model, max_iterations=_ITERATIONS - _FIRST_ITERATIONS)
 
     def improved(best: Sized, candidates: Callable[[Sized], Iterator[Sized]]) -> Sized:
         while True:
