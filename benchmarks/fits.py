@@ -4,7 +4,7 @@ The reference is one fit of StepMix with four latent classes, which learns no tr
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def fits() -> None:
     show_ratios(interleaved(tasks, 2))
     for name, (sizes, expected) in GROWN.items():
         growth(f"{name}, nj with k known", expected, sizes, partial(_grown, name=name, method="nj"))
-    for name in ("d", "rows"):
+    for name in ("d", "rows", "n"):
         growth(f"{name}, auto", GROWN[name][1], GROWN[name][0], partial(_grown, name=name, method="auto"), repeats=1)
 
 
@@ -53,18 +53,24 @@ def _grown(size: int, name: str, method: str) -> Callable[[], object]:
     return fitting(simulated(**setting)[0], method, None if method == "auto" else setting["k"])
 
 
-def ordinary(folder: str | None) -> None:
-    """Measure `auto` on tables of ordinary sizes, each beside StepMix; real ones are read from a folder."""
+def ordinary(folder: str | None, only: Collection[str] = ()) -> None:
+    """Measure `auto` on tables of ordinary sizes, each beside StepMix; real ones are read from a folder.
+
+    How its time grows with columns, rows and states is measured by :func:`fits`.
+    """
     tables: dict[str, Callable[[], Table]] = {
-        "30 columns x 4000 rows x 4 states": lambda: recipe_model(6, 5).sample(4000, 0),
-        "36 columns x 50,000 rows x 4 states": lambda: recipe_model(6, 6).sample(50_000, 0),
-        "135 columns x 4000 rows x 4 states": lambda: recipe_model(27, 5).sample(4000, 0),
+        "30x4000x4": lambda: recipe_model(6, 5).sample(4000, 0),
+        "36x50000x5": lambda: recipe_model(6, 6, 5).sample(50_000, 0),
+        "135x4000x6": lambda: recipe_model(27, 5, 6).sample(4000, 0),
+        "1000x5000x4": lambda: simulated(1000, 5000, 4, 4)[0],  # the paper's binary tree
     }
     known = real_tables(Path(folder or ""))
     tables |= {name: known[name] for name in (("demo", "bfi", "words") if folder else ("demo",))}
     for name, read in tables.items():
+        if only and name not in only:
+            continue
         table = read()
-        print(f"{name}: {table.n_columns} columns x {table.n_rows} rows")
+        print(f"{name}: {table.n_columns} columns x {table.n_rows} rows x {table.n_states.max()} states")
         tasks = {"StepMix, 4 classes": stepmix(table, 4, iterations=None), "auto": fitting(table, "auto", None)}
         show_ratios(interleaved(tasks, 1))
 

@@ -44,18 +44,19 @@ def copy_table(n_states: int, states: NDArray[np.intp], share: float) -> FloatAr
     return share * np.eye(n_states)[:, states] + (1 - share) / n_states
 
 
-def recipe_model(n_scales: int = 8, n_items: int = 5) -> LatentTreeModel:
+def recipe_model(n_scales: int = 8, n_items: int = 5, n_states: int = 4) -> LatentTreeModel:
     """Return the model of a questionnaire: scales of some items each, under one general factor.
 
     The general factor is uniform on 3 states. The hidden variable of a scale copies it with probability 0.7, and is
-    uniform otherwise. An item of 4 states copies its scale with probability 0.6, and is uniform otherwise.
+    uniform otherwise. An item, of 4 states by default, copies its scale with probability 0.6, and is uniform otherwise.
     """
     n_columns = n_scales * n_items
     top = n_columns + n_scales
     edges = [(column, n_columns + column // n_items) for column in range(n_columns)]
     edges += [(scale, top) for scale in range(n_columns, top)]
     three = np.arange(3)
-    tables = [copy_table(4, three, 0.6)] * n_columns + [copy_table(3, three, 0.7)] * n_scales + [np.full((3, 1), 1 / 3)]
+    tables = [copy_table(n_states, three, 0.6)] * n_columns + [copy_table(3, three, 0.7)] * n_scales
+    tables.append(np.full((3, 1), 1 / 3))
     return _model(Tree([f"s{i // n_items + 1}_{i % n_items + 1}" for i in range(n_columns)], edges), tables)
 
 

@@ -4,7 +4,8 @@ The parts are quartets, pairs, joining, divide, em, small, fits, ordinary and wi
 Every time is the minimum of interleaved repeats, as wall time and as processor time of all cores (`cpu`); ratios are to
 a reference in the same run. On a busy machine only ratios of processor time are meaningful. `growth` shows the fitted
 exponent of processor time beside the expected one. `--columns` is the size of the largest table of `divide` (4 states,
-2000 rows); `--table FILE --drop COLUMN` adds a table to those of `em`, `--folder` real tables to those of `ordinary`.
+2000 rows); `--table FILE --drop COLUMN` adds a table to those of `em`, `--folder` real tables to those of `ordinary`,
+and `--only` chooses among those.
 """
 
 import argparse
@@ -23,6 +24,9 @@ def main() -> None:
     parser.add_argument("--table", help="a file with a table to measure EM on as well")
     parser.add_argument("--drop", nargs="*", default=[], help="columns of it to leave out")
     parser.add_argument("--folder", help="of real tables")
+    parser.add_argument(
+        "--only", nargs="*", default=[], help="names of tables of `ordinary`, such as demo or 30x4000x4"
+    )
     options = parser.parse_args()
     parts: dict[str, Callable[[], None]] = {
         "quartets": quartets,
@@ -32,7 +36,7 @@ def main() -> None:
         "em": partial(iterations, options.table, options.drop),
         "small": small,
         "fits": fits,
-        "ordinary": partial(ordinary, options.folder),
+        "ordinary": partial(ordinary, options.folder, options.only),
         "wide": wide,
     }
     unknown = set(options.parts) - set(parts)
