@@ -59,3 +59,16 @@ def test_everything_can_be_reached_by_keyboard(visit):
     assert {"theme", "search", "horizontal", "radial", "support", "drawing", "heatmap-canvas"} <= set(reached)
     ring = opened.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert ring != "none"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["nine", "star", "independent"])
+def test_axe_finds_nothing_to_complain_about(visit, name, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened = visit(name, color_scheme=scheme, reduced_motion="reduce")
+    if name != "independent":
+        opened.page.locator("#fit summary").click()
+    found = Axe().run(opened.page).response["violations"]
+    places = [(one["id"], [node["html"][:200] for node in one["nodes"]][:5]) for one in found]
+    assert places == []

@@ -127,6 +127,18 @@ def test_a_long_group_shows_its_strongest_columns():
     assert shown == {14: 14, 15: 12}
 
 
+def test_cards_of_many_groups_are_small():
+    shown = {}
+    for n_groups in (20, 21):
+        n_columns = 8 * n_groups
+        edges = [(column, n_columns + column // 8) for column in range(n_columns)]
+        tree = Tree([f"x{column:03}" for column in range(n_columns)], edges)
+        model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
+        cards = group_cards(Dependence(model))
+        shown[len(cards)] = {card["n_shown"] for card in cards}
+    assert shown == {20: {8}, 21: {5}}
+
+
 def test_many_states_are_cut_to_the_largest():
     tree = Tree("abcd", [(i, 4) for i in range(4)])
     model = with_groups(latree.random_model(tree, n_states=9, hidden_states=9, start="identity", random_state=1))

@@ -19,9 +19,10 @@ from latree.model import Group, LatentTreeModel
 from latree.report.node_details import category_name
 from latree.table import Column
 
-# The number of columns of a group that are shown in full, the strongest first; the others are listed by name, unless
-# they are very few.
-_MAX_COLUMNS, _VERY_FEW = 12, 2
+# The number of columns of a group that are shown in full, the strongest first, and the same if there are many groups.
+# The others are listed by name, unless they are very few.
+_MAX_COLUMNS, _MAX_COLUMNS_OF_MANY, _VERY_FEW = 12, 5, 2
+_MANY_GROUPS = 20
 # The number of states that are shown; if there are more, the largest of them.
 MAX_STATES = 6
 # The number of shades of a heat map's cells, beside the lightest.
@@ -50,7 +51,7 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
     order, names = state_scores(model), state_names(model)
     node = {name: number for number, name in enumerate(model.tree.names)}
     shown = {
-        group.centre: [node[column.name] for column in columns[: _n_shown(columns)]]
+        group.centre: [node[column.name] for column in columns[: _n_shown(columns, len(main))]]
         for group, columns in main
         if group.hidden is not None
     }
@@ -72,7 +73,7 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
             "broad": None if group.parent is None else model.groups[group.parent].name,
             "parts": [list(part.columns) for part in _parts_of(model, group)],
             "columns": [_column_facts(model, node[column.name], column, has_order) for column in columns],
-            "n_shown": _n_shown(columns),
+            "n_shown": _n_shown(columns, len(main)),
             "states": [],
             "n_states": 0,
         }
@@ -114,9 +115,10 @@ def two_digits(value: float, span: float) -> str:
     return f"{round(round(value, decimals + 9), decimals) + 0.0:,.{max(decimals, 0)}f}".replace("-", "−")
 
 
-def _n_shown(columns: Sequence[GroupColumn]) -> int:
+def _n_shown(columns: Sequence[GroupColumn], n_groups: int) -> int:
     """Return how many columns of a group are shown in full."""
-    return len(columns) if len(columns) <= _MAX_COLUMNS + _VERY_FEW else _MAX_COLUMNS
+    most = _MAX_COLUMNS if n_groups <= _MANY_GROUPS else _MAX_COLUMNS_OF_MANY
+    return len(columns) if len(columns) <= most + _VERY_FEW else most
 
 
 def _parts_of(model: LatentTreeModel, group: Group) -> list[Group]:
