@@ -15,7 +15,9 @@ import pytest
 
 from helpers.checkpoint import model_of, write
 from helpers.cli import invoke, run, succeed
+from latree.__main__ import commands
 from latree._util.checkpoint import Checkpoint
+from latree.cli.common import command_line
 from latree.errors import InputError
 from latree.paper.experiments.cells import Run
 
@@ -327,3 +329,13 @@ def test_the_model_of_a_folder_is_renamed_in_it(folder):
     shutil.copy("model.json", "run")
     assert "Written to run/model.json" in succeed("rename", "run", "H1=one")
     assert '"one"' in Path("run/model.json").read_text()
+
+
+def test_the_command_names_a_folder_for_results_only_if_one_was_given():
+    demo = commands.commands["demo"]
+    for arguments, command in (
+        ([], "latree demo"),
+        (["--out", "mine", "--seed", "3"], "latree demo --seed 3 --out run"),
+    ):
+        with demo.make_context("demo", list(arguments)):
+            assert command_line() == command

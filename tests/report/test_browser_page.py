@@ -42,12 +42,20 @@ def test_a_phone_shows_it_without_sideways_scrolling(visit, name, scripts):
 
 def test_it_prints(visit):
     opened = visit("nine")
-    opened.page.emulate_media(media="print")
-    assert opened.page.locator(".toolbar").is_hidden()
-    assert opened.page.locator(".page-head").is_hidden()
-    assert opened.page.locator(".static-tree").is_visible()
-    assert opened.page.locator("#fit table").first.is_visible()
-    assert len(opened.page.pdf()) > 10_000
+    page = opened.page
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 688, "height": 1000})  # the inner width of A4 paper
+    assert page.locator(".page-head").is_hidden()
+    assert page.locator("#made .small-button").first.is_hidden()
+    # What is folded on the screen is open on paper.
+    assert page.locator("#fit table").first.is_visible()
+    # Cards are whole, and no table is wider than its place.
+    assert page.evaluate("[...document.querySelectorAll('.group')].map(c => getComputedStyle(c).breakInside)") == (
+        ["avoid"] * page.locator(".group").count()
+    )
+    too_wide = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1).length"
+    assert page.evaluate(too_wide) == 0
+    assert len(page.pdf()) > 10_000
 
 
 def test_everything_can_be_reached_by_keyboard(visit):
@@ -72,3 +80,35 @@ def test_axe_finds_nothing_to_complain_about(visit, name, scheme):
     found = Axe().run(opened.page).response["violations"]
     places = [(one["id"], [node["html"][:200] for node in one["nodes"]][:5]) for one in found]
     assert places == []
+
+
+def test_groups_and_columns_lead_to_their_cards_and_to_the_tree(visit):
+    opened = visit("nine")
+    page = opened.page
+    page.locator(".lead .group-link").nth(1).click()
+    assert page.evaluate("location.hash") == "#group-2"
+    opened.settled("document.getElementById('group-2').getBoundingClientRect().top < innerHeight / 2")
+    name = page.locator("#group-2 tbody a.to-tree").first
+    text = name.inner_text()
+    name.click()
+    opened.settled("document.querySelector('#panel h3')")
+    assert page.locator("#panel h3").inner_text() == text
+
+
+def test_the_command_and_the_lines_of_python_can_be_copied(visit):
+    opened = visit("nine", permissions=["clipboard-read", "clipboard-write"])
+    opened.page.click("button[data-copy=python]")
+    opened.settled("document.querySelector('button[data-copy=python]').textContent === 'Copied'")
+    copied = opened.page.evaluate("navigator.clipboard.readText()")
+    assert copied == opened.page.locator("#python").inner_text()
+    assert copied.startswith("import latree\n")
+
+
+def test_a_table_that_is_too_wide_fades_out_where_it_goes_on(visit):
+    opened = visit("nine", width=390)
+    fade = "parseFloat(getComputedStyle(document.querySelector('.group .scroll')).getPropertyValue('--fade'))"
+    assert opened.page.evaluate(fade) == 0
+    opened.page.evaluate("document.querySelector('.group .heat').style.minWidth = '900px'")
+    opened.settled(f"{fade} > 20")
+    opened.page.evaluate("document.querySelector('.group .scroll').scrollLeft = 10000")
+    opened.settled(f"{fade} === 0")
