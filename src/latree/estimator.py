@@ -467,7 +467,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         labels = None if self.labels is None else as_labels(self.labels, self.tree_.names)
         warnings = "".join(f"<div>Warning: {escape(warning)}</div>" for warning in self.summary_["warnings"])
         finding = notebook_html(self.model_, self.summary_["worth"], labels)
-        return f"<div><div><code>{escape(repr(self))}</code></div>{finding}{warnings}</div>"
+        return f"<div>{finding}{warnings}<div><code>{escape(repr(self))}</code></div></div>"
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""
