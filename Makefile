@@ -3,7 +3,9 @@ PYTHON ?= python3
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 RUN := demo-run
 
-.PHONY: demo test check lint docs clean chromium wheel-test oldest-test
+SECONDS ?= 60
+
+.PHONY: demo test check lint docs fuzz clean chromium wheel-test oldest-test
 
 demo: .venv/installed
 	rm -rf $(RUN)
@@ -28,6 +30,11 @@ chromium:
 		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
 			|| echo "Chromium could not be installed: tests of the report in a browser will be skipped"; \
 	else echo "No Chromium on this machine: tests of the report in a browser will be skipped"; fi
+
+# Feeds every reader of files with made-up inputs, for SECONDS each; fuzz/run.py says what to do about a crash.
+fuzz: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable ".[fuzz]"
+	for target in fuzz/corpus/*; do $(BIN)/python fuzz/run.py $${target##*/} $(SECONDS) || exit 1; done
 
 docs: .venv/installed
 	$(BIN)/python docs/reference.py

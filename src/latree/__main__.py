@@ -8,25 +8,35 @@ import os
 import sys
 from typing import NoReturn
 
-import click
 
-from latree import __version__
-from latree.cli.check import check
-from latree.cli.common import Interrupted
-from latree.cli.compare import compare
-from latree.cli.export import export
-from latree.cli.fit import demo, fit
-from latree.cli.groups import groups, rename
-from latree.cli.impute import impute
-from latree.cli.methods import methods
-from latree.cli.plot import plot
-from latree.cli.report import report
-from latree.cli.rows import sample, score
-from latree.cli.transform import transform
-from latree.errors import InputError
-from latree.paper.commands import power, reproduce, theory
+def _interrupted(message: str) -> NoReturn:
+    """End after Ctrl-C without waiting for threads that are still working, as a normal exit would."""
+    print(f"latree: {message}", file=sys.stderr, flush=True)
+    os._exit(130)
+
 
 _INTERRUPTED = "interrupted; nothing was written"
+
+try:
+    import click
+
+    from latree import __version__
+    from latree.cli.check import check
+    from latree.cli.common import Interrupted
+    from latree.cli.compare import compare
+    from latree.cli.export import export
+    from latree.cli.fit import demo, fit
+    from latree.cli.groups import groups, rename
+    from latree.cli.impute import impute
+    from latree.cli.methods import methods
+    from latree.cli.plot import plot
+    from latree.cli.report import report
+    from latree.cli.rows import sample, score
+    from latree.cli.transform import transform
+    from latree.errors import InputError
+    from latree.paper.commands import power, reproduce, theory
+except KeyboardInterrupt:  # imports take a second
+    _interrupted(_INTERRUPTED)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -66,9 +76,12 @@ for command in _COMMANDS:
 
 def main() -> None:
     """Run the command line. The exit code is 2, with one line, for errors that the user can fix, and 130 for Ctrl-C."""
+    # A program may be started with closed streams, and an old terminal shows ? for characters that it does not have.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # an old terminal shows ? for characters that it does not have
+            stream.reconfigure(errors="replace")
     try:
         sys.exit(commands.main(prog_name="latree", standalone_mode=False))
     except click.ClickException as error:
@@ -81,12 +94,28 @@ def main() -> None:
     except MemoryError:
         _fail("not enough memory")
     except OSError as error:
+        if error.filename is None and not _can_print():
+            _fail_to_print(error)
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort) as error:
-        click.echo(f"latree: {error if isinstance(error, Interrupted) else _INTERRUPTED}", err=True)
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(130)  # a normal exit would wait for threads that are still working
+        _interrupted(str(error) if isinstance(error, Interrupted) else _INTERRUPTED)
+
+
+def _can_print() -> bool:
+    try:
+        print(flush=True)
+    except OSError:
+        return False
+    return True
+
+
+def _fail_to_print(error: OSError) -> NoReturn:
+    """End with 1, because the results were computed, and --out is written; only the text on the terminal is lost."""
+    # What is still in the buffer would fail again at the end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    out = " --out is written." if "--out" in sys.argv else ""
+    click.echo(f"latree: cannot print: {error.strerror or error}.{out}", err=True)
+    sys.exit(1)
 
 
 def _fail(message: str) -> NoReturn:

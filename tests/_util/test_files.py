@@ -2,6 +2,7 @@ import errno
 import os
 import resource
 import stat
+import time
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -140,7 +141,11 @@ def test_a_folder_vanishes_with_its_block(tmp_path, name, error):
 @pytest.mark.parametrize("trouble", ["chmod", "rename"])
 @pytest.mark.parametrize("name", ["run", "new/deep/run"])
 def test_a_folder_that_cannot_be_finished_vanishes(tmp_path, name, trouble):
-    with refusing(trouble), pytest.raises(OSError, match="the disk is gone"), new_folder(tmp_path / name) as folder:
+    with (
+        refusing(trouble),
+        pytest.raises(InputError, match="run: the disk is gone"),
+        new_folder(tmp_path / name) as folder,
+    ):
         (folder / "file").write_text("text")
     assert listing(tmp_path) == []
 
@@ -220,7 +225,7 @@ def test_a_run_that_cannot_be_replaced_stays(tmp_path):
             raise OSError("the disk is gone")
         return original(path, target)
 
-    with mock.patch.object(Path, "rename", fails), pytest.raises(OSError, match="the disk is gone"):
+    with mock.patch.object(Path, "rename", fails), pytest.raises(InputError, match="run: the disk is gone"):
         a_run(tmp_path / "run", "new")
     assert listing(tmp_path) == ["run"]
     assert read_text(tmp_path / "run" / "model.json") == "old"
@@ -236,3 +241,60 @@ def test_a_pipe_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe.nwk")
     with pytest.raises(InputError, match=r"pipe\.nwk: not a file but a pipe or a device"):
         read_text(tmp_path / "pipe.nwk")
+
+
+def test_of_two_runs_that_write_one_file_one_fails(tmp_path):
+    """Both begin while there is no file: the second to finish must not say that it succeeded."""
+    path = tmp_path / "filled.csv"
+    with (
+        pytest.raises(InputError, match=r"filled\.csv: already exists, since another run wrote it"),
+        new_file(path, replace=False),
+        new_file(path, replace=False) as early,
+    ):
+        early.write(b"early")
+    assert path.read_bytes() == b"early"
+    assert listing(tmp_path) == ["filled.csv"]
+
+
+def test_of_two_runs_that_write_one_file_one_fails_without_hard_links_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.hardlink_to", mock.Mock(side_effect=OSError(errno.EPERM, "no links")))
+    test_of_two_runs_that_write_one_file_one_fails(tmp_path)
+
+
+def test_of_two_runs_that_make_one_folder_the_loser_names_the_folder(tmp_path):
+    path = tmp_path / "run"
+
+    def another_run_is_faster(*_, **__):
+        path.mkdir(exist_ok=True)
+        (path / "model.json").write_text("")
+
+    with (
+        mock.patch("latree._util.files._set_aside", side_effect=lambda _: nullcontext(another_run_is_faster())),
+        pytest.raises(InputError, match="run: already exists, since another run wrote it") as error,
+        new_folder(path) as folder,
+    ):
+        write_text(folder / "model.json", "")
+    assert str(folder) not in str(error.value)
+    assert listing(tmp_path) == ["run"]
+
+
+def test_errors_inside_a_new_folder_name_the_folder_that_was_asked_for(tmp_path):
+    with pytest.raises(InputError, match="run/x is not a folder") as error, new_folder(tmp_path / "run") as folder:  # noqa: PT012
+        write_text(folder / "x", "")
+        write_text(folder / "x" / "y", "")
+    assert ".run." not in str(error.value)
+
+
+def test_what_killed_runs_left_is_removed_after_a_day(tmp_path):
+    old, recent, other = (tmp_path / name for name in (".run.abcd1234", ".run.abcd1235", ".runs.abcd1236"))
+    for left in (old, recent, other):
+        left.mkdir()
+        (left / "tree.nwk").write_text("")
+    (tmp_path / ".run.abcd1237").write_text("")
+    (tmp_path / ".run.mine").write_text("")
+    before = time.time() - 25 * 3600
+    for left in (old, other, tmp_path / ".run.abcd1237", tmp_path / ".run.mine"):
+        os.utime(left, (before, before))
+    with new_folder(tmp_path / "run") as folder:
+        write_text(folder / "model.json", "")
+    assert listing(tmp_path) == [".run.abcd1235", ".run.mine", ".runs.abcd1236", "run"]

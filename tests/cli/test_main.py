@@ -356,3 +356,38 @@ def test_labels_of_unknown_columns_are_warned_about():
     Path("labels.csv").write_text("column,label\nsize,one\ncolor,two\n")
     said = succeed("fit", "data.csv", "--out", "run", "--states", 2, "--method", "nj", "--labels", "labels.csv")
     assert "warning: there is a label for 'color', which is not a column; did you mean 'colour'?" in said
+
+
+def test_closed_streams_do_not_matter(folder):
+    model = latree.random_model(latree.random_tree(4, random_state=0), n_states=2, random_state=0)
+    model.save("model.json")
+    command = f"{sys.executable} -m latree sample model.json --rows 2"
+    result = subprocess.run(f"{command} 2>&-", shell=True, capture_output=True, text=True, check=False)
+    assert (result.returncode, len(result.stdout.splitlines())) == (0, 3)
+    assert subprocess.run(f"{command} --out rows.csv >&-", shell=True, check=False).returncode == 0
+    assert len(Path("rows.csv").read_text().splitlines()) == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_a_full_standard_output_is_named_and_what_was_written_stays(folder):
+    model = latree.random_model(latree.random_tree(4, random_state=0), n_states=2, random_state=0)
+    model.save("model.json")
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "latree", "sample", "model.json", "--out", "rows.csv"]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.stderr == "latree: cannot print: No space left on device. --out is written.\n"
+    assert result.returncode == 1
+    assert Path("rows.csv").exists()
+
+
+def test_ctrl_c_during_imports_is_one_line(folder):
+    program = (
+        "import sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'latree.cli.plot': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "from latree.__main__ import main\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (130, "latree: interrupted; nothing was written\n")

@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +18,9 @@ from latree.errors import InputError
 
 # A folder with these files is the result of a fit, which another fit may replace.
 _FILES_OF_A_RUN = ("model.json", "summary.json")
+
+# A temporary file or folder that nobody has written to for this long was left by a process that was killed.
+_LEFTOVER_SECONDS = 24 * 60 * 60
 
 
 def refuse_existing(
@@ -88,11 +93,13 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[BinaryIO]:
+def new_file(path: Path, replace: bool = True) -> Iterator[BinaryIO]:
     """Open a temporary file that becomes ``path`` if the block succeeds, so that no reader ever sees half of it.
 
-    Folders that lead to it are made then, too, if there are none.
+    Folders that lead to it are made then, too, if there are none. Without ``replace``, raise if something else has
+    appeared at the path during the work.
     """
+    _remove_leftovers(path)
     with _writable(path):
         handle, name = tempfile.mkstemp(dir=_nearest_folder(path), prefix=f".{path.name}.")
     temporary = Path(name)
@@ -104,10 +111,43 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
                 os.fsync(stream.fileno())  # otherwise a power cut could leave an empty file
             temporary.chmod(0o666 & ~_umask())
             with made_parents(path):
-                temporary.replace(path)
+                if replace:
+                    temporary.replace(path)
+                else:
+                    _rename_to_new(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _rename_to_new(temporary: Path, path: Path) -> None:
+    """Rename a file; raise if the new name is taken. Of two runs that do so at the same moment, one fails."""
+    try:
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError:  # a file system without hard links: somebody may still come between these two lines
+        if path.exists():
+            raise _taken(path) from None
+        temporary.replace(path)
+    else:
+        temporary.unlink()
+
+
+def _taken(path: Path) -> InputError:
+    return InputError(f"{path}: already exists, since another run wrote it; nothing was written (choose another name)")
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what runs that were killed while they wrote the same path have left, unless it is recent."""
+    before = time.time() - _LEFTOVER_SECONDS
+    with suppress(OSError):  # another process may remove it at the same time
+        for other in _nearest_folder(path).glob(f".{escape(path.name)}.*"):
+            if is_temporary(other) and other.stat().st_mtime < before:
+                if other.is_dir() and not other.is_symlink():
+                    shutil.rmtree(other, ignore_errors=True)
+                else:
+                    other.unlink()
 
 
 @contextmanager
@@ -155,6 +195,7 @@ def new_folder(path: Path, replace: bool = False) -> Iterator[Path]:
     Folders that lead to it are made then, too. With ``replace`` it takes the place of the result of an earlier fit.
     """
     refuse_existing(path, replace, folder=True)
+    _remove_leftovers(path)
     with _writable(path):
         temporary = Path(tempfile.mkdtemp(dir=_nearest_folder(path), prefix=f".{path.name}."))
     try:
@@ -162,9 +203,19 @@ def new_folder(path: Path, replace: bool = False) -> Iterator[Path]:
         temporary.chmod(0o777 & ~_umask())
         refuse_existing(path, replace, folder=True)  # something may have appeared there during the work
         with made_parents(path), _set_aside(path):
-            temporary.rename(path)
-    except BaseException:
+            try:
+                temporary.rename(path)
+            except OSError:
+                if path.exists():
+                    raise _taken(path) from None
+                raise
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        # People know the folder that they asked for, not the temporary one.
+        if isinstance(error, InputError):
+            raise InputError(str(error).replace(str(temporary), str(path))) from None
+        if isinstance(error, OSError):
+            raise InputError(f"{path}: {error.strerror or error}") from None
         raise
 
 

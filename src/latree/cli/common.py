@@ -269,19 +269,18 @@ WriteRows: TypeAlias = Callable[[Iterable[Sequence[object]]], None]
 @contextmanager
 def rows_output(out: Path | None) -> Iterator[WriteRows]:
     """Yield a function that prints rows, or writes them to a new file, whole or not at all."""
-    from latree._util.files import new_file, refuse_existing
+    from latree._util.files import new_file
     from latree.table.textfile import delimiter_of, write_lines
 
     if out is None:
         yield lambda rows: click.echo(write_lines(rows), nl=False)
         return
-    with new_file(out) as stream:
+    with new_file(out, may_replace()) as stream:
 
         def write(rows: Iterable[Sequence[object]]) -> None:
             stream.write(write_lines(rows, delimiter_of(out)).encode())
 
         yield write
-        refuse_existing(out, may_replace())  # a file may have appeared there during the work
 
 
 def command_line(*arguments: str, name: str | None = None, more: str = "") -> str:

@@ -105,15 +105,15 @@ def _scores_output(out: Path | None, identifier: str | None) -> "Iterator[WriteS
 
             yield write
         return
-    from latree._util.files import refuse_existing, write_bytes
+    from latree._util.files import new_file
     from latree.table.statfile import pyreadstat_module, sav_content
 
     pyreadstat_module(out)  # says that it is not installed before the work starts
     parts: list[tuple[Sequence[Any], RowScores]] = []
     yield lambda names, rows: parts.append((names, rows))
     content = sav_content(out, list(_variables(parts, identifier or "row")))
-    refuse_existing(out, common.may_replace())  # a file may have appeared there during the work
-    write_bytes(out, content)
+    with new_file(out, common.may_replace()) as stream:
+        stream.write(content)
 
 
 def _variables(parts: "Sequence[tuple[Sequence[Any], RowScores]]", identifier: str) -> "Iterator[Variable]":

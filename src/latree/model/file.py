@@ -130,7 +130,7 @@ def read_json(path: Path) -> Any:
     try:
         return parse_json(text)
     except InputError as error:
-        raise InputError(f"{path}: {error}; copy the file again, or fit again") from None
+        raise InputError(f"{path}: {error}; copy it again, or fit again") from None
 
 
 def _is_pair(edge: Any) -> bool:

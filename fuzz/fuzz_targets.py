@@ -1,0 +1,73 @@
+"""What the fuzzers feed: one function per reader, from any bytes to nothing.
+
+A reader may accept the bytes or raise an InputError. Any other exception is a bug. To add a reader, write a function
+and add it to ``TARGETS``, and put a few small valid files into ``corpus/NAME``.
+"""
+
+import tempfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+from latree._util.checkpoint import read_arrays
+from latree.errors import InputError
+from latree.model import LatentTreeModel
+from latree.table import as_table
+from latree.tree import Tree
+
+_FOLDER = Path(tempfile.mkdtemp(prefix="latree-fuzz-"))
+
+
+def _file(name: str, content: bytes) -> Path:
+    path = _FOLDER / name
+    path.write_bytes(content)
+    return path
+
+
+def read_csv(content: bytes) -> None:
+    """Read a table, and decode its rows again."""
+    table = as_table(_file("table.csv", content))
+    table.codes()
+
+
+def read_newick(content: bytes) -> None:
+    """Read a tree; what is written of it reads back as the same tree."""
+    tree = Tree.from_newick(content.decode(errors="replace"))
+    tree.draw()
+    assert tree.robinson_foulds(Tree.from_newick(tree.to_newick())) == 0
+
+
+def read_model(content: bytes) -> None:
+    """Read a model; use it, and save it."""
+    model = LatentTreeModel.load(_file("model.json", content))
+    model.draw()
+    model.save(_FOLDER / "again.json")
+    if sum(column.n_states for column in model.columns) < 100:
+        model.log_likelihood(model.sample(2, 0))
+
+
+def read_checkpoint(content: bytes) -> None:
+    """Read the arrays of a checkpoint whose checksum is right."""
+    try:
+        read_arrays(sha256(content).digest() + content)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "csv": read_csv,
+    "newick": read_newick,
+    "model": read_model,
+    "checkpoint": read_checkpoint,
+}
+
+
+def feed(name: str, content: bytes) -> bool:
+    """Feed bytes to a reader; return whether it accepts them. All but an InputError of one line passes through."""
+    try:
+        TARGETS[name](content)
+    except InputError as error:
+        if "\n" in str(error):
+            raise RuntimeError("a message has several lines") from error
+        return False
+    return True

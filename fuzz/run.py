@@ -1,0 +1,37 @@
+"""Feed a reader with inputs that libFuzzer makes up, guided by the coverage of latree's code.
+
+Usage: python fuzz/run.py NAME SECONDS, where NAME is one of the targets in ``fuzz_targets.py``. A crash is written to
+``crash-...`` in the working folder: correct the cause, and put the file into ``corpus/NAME``, which a test reads.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["latree", "fuzz_targets"]):
+    import fuzz_targets
+
+
+def main() -> None:
+    """Run one target for some seconds."""
+    name, seconds = sys.argv[1:]
+    accepted = total = 0
+
+    def test_one_input(content: bytes) -> None:
+        nonlocal accepted, total
+        total += 1
+        accepted += fuzz_targets.feed(name, content)
+        if total & (total - 1) == 0:  # after 1, 2, 4, 8, ... inputs
+            print(f"{name}: {total} inputs, {accepted} accepted", flush=True)
+
+    with tempfile.TemporaryDirectory() as found:
+        seeds = Path(__file__).parent / "corpus" / name
+        options = [f"-max_total_time={seconds}", "-timeout=30", "-rss_limit_mb=2048", "-max_len=8192"]
+        atheris.Setup([sys.argv[0], *options, found, str(seeds)], test_one_input)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
