@@ -139,6 +139,8 @@ def test_tests_mirror_the_modules():
 
 # Test files about the project, or about several modules at once.
 NOT_A_MODULE = {
+    "test_fuzz.py",
+    "test_promises.py",
     "test_project.py",
     "test_docs.py",
     "cli/test_main.py",
