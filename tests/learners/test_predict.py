@@ -21,10 +21,11 @@ from latree.table import as_table
 from latree.tree import Tree
 
 
-def learned(table, trees=None, seed=0, progress=no_progress, **known):
+def learned(table, trees=None, searched=(), seed=0, progress=no_progress, **known):
     settings = Settings(goal="predict", random_state=seed, **known)
     trees = [joined(table).tree] if trees is None else trees
-    return predict(table, [tree for tree in trees if len(tree.edges)], settings, Context.of(settings, progress))
+    trees = [tree for tree in trees if len(tree.edges)]
+    return predict(table, trees, searched, settings, Context.of(settings, progress))
 
 
 def chain(n_rows, n_columns=8, n_states=4, seed=0):
@@ -128,10 +129,10 @@ def test_a_stopped_run_goes_on_with_the_same_result(tmp_path):
     expected = learned(table)
     trees, kept = [joined(table).tree], dict(settings.to_dict())
     with pytest.raises(Stopped):
-        predict(table, trees, settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 100)))
+        predict(table, trees, [], settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 100)))
     done = len(list((tmp_path / "kept").glob("fits-*.done")))
     assert done > 5
-    again = predict(table, trees, settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 10**9)))
+    again = predict(table, trees, [], settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 10**9)))
     np.testing.assert_array_equal(again.choice.scores, expected.choice.scores)
     assert len(list((tmp_path / "kept").glob("fits-*.done"))) > done
 
@@ -225,14 +226,16 @@ def test_rows_that_took_part_in_learning_a_tree_look_too_probable(monkeypatch):
     assert found["chow-liu"].optimism == pytest.approx(0, abs=1e-12)  # every part has the same tree
 
 
-def test_trees_that_are_given_are_as_flattered_as_hidden_twins(monkeypatch):
+def test_resolved_trees_are_as_flattered_as_hidden_twins_and_searched_ones_as_chow_liu_trees(monkeypatch):
     seen = []
     monkeypatch.setattr(room, "_raced", lambda candidates: seen.extend(candidates) or candidates[:1])
     tree, table = latent_tree(250)
-    learned(table, [tree])
-    *_, given, twins = seen
-    assert given.search.tree is tree
-    assert given.optimism == twins.optimism > 0
+    other = latent_class(table.names).tree
+    learned(table, [tree], [other])
+    _, spanning, _, resolved, searched, twins = seen
+    assert (resolved.search.tree, searched.search.tree) == (tree, other)
+    assert resolved.optimism == twins.optimism > 0
+    assert searched.optimism == spanning.optimism > twins.optimism
 
 
 def test_candidates_are_the_methods_of_the_same_names():

@@ -27,5 +27,6 @@ def auto(table: Table, settings: Settings, context: Context) -> Structure:
     resolved = explain(table, replace(settings, resolve="all"), resolving)
     if settings.resolve == "all":
         return Structure(resolved.tree, resolved.facts)
-    trees = [resolved.tree, explain(table, settings, explaining).tree] if resolved.tree.n_hidden else []
-    return predict(table, trees, settings, predicting)
+    if not resolved.tree.n_hidden:
+        return predict(table, [], [], settings, predicting)
+    return predict(table, [resolved.tree], [explain(table, settings, explaining).tree], settings, predicting)

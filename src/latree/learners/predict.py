@@ -58,15 +58,17 @@ class _Candidate:
         return is_better(self.scores - nats / len(self.scores), other.scores, errors)
 
 
-def predict(table: Table, trees: Sequence[Tree], settings: Settings, context: Context) -> Structure:
+def predict(
+    table: Table, joined: Sequence[Tree], searched: Sequence[Tree], settings: Settings, context: Context
+) -> Structure:
     """Return the tree, the numbers of states and the smoothing that predict new rows best.
 
     Parameters
     ----------
     table : Table
-    trees : sequence of Tree
-        Candidates with hidden variables. A hidden Chow-Liu tree, one hidden variable, a Chow-Liu tree and independent
-        columns are added.
+    joined, searched : sequence of Tree
+        Candidates with hidden variables: resolved trees, and trees that a search has fitted to the rows. A hidden
+        Chow-Liu tree, one hidden variable, a Chow-Liu tree and independent columns are added.
     settings : Settings
         Numbers of states and smoothing are chosen unless they are given.
     context : Context
@@ -85,7 +87,10 @@ def predict(table: Table, trees: Sequence[Tree], settings: Settings, context: Co
         begin(independent(table.names).tree),
         spanning,
         begin(latent_class(table.names).tree),
-        *(begin(tree, twins.optimism) for tree in trees),  # learning these again for every part would take too long
+        # Learning these again for every part would take too long. Resolved trees depend on single rows as little as
+        # hidden Chow-Liu trees do; a search looks at the rows as closely as a Chow-Liu tree.
+        *(begin(tree, twins.optimism) for tree in joined),
+        *(begin(tree, spanning.optimism) for tree in searched),
         twins,
     ]
     best = _simplest_of_the_best(_raced(candidates))
