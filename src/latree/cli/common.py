@@ -192,7 +192,7 @@ data_format = click.option(
     "--format",
     metavar="NAME",
     help="Format of DATA, if the ending of its name does not tell it: csv, parquet, sav, dta, fasta, phylip, nexus, "
-    "npz or mtx.",
+    "basket, arff, xlsx, npz or mtx.",
 )
 checkpoint = click.option(
     "--checkpoint",

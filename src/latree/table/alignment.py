@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from latree.errors import InputError
-from latree.table.nexusfile import read_nexus
+from latree.table.nexusfile import Characters, Taxon, read_nexus
 from latree.table.raw import RawColumn, check_names, text_array
 from latree.table.sources import LocalSource, memory_source
-from latree.table.taxa import Characters, Taxon, bad_line
-from latree.table.textfile import text_lines
+from latree.table.textfile import bad_line, text_lines
 
 # The states of each kind of characters, and the codes that stand for several of them.
 _NUCLEOTIDES, _SEVERAL_NUCLEOTIDES = "ACGT", "RYSWKMBDHVNX"

@@ -9,6 +9,9 @@ from latree._util.progress import Progress
 from latree._util.text import did_you_mean
 from latree.errors import InputError
 from latree.table.alignment import alignment_source
+from latree.table.arff import arff_source
+from latree.table.basket import basket_source
+from latree.table.excel import excel_source
 from latree.table.matrixfile import matrix_source
 from latree.table.parquet import parquet_source
 from latree.table.sources import RowSource
@@ -74,6 +77,9 @@ FORMATS = (
     FileFormat("fasta", (".fasta", ".fa", ".fas", ".fna", ".faa"), lambda r: alignment_source(r.path, "fasta"), True),
     FileFormat("phylip", (".phy", ".phylip"), lambda r: alignment_source(r.path, "phylip"), True),
     FileFormat("nexus", (".nex", ".nexus", ".nxs"), lambda r: alignment_source(r.path, "nexus"), True),
+    FileFormat("basket", (".basket",), lambda r: basket_source(r.path, r.counts), True),
+    FileFormat("arff", (".arff",), lambda r: arff_source(r.path), True),
+    FileFormat("xlsx", (".xlsx", ".xlsm"), lambda r: excel_source(r.path)),
     FileFormat("npz", (".npz",), lambda r: matrix_source(r.path, "npz", r.names, r.counts)),
     FileFormat("mtx", (".mtx",), lambda r: matrix_source(r.path, "mtx", r.names, r.counts), gzipped=True),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from latree.errors import InputError
-from latree.table.taxa import Characters, Taxon, bad_line
+from latree.table.textfile import bad_line
 
 # The kinds of characters, by the words of NEXUS.
 _DATATYPES: dict[str, Literal["nucleotide", "protein", "standard"]] = {
@@ -23,6 +23,21 @@ _TOKEN = re.compile(r"'((?:[^']|'')*)'|([=;{}()])|([^\s=;'{}()]+)")
 # A site: one letter, or several states in brackets, which is as good as unknown.
 _SITE = re.compile(r"\([^)\s]{0,99}\)|\{[^}\s]{0,99}\}|\S")
 _UNKNOWN = "?"
+
+
+class Taxon(NamedTuple):
+    """A sequence: its name, the line on which it begins, and its letters, one per site."""
+
+    name: str
+    line: int
+    sequence: str
+
+
+class Characters(NamedTuple):
+    """All sequences of a file, and the kind of their letters, if the file says it."""
+
+    taxa: list[Taxon]
+    datatype: Literal["nucleotide", "protein", "standard"] | None = None
 
 
 class _Command(NamedTuple):

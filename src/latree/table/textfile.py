@@ -124,6 +124,11 @@ def text_lines(path: Path) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
+def bad_line(path: Path, line: int, what: str, remedy: str) -> InputError:
+    """Return the error for what is wrong on a line of a file."""
+    return InputError(f"{path}: line {line}: {what}: {remedy}")
+
+
 def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Return a table as the text of a CSV file."""
     return write_lines([header, *rows], delimiter)
