@@ -119,8 +119,10 @@ def fit(
 ) -> None:
     """Learn a tree, fit a model on it and write a report.
 
-    DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file. It is only read.
-    A pattern in quotes means several files, such as 'folder/*.parquet'. Files may be larger than memory.
+    DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file; or one of SPSS
+    (.sav), Stata (.dta) or Excel (.xlsx), an alignment (.fasta, .phy, .nex), a sparse matrix (.npz, .mtx), a .basket or
+    an .arff file. It is only read. A pattern in quotes means several files, such as 'folder/*.parquet'. Text and
+    Parquet files may be larger than memory.
 
     Example: latree fit data.csv --id person --drop day,place --out run
     """

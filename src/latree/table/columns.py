@@ -121,7 +121,7 @@ class Column:
         name, kind, categories, ordered, missing, cuts, centers = (plain.get(key) for key in keys)
         if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
-        check_fields(plain, keys, f"column {name!r:.60}")
+        check_fields(plain, (*keys, "description"), f"column {name!r:.60}")
         if kind not in KINDS:
             raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}; it must be one of {', '.join(KINDS)}")
         if not _are_texts(categories) or not _are_texts(missing):

@@ -95,8 +95,8 @@ def as_table(
     strict : bool
         Whether a column that says nothing is refused, not left out.
     format : str, optional
-        The format of a file whose ending does not tell it: "csv", "parquet", "sav", "dta", "fasta",
-        "phylip", "nexus", "basket", "arff", "xlsx", "npz" or "mtx".
+        The format of a file whose ending does not tell it: "csv", "parquet", "sav", "dta", "fasta", "phylip", "nexus",
+        "basket", "arff", "xlsx", "npz" or "mtx".
     counts : bool
         For a sparse matrix: whether its numbers are used, with bins as in an array. By default a cell that is not zero
         is True, and others are False. Given ``columns`` know what they are.
