@@ -38,7 +38,7 @@ def test_a_pattern_is_remembered_with_its_folder(tmp_path):
     record = LatentTreeModel.load(tmp_path / "run" / "model.json").record
     assert record.source == "parts/*.csv"
     assert record.command.startswith("latree fit 'parts/*.csv' --method independent")
-    assert "The hidden tree of parts/*.csv" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "parts/*.csv" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
 def test_bad_patterns_and_files(tmp_path, monkeypatch):
