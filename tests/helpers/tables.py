@@ -13,6 +13,7 @@ from latree.counts.contingency import pair_tables, quartet_tables
 from latree.errors import InputError
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table, as_table
+from latree.table.readers import open_source
 
 RNG = np.random.default_rng(0)
 MIXED = {
@@ -105,6 +106,12 @@ def codes_of(data, **options):
 def one_column(values, **options):
     table = as_table(np.asarray(values)[:, None], **options)
     return table.columns[0], table.codes()[:, 0].tolist()
+
+
+def raw_cells(path):
+    """The cells of a file as texts, of all columns, before anything is learned from them; None where one is missing."""
+    (batch,) = open_source(path, None).batches(None)
+    return {name: [raw.labels()[code] or None for code in raw.codes] for name, raw in batch.columns.items()}
 
 
 def assert_error(data, *fragments, **options):

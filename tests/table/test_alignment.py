@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.damage import count_refused
-from helpers.tables import assert_error, write_file
+from helpers.tables import assert_error, raw_cells, write_file
 from latree.__main__ import commands
 from latree.table import as_table
 
@@ -70,8 +70,8 @@ def test_names_of_ten_letters_may_touch_the_sites(tmp_path):
 
 
 def test_a_dot_is_the_first_sequence_in_phylip_and_a_gap_in_fasta(tmp_path):
-    assert as_table(write_file(tmp_path / "a.phy", "2 3\none ACG\ntwo .T.\n")).decode()["two"] == ["A", "T", "G"]
-    assert as_table(write_file(tmp_path / "a.fa", ">one\nACG\n>two\n.T.\n")).decode()["two"] == [None, "T", None]
+    assert raw_cells(write_file(tmp_path / "a.phy", "2 3\none ACG\ntwo .T.\n"))["two"] == ["A", "T", "G"]
+    assert raw_cells(write_file(tmp_path / "a.fa", ">one\nACG\n>two\n.T.\n"))["two"] == [None, "T", None]
 
 
 def test_kinds_of_characters(tmp_path):
@@ -94,7 +94,7 @@ def test_scikit_bio_reads_the_same(tmp_path, n_taxa, n_sites, seed, form):
     alignment = skbio.TabularMSA(sequences, minter="id")
     path = tmp_path / f"written.{form}"
     alignment.write(str(path), format=form)
-    read = as_table(path).decode()
+    read = raw_cells(path)
     judged = skbio.TabularMSA.read(str(path), format=form, constructor=skbio.DNA)
     for (name, cells), sequence in zip(read.items(), judged, strict=True):
         known = [letter if letter in "ACGT" else None for letter in str(sequence)]

@@ -29,14 +29,15 @@ def write(path, rows=ROWS, more=()):
 
 def test_cells_keep_their_types(tmp_path):
     table = as_table(
-        write(tmp_path / "book.xlsx", [*ROWS, [], [None] * 7, ["red", 2, 2.5, True, None]], ["next"]), bins=0
+        write(tmp_path / "book.xlsx", [*ROWS, [], [None] * 7, ["red", 2, 2.5, True, date(2021, 1, 2)]], ["next"]),
+        bins=0,
     )
     assert table.decode() == {
         "word": ["red", "blue", "red"],
         "grade": [1, 2, 2],
         "size": [1.5, None, 2.5],
         "yes": [True, False, True],
-        "day": ["2020-01-02 00:00:00", None, None],
+        "day": ["2020-01-02 00:00:00", None, "2021-01-02 00:00:00"],
     }
     assert [column.kind for column in table.columns] == ["text", "integer", "number", "boolean", "text"]
 
