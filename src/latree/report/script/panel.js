@@ -244,5 +244,5 @@ function showPanel() {
   else if (state.group !== null) showGroup(state.group);
   else if (state.label !== null) showLabel(state.label);
   else showStart();
-  panel.scrollTop = 0;
+  if (!nothingSelected()) panel.scrollTop = 0;
 }
