@@ -28,5 +28,10 @@ def test_long_lists_of_numbers_are_packed_without_loss():
     embedded = json.loads(str(payload(facts)))
     assert [unpacked(row) for row in embedded["matrix"]["values"]] == facts["matrix"]["values"]
     for packed, plain in zip(embedded["hidden"], facts["hidden"], strict=True):
-        for column, expected in zip(packed["columns"], plain["columns"], strict=True):
-            assert [unpacked(shares) for shares in column["shares"]] == expected["shares"]
+        assert embedded["state_lists"][packed["states"]] == plain["states"]
+        for (column, loading, shares), expected in zip(packed["columns"], plain["columns"], strict=True):
+            assert (column, loading) == (expected["column"], expected["loading"])
+            assert unpacked(shares) == [share for of_state in expected["shares"] for share in of_state]
+    for packed, plain in zip(embedded["columns"], facts["columns"], strict=True):
+        assert (unpacked(packed["model"]), unpacked(packed["percent"])) == (plain["model"], plain["percent"])
+        assert packed["related"] == [number for pair in plain["related"] for number in pair]

@@ -15,7 +15,7 @@ from latree.explain.scores import state_names
 from latree.table import Column, Table
 
 # The number of columns that explain the states of a hidden variable.
-MAX_COLUMNS = 8
+MAX_COLUMNS = 5
 # The number of related columns that are shown of a column.
 MAX_RELATED = 6
 # The number of states of a hidden variable that are explained: the largest ones.
@@ -117,7 +117,6 @@ def column_details(
                 "model": categories.per_mille(in_model),
                 "percent": whole_shares(categories.shares(shown).tolist()),
                 "related": [[other, int(hundredths[other])] for other in related.tolist() if hundredths[other]],
-                "binned": column.cuts is not None,
             }
         )
         category_lists.append(categories)
@@ -137,6 +136,7 @@ def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -
         # From low to high, where the states have an order.
         rank = scores[node] if node in scores else np.arange(len(sizes))
         states = sorted(by_size[:MAX_STATES], key=lambda state: (rank[state], state))
+        others = by_size[MAX_STATES:]
         columns = [
             {
                 "column": one.column,
@@ -147,10 +147,10 @@ def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -
         ]
         details.append(
             {
-                "n_states": len(sizes),
                 "states": [names[model.node_names[node]][state] for state in states],
                 "sizes": [sizes[state] for state in states],
-                "rest": sum(sizes[state] for state in by_size[MAX_STATES:]),
+                # The number of other states, and their share.
+                "others": [len(others), sum(sizes[state] for state in others)] if others else None,
                 "columns": columns,
             }
         )

@@ -5,6 +5,7 @@ begin a new page between two of them, and no row is cut through.
 """
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
@@ -14,7 +15,7 @@ from latree.figure.text import shortened, text_width
 
 _WIDTH = 760  # of the picture; the page scales it
 _ROW = 16  # height of a row
-_ROWS_PER_STRIP = 8
+_ROWS_PER_STRIP = 10
 _FONT = 11  # size of names
 _MAX_NAMES, _MAX_GROUPS = 200, 190  # widths of the names of columns and of groups
 _LEFT = 8
@@ -46,17 +47,21 @@ class _Picture:
         names = [_fitted(facts["names"][column], _MAX_NAMES) for column in range(self.n_columns)]
         groups = [_fitted(group["name"], _MAX_GROUPS - 30) for group in self.groups]
         groups_width = max((_width(name) for name in groups), default=-30) + 30
-        self.names_at = _WIDTH - groups_width - max(map(_width, names)) - 4
-        self.groups_at = _WIDTH - groups_width + 4
+        self.names_at = round(_WIDTH - groups_width - max(map(_width, names)) - 4)
+        self.groups_at = round(_WIDTH - groups_width + 4)
         end = self.names_at - (_STRIP if facts["labels"] else 0) - 14
-        self.x = [round(_LEFT + _BADGE + along * (end - _LEFT - _BADGE), 1) for along in facts["places"]["along"]]
+        self.x = [round(_LEFT + _BADGE + along * (end - _LEFT - _BADGE)) for along in facts["places"]["along"]]
         self.y = [round((row + 0.5) * _ROW, 1) for row in facts["places"]["row"]]
 
     def strip(self, first: int, end: int) -> Markup:
         """Return the SVG element of the rows from ``first`` to ``end``."""
         top, bottom = first * _ROW, end * _ROW
-        inside = [node for node, y in enumerate(self.y) if top - _ROW < y < bottom + _ROW]
-        content = [*self._edges(top, bottom), *self._nodes(inside), *self._names(inside), *self._brackets(first, end)]
+        # The circle of a hidden variable may reach into the next strip.
+        hidden = [
+            node for node in range(self.n_columns, len(self.y)) if top - _BADGE <= self.y[node] <= bottom + _BADGE
+        ]
+        columns = self.facts["matrix"]["order"][first:end]
+        content = [*self._edges(top, bottom), *self._nodes(hidden), *self._names(columns), *self._brackets(first, end)]
         return Markup('<svg viewBox="0 {} {} {}" aria-hidden="true">{}</svg>').format(
             top, _WIDTH, bottom - top, Markup("").join(content)
         )
@@ -67,24 +72,22 @@ class _Picture:
         for node, above in enumerate(self.tree["parent"]):
             if above < 0 or max(self.y[node], self.y[above]) < top or min(self.y[node], self.y[above]) > bottom:
                 continue
-            group = self.group_of.get(node)
-            colour = f"c{group['colour']}" if group is not None and self.group_of.get(above) is group else "trunk"
+            colour = self._colour(node) if self.group_of.get(node) is self.group_of.get(above) else "trunk"
             width = round(3 * self.tree["strength"][node])
-            path = f"M{self.x[above]:g},{self.y[above]:g}V{self.y[node]:g}H{self.x[node]:g}"
+            # Of an edge whose lower end is in another strip, only the part that runs down to it is drawn.
+            across = f"H{self.x[node]:g}" if top <= self.y[node] <= bottom else ""
+            path = f"M{self.x[above]:g},{self.y[above]:g}V{self.y[node]:g}{across}"
             paths.setdefault(f"{colour} w{width}{_certainty(self.tree['support'][node])}", []).append(path)
         for looks, drawn in sorted(paths.items()):
             yield Markup('<path class="link {}" d="{}"/>').format(looks, "".join(drawn))
 
-    def _nodes(self, nodes: list[int]) -> Iterator[Markup]:
+    def _nodes(self, hidden: list[int]) -> Iterator[Markup]:
         """Draw hidden variables: those in the middle of a group with its number; and the support of edges."""
-        for node in nodes:
-            if node < self.n_columns:
-                continue
+        dots: dict[str, list[str]] = {}
+        for node in hidden:
             x, y, group = self.x[node], self.y[node], self.centres.get(node)
             if group is None:
-                inside = self.group_of.get(node)
-                colour = "" if inside is None else f" c{inside['colour']}"
-                yield Markup('<circle class="dot{}" cx="{:g}" cy="{:g}" r="2.5"/>').format(colour, x, y)
+                dots.setdefault(self._colour(node), []).append(f"M{x:g},{y:g}h0")
             else:
                 ring = Markup('<circle class="ring c{}" cx="{:g}" cy="{:g}" r="{}"/>')
                 yield ring.format(group["colour"], x, y, _BADGE)
@@ -95,40 +98,47 @@ class _Picture:
             if support is not None and x - radius - start > _SUPPORT_ROOM:
                 middle = (start + x - radius) / 2
                 yield Markup('<text class="support" x="{:.4g}" y="{:g}">{}</text>').format(middle, y + 8, support)
+        for colour, drawn in sorted(dots.items()):
+            yield Markup('<path class="dots {}" d="{}"/>').format(colour, "".join(drawn))
 
-    def _names(self, nodes: list[int]) -> Iterator[Markup]:
+    def _colour(self, node: int) -> str:
+        group = self.group_of.get(node)
+        return "trunk" if group is None else f"c{group['colour']}"
+
+    def _names(self, columns: list[int]) -> Iterator[Markup]:
         """Draw the names of columns in one line below each other, thin lines to them, and the colours of labels."""
         labels = self.facts["labels"]
-        columns = [node for node in nodes if node < self.n_columns]
         end = self.names_at - (_STRIP if labels else 0) - 4
         leaders = "".join(f"M{self.x[node] + 3:g},{self.y[node]:g}H{end:g}" for node in columns)
-        yield Markup('<path class="leader" d="{}"/>').format(leaders)
+        yield Markup('<path class="leader" d="{}"/><g transform="translate({:g})">').format(leaders, self.names_at)
         for node in columns:
             if labels and labels["of"][node] >= 0:
-                yield Markup('<rect class="strip c{}" x="{:g}" y="{:g}" width="7" height="{}"/>').format(
-                    labels["colours"][labels["of"][node]], self.names_at - _STRIP, self.y[node] - _ROW / 2 + 1, _ROW - 2
-                )
+                colour, top = labels["colours"][labels["of"][node]], self.y[node] - _ROW / 2 + 1
+                strip = Markup('<rect class="strip c{}" x="{}" y="{:g}" width="7" height="{}"/>')
+                yield strip.format(colour, -_STRIP, top, _ROW - 2)
             name = _fitted(self.facts["names"][node], _MAX_NAMES)
-            yield Markup('<text x="{:g}" y="{:g}">{}</text>').format(self.names_at, self.y[node] + 4, name)
+            yield Markup('<text y="{:g}">{}</text>').format(self.y[node] + 4, name)
+        yield Markup("</g>")
 
     def _brackets(self, first: int, end: int) -> Iterator[Markup]:
         """Draw a line beside the names of each group, with its number and name beside its first row."""
         order = self.facts["matrix"]["order"]
-        for row in range(first, end):
-            group = self.group_of.get(order[row])
-            if group is None:
+        rows = groupby(range(first, end), lambda row: self.group_of.get(order[row], {}).get("number"))
+        for number, run in rows:
+            if number is None:
                 continue
-            starts = row == 0 or self.group_of.get(order[row - 1]) is not group
-            ends = row + 1 == len(order) or self.group_of.get(order[row + 1]) is not group
-            top, bottom = row * _ROW + (2 if starts else 0), (row + 1) * _ROW - (2 if ends else 0)
-            yield Markup('<path class="bracket c{}" d="M{:g},{:g}V{:g}"/>').format(
-                group["colour"], self.groups_at, top, bottom
-            )
-            if starts:
-                name = _fitted(f"{group['number']}  {one_line(group['name'])}", _MAX_GROUPS)
-                yield Markup('<text class="group-name" x="{:g}" y="{:g}">{}</text>').format(
-                    self.groups_at + 6, row * _ROW + _ROW / 2 + 4, name
-                )
+            places = list(run)
+            start, last = places[0], places[-1]
+            group = self.groups[number - 1]
+            begins = start == 0 or self.group_of.get(order[start - 1]) is not group
+            ends = last + 1 == len(order) or self.group_of.get(order[last + 1]) is not group
+            top, bottom = start * _ROW + (2 if begins else 0), (last + 1) * _ROW - (2 if ends else 0)
+            line = Markup('<path class="bracket c{}" d="M{},{}V{}"/>')
+            yield line.format(group["colour"], self.groups_at, top, bottom)
+            if begins:
+                name = _fitted(f"{number} {one_line(group['name'])}", _MAX_GROUPS)
+                text = Markup('<text class="group-name" x="{}" y="{:g}">{}</text>')
+                yield text.format(self.groups_at + 6, start * _ROW + _ROW / 2 + 4, name)
 
 
 def _certainty(support: int | None) -> str:

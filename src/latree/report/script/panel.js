@@ -89,8 +89,13 @@ function neighbourTable(id) {
 
 function showHidden(id) {
   const detail = facts.hidden[id - nColumns];
-  const columns = detail.columns.map((column) => ({ ...column, shares: column.shares.map(unpack) }));
-  const states = detail.states.map((name, i) => {
+  const stateNames = statesOf(id);
+  const columns = detail.columns.map(([column, loading, packed]) => ({
+    column,
+    loading,
+    shares: sharesOf(stateNames.length, packed),
+  }));
+  const states = stateNames.map((name, i) => {
     const words = typicalValues(columns, i).flatMap(({ column, text }, j) => [
       ...(j ? [", "] : []),
       nameElement(column, 18),
@@ -110,8 +115,10 @@ function showHidden(id) {
       make("div", { class: "meaning" }, ...(words.length ? ["Typical: ", ...words] : ["Like all rows"])),
     );
   });
-  const rest = detail.n_states - detail.states.length;
-  if (rest > 0) states.push(make("li", { class: "muted" }, `${count(rest, "smaller state")}: ${percent(detail.rest)}`));
+  if (detail.others) {
+    const [n, share] = detail.others;
+    states.push(make("li", { class: "muted" }, `${count(n, "smaller state")}: ${percent(share)}`));
+  }
   const profiles = columns.map(({ column, loading, shares }) =>
     make(
       "div",
@@ -121,7 +128,7 @@ function showHidden(id) {
         make(
           "div",
           { class: "profile-row" },
-          make("span", { class: "state" }, shorten(detail.states[i], 12)),
+          make("span", { class: "state" }, shorten(stateNames[i], 12)),
           stackedBar(categoriesOf(column), part),
         ),
       ),
@@ -149,13 +156,14 @@ function showHidden(id) {
 
 function showColumn(id) {
   const detail = facts.columns[id];
-  const related = detail.related.map(([column, value]) =>
+  const pairs = Array.from({ length: detail.related.length / 2 }, (_, i) => detail.related.slice(2 * i, 2 * i + 2));
+  const related = pairs.map(([column, value]) =>
     row(nodeLink(column, 22), barCell(Math.abs(value) / 100, value < 0 ? "negative" : ""), figure(signed(value))),
   );
   const missing = facts.missing && facts.missing[id] ? `${count(facts.missing[id], "cell")} missing` : null;
   const label =
     labels && labels.of[id] >= 0 ? make("span", {}, "Label: ", shortName(labels.names[labels.of[id]], 60)) : null;
-  const kind = detail.binned ? "Column of numbers, cut into bins" : "Column";
+  const kind = categoriesOf(id).bounds.length ? "Column of numbers, cut into bins" : "Column";
   panel.replaceChildren(
     panelHead(colourOf(id), kind, nameElement(id, 80), [groupLine(id), label, missing], { node: id }),
     section(facts.has_rows ? "Values" : "Values under the model", null, distribution(id)),

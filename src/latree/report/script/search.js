@@ -19,14 +19,13 @@ function allEntries() {
   if (labels) labels.names.forEach((name, label) => add(name, "your label", { label }));
   for (const { centre, name } of groups) {
     if (!isHidden(centre)) continue;
-    for (const stateName of facts.hidden[centre - nColumns].states)
-      add(stateName, `state of ${shorten(name, 30)}`, { node: centre }, name);
+    for (const stateName of statesOf(centre)) add(stateName, `state of ${shorten(name, 30)}`, { node: centre }, name);
   }
   const seen = new Set();
   names.slice(0, nColumns).forEach((name, id) => {
     for (const value of categoriesOf(id).names) {
       // Numbers and bins would find every column.
-      if (facts.columns[id].binned || /^[-\d.]*$/.test(value) || seen.size > 5000) continue;
+      if (categoriesOf(id).bounds.length || /^[-\d.]*$/.test(value) || seen.size > 5000) continue;
       seen.add(value);
       add(value, `value of ${shorten(name, 30)}`, { node: id }, name);
     }

@@ -145,9 +145,7 @@ function tooltipLines({ node = null, group = null, label = null }) {
   } else {
     lines.push(make("strong", {}, nameElement(node, 60)));
     if (isHidden(node))
-      lines.push(
-        `Hidden variable ${facts.aliases[node - nColumns]}, ${count(facts.hidden[node - nColumns].n_states, "state")}`,
-      );
+      lines.push(`Hidden variable ${facts.aliases[node - nColumns]}, ${count(nStatesOf(node), "state")}`);
     else if (labels && labels.of[node] >= 0) lines.push(shortName(labels.names[labels.of[node]], 60));
     const edge = view.drawnFor[node].id;
     if (edges.parent[edge] >= 0) {

@@ -20,6 +20,16 @@ function shareBar(share, colour = "") {
   );
 }
 
+// The shares of a column's values in each state of a hidden variable, in thousandths.
+function sharesOf(nStates, packed) {
+  const all = unpack(packed);
+  const n = all.length / nStates;
+  return Array.from({ length: nStates }, (_, i) => all.slice(i * n, (i + 1) * n));
+}
+// The names of the states of a hidden variable that are shown, and how many states it has.
+const statesOf = (id) => facts.state_lists[facts.hidden[id - nColumns].states];
+const nStatesOf = (id) => statesOf(id).length + (facts.hidden[id - nColumns].others?.[0] || 0);
+
 const categoriesOf = (column) => facts.category_lists[facts.columns[column].category_list];
 
 // The colour of a value. Ordered values go from light to dark.
@@ -67,7 +77,7 @@ function categoryLegend(categories) {
 function distribution(id) {
   const detail = facts.columns[id];
   const { names: values, bounds: exact } = categoriesOf(id);
-  if (detail.binned && exact.length > 2) {
+  if (exact.length > 2) {
     const bounds = exact.map(boundText);
     const at = (share) => bounds[Math.max(0, Math.round(share * (bounds.length + 1)) - 1)];
     const ends = [
@@ -79,11 +89,12 @@ function distribution(id) {
     const hint = make("p", { class: "hint" }, `Cut into ${values.length} bins with about as many rows each.`);
     return make("div", {}, make("table", { class: "distribution" }, make("tbody", {}, ...rows)), hint);
   }
+  const shares = unpack(detail.percent);
   const rows = values.map((text, value) =>
     row(
       make("bdi", text.length > 24 ? { title: text } : {}, shorten(text, 24)),
-      barCell(detail.percent[value] / 100),
-      figure(percent(detail.percent[value])),
+      barCell(shares[value] / 100),
+      figure(percent(shares[value])),
     ),
   );
   return make("table", { class: "distribution" }, make("tbody", {}, ...rows));
@@ -102,7 +113,7 @@ function typicalValues(columns, stateNumber) {
   const found = [];
   for (const { column, shares } of columns) {
     const categories = categoriesOf(column);
-    const { model } = facts.columns[column];
+    const model = unpack(facts.columns[column].model);
     let best = null;
     // Ordered values may be joined to a range, such as 5 to 6, or all above a bound.
     for (let first = 0; first < model.length; first++) {
