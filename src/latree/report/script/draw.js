@@ -117,7 +117,7 @@ function drawLeader(node) {
 
 // The name of a row and the colour of its label, both at the end of the row.
 function drawName(node) {
-  const text = fitted(rowText(node), rowFont(node), frame.namesWidth);
+  const text = rowText(node, frame.namesWidth);
   const element = drawn(
     "text",
     { class: classes("name", folded(node) && "folded"), "data-id": node.id, dy: "0.35em" },

@@ -65,8 +65,8 @@ function widthOf(text, font) {
 }
 // A text that is cut to fit a width.
 function fitted(text, font, width) {
-  if (text.length > 80) text = shorten(text, 80);
-  if (widthOf(text, font) <= width) return text;
+  text = shorten(text, 80);
+  if (width === Infinity || widthOf(text, font) <= width) return text;
   const characters = Array.from(text);
   let [low, high] = [1, characters.length - 1];
   while (low < high) {

@@ -57,18 +57,19 @@ function placeNodes(view, rowHeight) {
   return { rows, total: across };
 }
 
-function rowText(node) {
-  if (!folded(node)) return viewName(node);
-  const number = node.kind === "group" ? `${groups[node.group].number}  ` : "";
-  return `${number}${viewName(node)} (${node.columns.length})`;
+// The text of a row; of a folded group, its number, name and number of columns. Only the name is cut to fit a width.
+function rowText(node, width = Infinity) {
+  if (!folded(node)) return fitted(viewName(node), NAME_FONT, width);
+  const before = node.kind === "group" ? `${groups[node.group].number} ` : "";
+  const after = ` (${node.columns.length})`;
+  return before + fitted(viewName(node), BOLD_FONT, width - widthOf(before + after, BOLD_FONT)) + after;
 }
-const rowFont = (node) => (folded(node) ? BOLD_FONT : NAME_FONT);
 
 // The widths of the drawing's parts, from left to right: tree, colours of labels, names, groups.
 function horizontalFrame(view, width) {
   const { rows, total } = placeNodes(view, ROW);
   const narrow = width < NARROW;
-  const widest = Math.max(0, ...longest(rows.map(rowText)).map((text) => widthOf(text, BOLD_FONT)));
+  const widest = Math.max(0, ...longest(rows.map((node) => rowText(node))).map((text) => widthOf(text, BOLD_FONT)));
   const unfolded = manyGroups ? groups.filter((_, number) => !state.foldedGroups.has(number)) : [];
   const groupTexts = longest(unfolded.map((group) => group.name));
   const groupsWidth = !unfolded.length
@@ -76,7 +77,7 @@ function horizontalFrame(view, width) {
     : narrow
       ? 30
       : Math.min(40 + Math.max(...groupTexts.map((text) => widthOf(text, BOLD_FONT))), 0.26 * width);
-  const namesWidth = Math.min(widest + 4, (narrow ? 0.42 : 0.3) * width);
+  const namesWidth = Math.min(widest + 4, (narrow || !groupsWidth ? 0.42 : 0.3) * width);
   const left = 12;
   const strip = labels ? 14 : 0;
   const namesAt = width - groupsWidth - namesWidth - 4;
@@ -108,7 +109,7 @@ const longest = (texts) =>
 
 function radialFrame(view, width) {
   const { rows, total } = placeNodes(view, ROW);
-  const widest = Math.max(0, ...longest(rows.map(rowText)).map((text) => widthOf(text, BOLD_FONT)));
+  const widest = Math.max(0, ...longest(rows.map((node) => rowText(node))).map((text) => widthOf(text, BOLD_FONT)));
   const namesWidth = Math.min(widest + 4, 0.22 * width);
   const margin = namesWidth + (manyGroups ? 34 : 12) + (labels ? 12 : 0);
   const room = Math.max(60, width / 2 - margin);

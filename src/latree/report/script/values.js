@@ -62,7 +62,9 @@ function stackedBar(categories, shares) {
 function categoryLegend(categories) {
   const { names: values, ordered } = categories;
   if (ordered && values.length > 4) {
-    const ends = [values[0], values[values.length - 1]].map((value) => make("bdi", {}, shorten(value, 18)));
+    const ends = [0, values.length - 1].map((value) =>
+      make("bdi", {}, shorten(rangeName(categories, value, value), 18)),
+    );
     return make("div", { class: "category-legend" }, ends[0], make("span", { class: "ramp" }), ends[1]);
   }
   const entries = values.slice(0, 6).map((text, value) => {
