@@ -1,10 +1,13 @@
 """Rows on a cluster: a real scheduler and real workers on loopback, one of which is killed now and then."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
+from unittest import mock
 
 import dask.dataframe as dd
 import joblib
@@ -28,7 +31,7 @@ from latree.model import LatentTreeModel
 from latree.paper.experiments.cells import Cell, Run
 from latree.settings import Settings
 from latree.table import Table, as_table
-from latree.table.dask import DaskRows, connect
+from latree.table.dask import DaskRows, _gather, connect
 from latree.table.memory import MemoryRows
 
 
@@ -274,3 +277,29 @@ def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeyp
     monkeypatch.setitem(sys.modules, "latree.table.dask", None)
     with pytest.raises(InputError, match=r"pip install 'latree\[dask\]'"):
         as_table(dd.from_pandas(frame, npartitions=1))
+
+
+def test_a_port_that_says_nothing_is_named_within_seconds(monkeypatch):
+    monkeypatch.setattr("latree.table.dask.CONNECT_SECONDS", 0.5)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        with pytest.raises(InputError, match="no Dask scheduler answers"):
+            connect(f"tcp://127.0.0.1:{server.getsockname()[1]}")
+
+
+class Abandoned:
+    """A client whose workers are all gone."""
+
+    def nthreads(self):
+        return {}
+
+    def as_current(self):
+        return nullcontext()
+
+
+def test_a_cluster_without_workers_is_named_within_seconds(monkeypatch):
+    monkeypatch.setattr("latree.table.dask.CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("latree.table.dask.wait", mock.Mock(side_effect=TimeoutError))
+    with pytest.raises(InputError, match="the cluster has no workers any more"):
+        _gather(Abandoned(), [])

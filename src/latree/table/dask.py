@@ -6,6 +6,7 @@ are the same as in memory, and their sums are added in the same order.
 
 import logging
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -13,11 +14,12 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 from dask import delayed
-from distributed import Client, Future, KilledWorker, default_client
+from distributed import Client, Future, KilledWorker, default_client, wait
 from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
@@ -46,6 +48,8 @@ from latree.table.sources import Encoder, Names, RawBatch, Result, RowSource, Ro
 
 # Seconds that a scheduler, and then its first worker, may take to answer.
 CONNECT_SECONDS = 10
+# Seconds between two looks at whether there are still workers.
+_POLL_SECONDS = 1
 # A task reads row groups of a file until it has this many rows.
 _ROWS_PER_TASK = 2**20
 # Results of chunks that are computed and sent to this process at a time.
@@ -61,7 +65,7 @@ def connect(address: str) -> Client:
     for logger in ("distributed", "distributed.client"):  # errors are raised below, in one line
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client = _new_client(address)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
@@ -73,6 +77,45 @@ def connect(address: str) -> Client:
         client.close()
         raise InputError(f"{address}: the scheduler has no workers: start some with dask worker {address}") from None
     return client
+
+
+def _new_client(address: str) -> Client:
+    """Return a client. What accepts a connection and never answers would keep Dask waiting in spite of its timeout."""
+    found: list[Client | BaseException] = []
+
+    def make() -> None:
+        try:
+            found.append(Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
+        except BaseException as error:
+            found.append(error)
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
+    thread.join(CONNECT_SECONDS + 1)
+    client = found[0] if found else TimeoutError("it accepts connections and says nothing")
+    if isinstance(client, BaseException):
+        raise client
+    return client
+
+
+def _gather(client: Client, futures: list[Future]) -> list[Any]:
+    """Return the results of tasks; raise if there have been no workers for some seconds."""
+    alone_since: float | None = None
+    with _cluster_errors():
+        while True:
+            try:
+                with client.as_current():
+                    wait(futures, timeout=_POLL_SECONDS)
+            except TimeoutError:
+                alone_since = None if client.nthreads() else alone_since or time.monotonic()
+                if alone_since is not None and time.monotonic() - alone_since > CONNECT_SECONDS:
+                    raise InputError(
+                        "the cluster has no workers any more; see their logs: a worker may have been killed, or may "
+                        "lack latree, which must be installed on all of them"
+                    ) from None
+            else:
+                results: list[Any] = client.gather(futures)
+                return results
 
 
 def frame_source(frame: Any, client: Client | None) -> "DaskSource":
@@ -142,16 +185,14 @@ class DaskSource(RowSource):
         results = [delayed(_measure_part, pure=False)(task, part) for part in self.parts]
         while len(results) > 1:
             results = [delayed(_merge, pure=False)(task, group) for group in _groups(results)]
-        with _cluster_errors():
-            result: Result = self.client.compute(results[0]).result()
+        result: Result = _gather(self.client, [self.client.compute(results[0])])[0]
         return result
 
     def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes on the workers in the same chunks as in memory."""
         task = delayed(_RawTask(encode, None, self._names_to_read(names), self.weights), traverse=False)
         parts = self.client.compute([delayed(_encode_part, pure=False)(task, part) for part in self.parts])
-        with _cluster_errors():
-            shapes = self.client.gather(self.client.map(_shape, parts, pure=False))
+        shapes = _gather(self.client, self.client.map(_shape, parts, pure=False))
         rows, columns = sum(shape[0] for shape in shapes), shapes[0][1]
         # Parts have any number of rows: make each chunk of the parts that it overlaps, from low to high in each.
         starts = np.cumsum([0, *(shape[0] for shape in shapes)])
@@ -258,8 +299,7 @@ class DaskRows(ChunkedRows):
         parts = self._submit(_sum, statistic, block_rows)
         while len(parts) > 1:
             parts = [self.client.submit(_add_all, group, pure=False) for group in _groups(parts)]
-        with _cluster_errors():
-            total: Sums = parts[0].result()
+        total: Sums = _gather(self.client, parts[:1])[0]
         return total
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
@@ -280,8 +320,7 @@ class DaskRows(ChunkedRows):
             for position, (chunk, rows_of_chunk) in enumerate(zip(self.chunks, wanted, strict=True))
             if len(rows_of_chunk) or position == 0
         ]
-        with _cluster_errors():
-            return take_rows(concatenate(self.client.gather(fetched)), np.argsort(order))
+        return take_rows(concatenate(_gather(self.client, fetched)), np.argsort(order))
 
     def resampled(self, seed: int, number: int) -> "DaskRows":
         """Return a bootstrap sample of the rows; each worker draws from its own chunks."""
@@ -309,9 +348,7 @@ class DaskRows(ChunkedRows):
         task, positions = self._send(function), range(len(self.chunks))
         for group in (positions[:_FIRST_RESULTS], *_groups(positions[_FIRST_RESULTS:], _RESULTS_AT_ONCE)):
             futures = [self.client.submit(run, task, self.chunks[i], i, pure=False) for i in group]
-            with _cluster_errors():
-                results = self.client.gather(futures)
-            yield from results
+            yield from _gather(self.client, futures)
 
 
 @dataclass(frozen=True)
