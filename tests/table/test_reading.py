@@ -174,3 +174,11 @@ def test_lookups_of_names_do_not_compare_all_names():
     source = memory_source("x", [from_values(name, np.arange(2)) for name in names])
     Options.checked(10, (), (), names[:250], None, None, None).wanted(source)
     assert len(compared) < 20 * len(names)
+
+
+def test_a_file_is_named_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_file(Path("bad.csv"), "a,b\n1\n")
+    for data in ("bad.csv", "./bad.csv", "b*.csv"):
+        with pytest.raises(InputError, match=r"^bad\.csv: data row 1 "):
+            as_table(data)

@@ -297,11 +297,12 @@ def names_in(source: RowSource, columns: Sequence[Column], names: Sequence[str])
 
 @contextmanager
 def errors_naming(source: str) -> Iterator[None]:
-    """Put the name of the data in front of the message of an InputError."""
+    """Put the name of the data in front of the message of an InputError, unless that names the file already."""
     try:
         yield
     except InputError as error:
-        if str(error).startswith(f"{source}: "):
+        first, *rest = str(error).split(": ", 1)
+        if rest and (first == source or Path(first).exists()):
             raise
         raise InputError(f"{source}: {error}") from None
 
