@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from helpers.cli import run, succeed
 from helpers.csv import ROWS, table
@@ -62,7 +63,15 @@ def test_a_column_names_the_rows(folder):
     assert LatentTreeModel.load("run/model.json").record.identifier == "person"
     succeed("transform", "run", "data.csv", "--out", "scores.csv")
     assert pd.read_csv("scores.csv")["person"].tolist() == people
+    printed = succeed("score", "run", "data.csv", "--out", "rows.csv")
+    assert printed.endswith("Written to rows.csv: 60 rows\n")
+    rows = pd.read_csv("rows.csv")
+    assert rows["person"].tolist() == people
+    expected = LatentTreeModel.load("run/model.json").log_likelihood_rows("data.csv")
+    assert rows["log-likelihood"].tolist() == pytest.approx(expected, abs=6e-5)
     Path("new.csv").write_text(table())
+    succeed("score", "run", "new.csv", "--out", "numbers.csv")
+    assert pd.read_csv("numbers.csv")["row"].tolist() == list(range(1, 61))
     succeed("transform", "run", "new.csv", "--out", "numbered.csv")
     assert pd.read_csv("numbered.csv")["row"].tolist() == list(range(1, 61))
 

@@ -330,12 +330,12 @@ def load_model(path: Path) -> "LatentTreeModel":
     return LatentTreeModel.load(path)
 
 
-def identifier_in(data: Path, model: "LatentTreeModel", given: str | None, format: str | None) -> str | None:
+def identifier_in(data: Path | None, model: "LatentTreeModel", given: str | None, format: str | None) -> str | None:
     """Return the column that names the rows of data: as given, or as at the fit if the data have that column."""
     from latree.table.readers import open_source
 
     remembered = None if model.record is None else model.record.identifier
-    if given is not None or remembered is None:
+    if given is not None or remembered is None or data is None:
         return given
     return remembered if remembered in open_source(data, None, format=format).names else None
 

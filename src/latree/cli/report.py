@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Number of rows of DATA to show: the most unusual ones, and as many others in words.",
 )
-@click.option("--id", "identifier", metavar="COLUMN", help="Column of DATA that names the rows; by default a number.")
+@common.identifier
 @click.option("--weights", metavar="COLUMN", help="Column of row weights; by default that of the fit.")
 @common.data_format
 @common.unseen
@@ -58,7 +58,8 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         table = _read_rows(loaded, data, weights=weights, **how)
         test = _read_rows(loaded, options["test"], **how)
         writing = stages("Writing the report", at_most=True)
-        names = common.row_names(data, loaded.columns, options["identifier"], options["format"])
+        identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
+        names = common.row_names(data, loaded.columns, identifier, options["format"])
         html = report_html(
             loaded, table, test=test, labels=labels, rows=options["rows"], row_names=names, progress=writing
         )

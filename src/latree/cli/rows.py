@@ -17,16 +17,27 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file)
+@common.new_output("New .csv, .tsv or .txt file with the log-likelihood of each row.", endings=common.TABLE_ENDINGS)
+@common.identifier
 @common.data_format
 @common.unseen
 @common.quiet
 @common.as_json
-def score(model: Path, data: Path, format: str | None, unseen: Any, quiet: bool, as_json: bool) -> None:
+def score(
+    model: Path,
+    data: Path,
+    out: Path | None,
+    identifier: str | None,
+    format: str | None,
+    unseen: Any,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Print the log-likelihood of rows.
 
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored.
     Missing cells are summed out. The result is in nats: the sum over all rows, and its mean per row and per cell that
-    is not missing.
+    is not missing. With --out, there is also one line for each row, with its name: the lower, the more unusual is it.
 
     Example: latree score run/model.json new.csv
     """
@@ -39,6 +50,13 @@ def score(model: Path, data: Path, format: str | None, unseen: Any, quiet: bool,
         if table.n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
         total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
+        if out is not None:
+            identifier = common.identifier_in(data, loaded, identifier, format)
+            names = common.row_names(data, loaded.columns, identifier, format) or range(1, table.n_rows + 1)
+            scores = loaded.log_likelihood_rows(table).tolist()
+            with common.rows_output(out) as write:
+                write([[identifier or "row", "log-likelihood"]])
+                write([name, f"{score:.4f}"] for name, score in zip(names, scores, strict=True))
     mean = total / table.n_rows
     if as_json:
         # JSON has no infinity: null means that some row is impossible under the model.
@@ -52,6 +70,8 @@ def score(model: Path, data: Path, format: str | None, unseen: Any, quiet: bool,
         n_present = table.n_rows * table.n_columns - int(table.n_missing.sum())
         if n_present:
             click.echo(f"mean per cell        {total / n_present:.6f} nats (without missing cells)")
+        if out is not None:
+            click.echo(f"Written to {out}: {plural(table.n_rows, 'row')}")
 
 
 @click.command()
