@@ -196,6 +196,7 @@ OUTPUTS = {
     "fit data.csv --method lcm --states 2": "run",
     "groups model.json": "groups.csv",
     "impute model.json data.csv": "filled.csv",
+    "score model.json data.csv": "rows.csv",
     "plot model.json": "tree.svg",
     "rename model.json H1=mood": "renamed.json",
     "report model.json": "report.html",

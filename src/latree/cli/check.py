@@ -13,7 +13,7 @@ from latree.cli import common, reading
 @reading.options
 @common.as_json
 def check(data: Path, as_json: bool, **options: Any) -> None:
-    """Say what a table would be taken for, what looks odd, and what to type.
+    """Say what is in a table, before a fit.
 
     DATA is a table as for `latree fit`. For each column: what it is taken for, its number of states, their order, and
     how many cells are missing. Then what a fit would leave out or refuse, and why; identifiers, dates, running numbers,
