@@ -9,8 +9,8 @@ neighbouring columns, such as the pages that a person skipped; the first column 
 are divided into 12 booklets at random, and each row has some of them (matrix sampling).
 
 Precision is the share of drawn edges that are right, recall the share of true edges that are drawn. `scales` is the
-share of the true scales whose hidden variable the tree has with exactly the same edges, `groups` the adjusted Rand index
-of the main groups with the scales.
+share of the true scales whose hidden variable the tree has with exactly the same edges, `groups` the adjusted Rand
+index of the main groups with the scales.
 """
 
 import argparse
