@@ -1,6 +1,6 @@
 """How the structure that is found degrades with missing cells: at random, in runs, and by design.
 
-python benchmarks/missing.py                     # about 40 fits
+python benchmarks/missing.py                     # 38 fits
 python benchmarks/missing.py --seeds 10 --jobs 2 --csv missing.csv
 
 Tables are drawn from a questionnaire of 6 scales with 4 items each, under one general factor (`recipe_model`), and then
@@ -80,11 +80,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2, help="tables per line")
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--shares", type=float, nargs="+", default=SHARES)
+    parser.add_argument("--ways", nargs="+", choices=get_args(Way), default=get_args(Way))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--csv", type=Path)
     arguments = parser.parse_args()
     settings: Settings = {}
-    for way in get_args(Way):
+    for way in arguments.ways:
         for share in (0.0, *arguments.shares) if way == "random" else arguments.shares:
             settings[f"{way if share else 'whole'} {share:.0%}"] = [
                 partial(missing_row, way, share, arguments.rows, seed) for seed in range(arguments.seeds)
