@@ -51,8 +51,8 @@ def with_holes(table: latree.Table, way: Way, share: float, seed: int) -> latree
     if way == "random":
         holes = rng.random(codes.shape) < share
     elif way == "runs":
-        starts = rng.integers(0, n_columns, n_rows)
-        holes = (np.arange(n_columns) - starts[:, None]) % n_columns < round(share * n_columns)
+        starts = rng.integers(0, n_columns, (n_rows, 1))
+        holes = (np.arange(n_columns) - starts) % n_columns < round(share * n_columns)
     else:
         booklet = rng.permutation(np.arange(n_columns) % BOOKLETS)
         lacks = np.argsort(rng.random((n_rows, BOOKLETS)), axis=1) < round(share * BOOKLETS)
