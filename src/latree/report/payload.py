@@ -6,6 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from latree._util.text import one_line
+from latree.report.headline import LIKELY, SURE
 
 # Facts that are embedded as they are. Names are made safe to show, and long lists of numbers are packed.
 _FACTS = ("n_columns", "tree", "aliases", "files")
@@ -49,6 +50,7 @@ def payload(facts: dict[str, Any]) -> Markup:
         "matrix": facts["matrix"] | {"values": [_packed(row) for row in facts["matrix"]["values"]]},
         "missing": facts["data"]["missing"],
         "has_rows": facts["has_rows"],
+        "limits": [SURE, LIKELY],
     }
     text = json.dumps(needed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from latree._util.text import one_line
 from latree.figure.text import shortened, text_width
+from latree.report.headline import LIKELY, SURE
 
 _WIDTH = 760  # of the picture; the page scales it
 _ROW = 16  # height of a row
@@ -22,7 +23,6 @@ _LEFT = 8
 _STRIP = 12  # width of the colours of labels
 _BADGE = 7  # radius of the circle with a group's number
 _SUPPORT_ROOM = 20  # the support of an edge is written if the edge is longer
-_SURE, _LIKELY = 90, 50  # support in per cent; the same limits as in the script
 
 
 def tree_picture(facts: dict[str, Any]) -> Markup:
@@ -144,7 +144,7 @@ class _Picture:
 def _certainty(support: int | None) -> str:
     if support is None:
         return ""
-    return " sure" if support >= _SURE else " likely" if support >= _LIKELY else " unsure"
+    return " sure" if support >= SURE else " likely" if support >= LIKELY else " unsure"
 
 
 def _width(text: str) -> float:

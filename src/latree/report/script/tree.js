@@ -33,9 +33,8 @@ const TRUNK = "trunk";
 const colourOf = (id) => (groupOf[id] < 0 || !manyGroups ? TRUNK : `c${groups[groupOf[id]].colour}`);
 const edgeColour = (id) => (groupOf[id] === groupOf[edges.parent[id]] ? colourOf(id) : TRUNK);
 
-// How sure an edge is, from its support in per cent. The text of the page uses the same limits.
-const SURE = 90;
-const LIKELY = 50;
+// How sure an edge is, from its support in per cent.
+const [SURE, LIKELY] = facts.limits;
 function certainty(id) {
   const support = edges.support[id];
   if (support === null) return "";
