@@ -5,13 +5,13 @@ RUN := demo-run
 
 SECONDS ?= 60
 
-.PHONY: demo test check lint docs fuzz clean chromium wheel-test oldest-test
+.PHONY: demo test check lint docs fuzz clean chromium site wheel-test oldest-test
 
 demo: .venv/installed
 	rm -rf $(RUN)
 	$(BIN)/latree demo --out $(RUN)
 
-test: lint chromium
+test: lint chromium .venv/documented
 	$(BIN)/python -m pytest -n 2
 
 # For people at work: format, lint, types and the fast tests, in less than a minute.
@@ -39,6 +39,11 @@ fuzz: .venv/installed
 docs: .venv/installed
 	$(BIN)/python docs/reference.py
 
+# The documentation site in build/site; every warning is an error.
+site: .venv/documented
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/site-trees docs build/site
+	@echo "The site is in build/site/index.html"
+
 # What users install: sdist and wheel are built, and the wheel is tested in a new environment.
 wheel-test:
 	rm -rf build/wheel-test
@@ -56,6 +61,10 @@ oldest-test:
 
 .venv/tested: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@
+
+.venv/documented: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
 clean:

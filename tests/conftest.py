@@ -48,6 +48,8 @@ SLOW = {
     "search/test_states.py",
     "table/test_dask.py",
     "test_estimator.py",
+    "test_site.py",
+    "test_snippets.py",
 }
 
 # Tests that need signals, modes of files or symbolic links: Windows has none, or only for administrators.

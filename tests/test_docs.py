@@ -7,13 +7,14 @@ import importlib.util
 import inspect
 import pkgutil
 import re
-import warnings
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
-from helpers.models import grouped_model
-from latree.table.textfile import write_cells
+from helpers.pages import fenced
+from latree.__main__ import commands
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "latree"
@@ -62,14 +63,6 @@ def public_docstrings():
 # (a) One door: documents import public names alone.
 
 
-def fenced(text, language):
-    """Return the code of all blocks that are fenced in a language."""
-    return [
-        found[1]
-        for found in re.finditer(rf"^```{language}[^\S\n]*\n(.*?)^```[^\S\n]*$", text, re.DOTALL | re.MULTILINE)
-    ]
-
-
 def private_uses(code):
     """Return what a piece of code takes from latree that no public folder lists."""
     tree = ast.parse(code)
@@ -113,6 +106,11 @@ def test_python_blocks_use_public_names(page):
         except SyntaxError as error:
             pytest.fail(f"{page_id(page)}: a block fenced as Python is not valid Python: {error}\n{code}")
         assert not wrong, f"{page_id(page)}: not public: {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.py")), ids=page_id)
+def test_examples_of_the_gallery_use_public_names(path):
+    assert not private_uses(path.read_text(encoding="utf-8"))
 
 
 def test_examples_of_public_names_use_public_names():
@@ -240,6 +238,30 @@ def test_the_index_lists_every_page(folder):
     assert not missing, f"{folder}/README.md does not list {', '.join(missing)}"
 
 
+def test_every_page_has_a_place_in_the_site():
+    """Sphinx warns about other pages, and warnings are errors there."""
+    pages_with_lists = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "api"]
+    toctrees = [block for page in pages_with_lists for block in fenced(page.read_text(encoding="utf-8"), "{toctree}")]
+    toctrees.append((ROOT / "docs" / "conf.py").read_text(encoding="utf-8").replace("\\n", " "))
+    places = set(re.findall(r"[\w/]+", " ".join(toctrees)))
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"README", "index"}
+    missing = sorted(name for name in pages if not {name, f"/{name}"} & places)
+    assert not missing, f"add to a toctree in docs/site: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_commands_in_pages_have_these_options(page):
+    lines = "".join(fenced(page.read_text(encoding="utf-8"), "sh")).replace("\\\n", " ").splitlines()
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["latree"] and not words[1].startswith("-"):
+            assert words[1] in commands.commands, line
+            try:
+                commands.commands[words[1]].make_context(words[1], words[2:], resilient_parsing=True)
+            except click.UsageError as error:
+                pytest.fail(f"{page_id(page)}: {line}: {error.message}")
+
+
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/design.md"])
 def test_pages_on_the_architecture_name_files_that_exist(name):
     """Paths such as `learners/methods.py` or `cli/` are those of the package or of the repository."""
@@ -319,37 +341,3 @@ def test_docstring_examples(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for examples that write files
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples fail"
-
-
-# The README.
-
-
-def test_the_first_lines_of_the_readme_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
-    code = fenced((ROOT / "README.md").read_text(encoding="utf-8"), "python")[0]
-    exec(compile(code, "README.md", "exec"), {})
-    assert "mean texture" in capsys.readouterr().out
-    assert (tmp_path / "report.html").exists()
-
-
-# The page on other programs.
-
-
-def export_blocks():
-    return fenced((ROOT / "docs" / "export.md").read_text(encoding="utf-8"), "python")
-
-
-@pytest.mark.parametrize("block", range(len(export_blocks())))
-def test_the_examples_of_exports_run(block, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    model = grouped_model()
-    Path("run").mkdir()
-    model.save("run/model.json")
-    Path("data.csv").write_text(write_cells(model.tree.names, model.sample(50, 0).codes().astype(str)))
-    with warnings.catch_warnings():  # other libraries warn when they are imported
-        warnings.simplefilter("ignore")
-        import matplotlib as mpl
-
-        mpl.use("Agg")
-        exec(compile(export_blocks()[block], "export.md", "exec"), {})

@@ -143,6 +143,8 @@ NOT_A_MODULE = {
     "test_promises.py",
     "test_project.py",
     "test_docs.py",
+    "test_site.py",
+    "test_snippets.py",
     "cli/test_main.py",
     "report/test_browser_drawing.py",
     "report/test_browser_page.py",

@@ -147,7 +147,7 @@ class Number(_Within, click.FloatRange):
     noun = "number"
 
 
-class OrAuto(click.ParamType[Any]):
+class OrAuto(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.4
     """A number, or `auto` for a number that latree chooses."""
 
     def __init__(self, number: Whole | Number, name: str) -> None:

@@ -1,0 +1,199 @@
+"""The documentation site, built by `make site`: the pages of this folder, the gallery, and the reference.
+
+The pages stand on their own, too, for readers of the repository: they are plain Markdown and link to each other by
+files. The reference of the site is made from the same lists of public names as docs/api.
+"""
+
+import inspect
+import re
+import sys
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+from sphinx_gallery.scrapers import figure_rst
+
+import latree
+from latree.datasets import make_questionnaire
+from latree.figure import Picture
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from reference import PUBLIC, public_members, public_names, summary
+
+project = "latree"
+author = "The latree developers"
+copyright = author
+version = release = latree.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["README.md", "api/**", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.md5"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+root_doc = "index"
+language = "en"
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+autosummary_generate = False  # the pages of the reference are written below
+autodoc_typehints = "none"  # the docstrings have the types, in words
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+add_module_names = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "latree"
+html_static_path = ["_static"]
+html_css_files = ["latree.css"]
+html_extra_path = ["_extra"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+}
+html_sidebars = {"index": []}
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"__init__\.py",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "min_reported_time": 1e9,  # timings differ from machine to machine
+    "image_scrapers": ("matplotlib", "conf.scrape_pictures"),
+    "capture_repr": ("_repr_html_",),
+}
+
+# What pages of the repository link to, and what the site has in its place.
+_IN_ITS_PLACE = {
+    r"README\.md": "index.md",
+    r"\.\./README\.md": "start.md",
+    r"api/README\.md": "reference/index.rst",
+    r"\.\./examples/(\w+)\.py": r"gallery/\1.rst",
+}
+# The pages below those that readers of the repository see without a list. The lab notes are out of the way there.
+_CHILDREN = {"start": "tree\nwhich\nlive\nglossary\nfaq", "lab/README": "*"}
+
+
+def link_inside(app: object, name: str, source: list[str]) -> None:
+    """Lead links to other places of the site, and turn those that leave this folder into plain text."""
+    up = "../" * name.count("/")
+    for there, here in _IN_ITS_PLACE.items():
+        source[0] = re.sub(rf"\]\({re.escape(up)}{there}", rf"]({up}{here}", source[0])
+    source[0] = re.sub(rf"\[([^\]]+)\]\({re.escape(up)}\.\./[^)]*\)", r"\1", source[0])
+    if name in _CHILDREN:
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:maxdepth: 1\n:glob:\n\n{_CHILDREN[name]}\n```\n"
+
+
+def write_report() -> None:
+    """Write the report that the site shows."""
+    answers = make_questionnaire(800, random_state=1)
+    model = latree.LatentTree(random_state=0, labels=answers.labels).fit(answers.data)
+    model.report(HERE / "_extra" / "report" / "questionnaire.html", answers.data)
+
+
+def scrape_pictures(block: tuple[str, str, int], variables: dict[str, Any], settings: dict[str, Any]) -> str:
+    """Save every Picture that a block of an example has made, and return its place in the page."""
+    names = []
+    for value in list(variables["example_globals"].values()):
+        if isinstance(value, Picture) and id(value) not in variables.setdefault("pictures_seen", set()):
+            variables["pictures_seen"].add(id(value))
+            name = next(variables["image_path_iterator"])
+            value.save(name)
+            names.append(name)
+    return str(figure_rst(names, settings["src_dir"]))
+
+
+def write_reference() -> None:
+    """Write a page for every public name, a page for every public folder, and the index of the reference."""
+    folder = HERE / "reference"
+    folder.mkdir(exist_ok=True)
+    written = {folder / "index.rst": index_page()}
+    homes: dict[int, str] = {}
+    for module in map(import_module, PUBLIC):
+        own = [name for name in public_names(module) if homes.setdefault(id(getattr(module, name)), module.__name__)]
+        own = [name for name in own if homes[id(getattr(module, name))] == module.__name__]
+        other = [name for name in public_names(module) if name not in own]
+        written[folder / f"{module.__name__}.rst"] = folder_page(
+            module, own, {n: homes[id(getattr(module, n))] for n in other}
+        )
+        for name in own:
+            written[folder / f"{module.__name__}.{name}.rst"] = name_page(module, name)
+    for path in set(folder.glob("*.rst")) - set(written):
+        path.unlink()
+    for path, text in written.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def heading(text: str, line: str = "=") -> str:
+    """Return a heading of reStructuredText."""
+    return f"{text}\n{line * len(text)}\n"
+
+
+def index_page() -> str:
+    """Return the index of the reference."""
+    modules = "\n".join(f"   {name}" for name in PUBLIC)
+    rows = "\n\n".join(f":doc:`{name}`\n    {summary(import_module(name))}" for name in PUBLIC)
+    intro = "Every public name. Names that are not listed here are private and may change at any time.\n"
+    return "\n".join([heading("Python reference"), intro, rows, "", ".. toctree::", "   :hidden:", "", modules, ""])
+
+
+def folder_page(module: ModuleType, own: list[str], elsewhere: dict[str, str]) -> str:
+    """Return the page of a public folder: its docstring, and its names with one line each."""
+    parts = [heading(module.__name__), f".. automodule:: {module.__name__}\n   :no-members:\n"]
+    rows = [f":doc:`{module.__name__}.{name}`\n    {one_line(module, name)}\n" for name in own]
+    rows += [f":doc:`{home}.{name}`\n    The same as ``{home}.{name}``.\n" for name, home in elsewhere.items()]
+    pages = "\n".join(f"   {module.__name__}.{name}" for name in own)
+    return "\n".join([*parts, heading("Names", "-"), *rows, ".. toctree::\n   :hidden:\n", pages, ""])
+
+
+def one_line(module: ModuleType, name: str) -> str:
+    """Return what a name is, in one line."""
+    value = getattr(module, name)
+    return summary(value).replace("`", "``") if callable(value) else "A constant."
+
+
+def name_page(module: ModuleType, name: str) -> str:
+    """Return the page of one public name."""
+    full, value = f"{module.__name__}.{name}", getattr(module, name)
+    parts = [heading(full)]
+    if inspect.isclass(value):
+        parts.append(f".. autoclass:: {full}\n")
+        for member, found in public_members(value):
+            kind = "attribute" if isinstance(found, property | cached_property) else "method"
+            parts.append(f".. auto{kind}:: {full}.{member}\n")
+    elif callable(value):
+        parts.append(f".. autofunction:: {full}\n")
+    else:
+        parts.append(f".. py:data:: {full}\n\n   One of the constants of ``{module.__name__}``.\n")
+    return "\n".join(parts)
+
+
+def setup(app: object) -> None:
+    """Write the reference, and connect what changes pages."""
+    write_reference()
+    write_report()
+    app.connect("source-read", link_inside)  # type: ignore[attr-defined]
