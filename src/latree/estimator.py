@@ -411,7 +411,6 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         test: Any = None,
         labels: Mapping[str, str] | str | Path | None = None,
         rows: int = 5,
-        row_names: Sequence[str] | None = None,
         overwrite: bool = True,
     ) -> None:
         """Write a report of the model: one HTML file that opens offline.
@@ -431,8 +430,6 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             From names of columns to labels, for colours; by default those of the estimator.
         rows : int
             How many unusual rows of X to show, and how many others in words.
-        row_names : sequence of str, optional
-            What you call the rows of X; by default rows have numbers, from 1 on.
         overwrite : bool
             Whether a file that exists is replaced, as with `--force` on the command line; if not, it is an error.
         """
@@ -446,7 +443,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         shown = self.labels if labels is None else labels
         if shown is not None:
             shown = as_labels(shown, self.tree_.names)
-        page = report_html(self.model_, table, test=others, labels=shown, rows=rows, row_names=row_names)
+        page = report_html(self.model_, table, test=others, labels=shown, rows=rows)
         write_report(Path(path), page)
 
     @property

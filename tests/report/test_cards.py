@@ -139,6 +139,17 @@ def test_cards_of_many_groups_are_small():
     assert shown == {20: {8}, 21: {5}}
 
 
+def test_the_largest_of_very_many_groups_have_cards():
+    n_columns = 3 * 42
+    tree = Tree([f"x{column:03}" for column in range(n_columns)], [(c, n_columns + c // 3) for c in range(n_columns)])
+    model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
+    cards = group_cards(Dependence(model))
+    assert [card["has_card"] for card in cards] == [True] * 40 + [False] * 2
+    page = report_html(model)
+    assert page.count("<article") == 40
+    assert all(f'id="group-{number}"' in page for number in range(1, 43))
+
+
 def test_many_states_are_cut_to_the_largest():
     tree = Tree("abcd", [(i, 4) for i in range(4)])
     model = with_groups(latree.random_model(tree, n_states=9, hidden_states=9, start="identity", random_state=1))

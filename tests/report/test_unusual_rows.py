@@ -1,6 +1,7 @@
 """Unusual rows and their cells, compared with sums over the joint distribution."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import latree
@@ -8,6 +9,7 @@ from helpers.models import naive_joint, small_models, table_of
 from latree._util.rounding import percent
 from latree.explain import row_scores, with_groups
 from latree.report.unusual_rows import row_facts
+from latree.table import as_table
 
 MODELS = small_models()
 
@@ -53,11 +55,12 @@ def test_rows_are_described_by_the_states_that_say_most_about_them():
             assert shown.get(name) == ((expected.state_names[j][state], percent(p)) if says_something else None)
 
 
-def test_rows_have_the_names_of_the_user():
+def test_rows_have_the_names_of_the_table():
     model = MODELS[3]
-    table = model.sample(30, random_state=1)
+    codes = model.sample(30, random_state=1).decode()
     names = [f"person {number}" for number in range(30)]
+    table = as_table(pd.DataFrame({"who": names, **codes}), columns=model.columns, identifier="who")
     scores = model.log_likelihood_rows(table)
-    facts = row_facts(model, table, 3, names)
+    facts = row_facts(model, table, 3)
     assert facts["unusual"][0]["row"] == names[int(np.argmin(scores))]
     assert [row["row"] for row in facts["spaced"]] == ["person 0", "person 14", "person 29"]

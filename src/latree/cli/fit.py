@@ -142,8 +142,7 @@ def fit(
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **how_to_read)
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
-        names = common.row_names(data, table.columns, how_to_read["identifier"], how_to_read["format"])
-        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, names, tell=not quiet)
+        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, tell=not quiet)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -193,7 +192,6 @@ def _learn(
     stages: "Stages",
     keep_for: common.KeepFor,
     labels: dict[str, str] | None = None,
-    row_names: list[str] | None = None,
     tell: bool = False,
 ) -> "Learned":
     """Learn a model and write it; ``tell`` says what is odd about the table first."""
@@ -212,7 +210,7 @@ def _learn(
     check_learnable(table, source, most_states)
     keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": table.fingerprint()})
     learned = learn_model(table, settings, stages, origin, keep, labels)
-    _write_run(learned, out, labels, row_names, stages("Writing the report", at_most=True))
+    _write_run(learned, out, labels, stages("Writing the report", at_most=True))
     return learned
 
 
@@ -220,7 +218,6 @@ def _write_run(
     learned: "Learned",
     out: Path,
     labels: dict[str, str] | None,
-    row_names: list[str] | None,
     progress: "Progress",
 ) -> None:
     from latree._util.files import new_folder, to_json, write_text
@@ -233,7 +230,7 @@ def _write_run(
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
-        page = report_html(learned.model, learned.table, labels=labels, row_names=row_names, progress=progress)
+        page = report_html(learned.model, learned.table, labels=labels, progress=progress)
         write_text(folder / "report.html", page)
         write_text(folder / "groups.csv", write_lines(group_table(learned.model)))
         learned.model.save(folder / "model.json")

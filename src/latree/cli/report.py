@@ -51,18 +51,15 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         raise InputError(f"--{option} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
     weights = options["weights"] or (loaded.record.weights if loaded.record else None)
+    identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
     labels = read_labels(options["labels"], loaded.tree.names) if options["labels"] else None
     with progress_bars(True) as stages:
         reading = stages("Reading the table")
         how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
-        table = _read_rows(loaded, data, weights=weights, **how)
+        table = _read_rows(loaded, data, weights=weights, identifier=identifier, **how)
         test = _read_rows(loaded, options["test"], **how)
         writing = stages("Writing the report", at_most=True)
-        identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
-        names = common.row_names(data, loaded.columns, identifier, options["format"])
-        html = report_html(
-            loaded, table, test=test, labels=labels, rows=options["rows"], row_names=names, progress=writing
-        )
+        html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
     write_report(out, html)
     click.echo(f"Written to {out}")
 

@@ -23,6 +23,8 @@ from latree.table import Column
 # The others are listed by name, unless they are very few.
 _MAX_COLUMNS, _MAX_COLUMNS_OF_MANY, _VERY_FEW = 12, 5, 2
 _MANY_GROUPS = 20
+# The number of groups that have a card, the largest; all others have a line in a list.
+_MAX_CARDS = 40
 # The number of states that are shown; if there are more, the largest of them.
 MAX_STATES = 6
 # The number of shades of a heat map's cells, beside the lightest.
@@ -52,7 +54,7 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
     node = {name: number for number, name in enumerate(model.tree.names)}
     shown = {
         group.centre: [node[column.name] for column in columns[: _n_shown(columns, len(main))]]
-        for group, columns in main
+        for group, columns in main[:_MAX_CARDS]
         if group.hidden is not None
     }
     cards = []
@@ -73,6 +75,7 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
             "broad": None if group.parent is None else model.groups[group.parent].name,
             "parts": [list(part.columns) for part in _parts_of(model, group)],
             "columns": [_column_facts(model, node[column.name], column, has_order) for column in columns],
+            "has_card": number <= _MAX_CARDS,
             "n_shown": _n_shown(columns, len(main)),
             "states": [],
             "n_states": 0,
@@ -80,13 +83,14 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
         card["named_by"] = [column["node"] for column in card["columns"][:_MEANING]]
         card["meaning"] = _meaning(card["columns"])
         if group.hidden is not None:
+            card["n_states"] = len(dependence.marginals[group.centre])
+        if group.hidden is not None and card["has_card"]:
             marginal = dependence.marginals[group.centre]
             states = states_in_order(len(marginal), order.get(group.centre))
             sizes = whole_shares([float(marginal[state]) for state in states])
             largest = sorted(range(len(states)), key=lambda place: (-sizes[place], place))[:MAX_STATES]
             kept = sorted(largest)
             of_states = names[model.node_names[group.centre]]
-            card["n_states"] = len(states)
             card["ordered"] = has_order
             card["states"] = [{"name": of_states[states[place]], "size": sizes[place]} for place in kept]
             card["scale"] = _scale([model.columns[column] for column in shown[group.centre]])

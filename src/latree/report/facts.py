@@ -38,7 +38,6 @@ def report_facts(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = 0,
-    row_names: Sequence[str] | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
@@ -60,7 +59,7 @@ def report_facts(
         **drawing_facts(dependence, table),
         "fit": fit,
         "data": _data_facts(model, table),
-        "rows": row_facts(model, table, rows, row_names) if rows and table is not None else None,
+        "rows": row_facts(model, table, rows) if rows and table is not None else None,
     }
 
 

@@ -142,10 +142,11 @@ def python_lines(settings: Settings) -> str:
         [
             "import latree",
             "",
-            f"model = latree.LatentTree({', '.join(chosen)}).fit(df)  # df: a data frame with these columns",
-            "model.groups_       # the groups of columns",
-            "model.loadings()    # how strongly columns belong to them",
-            "model.transform(df) # where each row stands",
+            "# df: a data frame with these columns",
+            f"model = latree.LatentTree({', '.join(chosen)}).fit(df)",
+            "model.groups_        # the groups of columns",
+            "model.loadings()     # how strongly columns belong to them",
+            "model.transform(df)  # where each row stands",
             'model.report("report.html", df)',
         ]
     )

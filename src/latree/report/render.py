@@ -69,7 +69,7 @@ def render(facts: dict[str, Any]) -> str:
         policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
         data=payload(facts),
         picture=tree_picture(facts),
-        broad_groups=_by_broad_group(facts["groups"]),
+        broad_groups=_by_broad_group([group for group in facts["groups"] if group["has_card"]]),
         gain_bars=gain_bars(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import FloatArray, IntArray
 from latree._util.rounding import percent
 from latree.explain.scores import RowScores, row_scores, scored_groups
 from latree.model import LatentTreeModel
@@ -19,9 +19,7 @@ _MIN_INFORMATION = 0.1
 _MIDDLE = "middle"  # the state that is not worth a word
 
 
-def row_facts(
-    model: LatentTreeModel, table: Table, count: int, row_names: Sequence[str] | None = None
-) -> dict[str, Any]:
+def row_facts(model: LatentTreeModel, table: Table, count: int) -> dict[str, Any]:
     """Return facts about the most unusual rows, and about rows that are evenly spaced over the table.
 
     Parameters
@@ -31,36 +29,29 @@ def row_facts(
     table : Table
     count : int
         The number of rows of each of the two kinds.
-    row_names : sequence of str, optional
-        What the user calls the rows; by default their numbers, from 1 on.
     """
     scores = model.log_likelihood_rows(table)
     unusual = np.lexsort((np.arange(len(scores)), np.round(scores, 6)))[:count]
     spaced = np.unique(np.linspace(0, len(scores) - 1, min(count, len(scores))).round().astype(np.intp))
     finite = scores[np.isfinite(scores)]
 
-    def named(rows: list[int]) -> list[dict[str, Any]]:
+    def named(rows: IntArray) -> list[dict[str, Any]]:
         return [
-            {
-                "row": f"{row + 1:,}" if row_names is None else row_names[row],
-                "score": round(float(scores[row]), 2) if np.isfinite(scores[row]) else None,
-            }
-            for row in rows
+            {"row": name, "score": round(float(scores[row]), 2) if np.isfinite(scores[row]) else None}
+            for name, row in zip(table.names_of_rows(rows), rows.tolist(), strict=True)
         ]
 
     standing = row_scores(model, table.take(spaced))
     marginals = model.network.marginals()
     shares = [marginals[group.centre] for group in scored_groups(model)]
     return {
-        "named": row_names is not None,
         "median": round(float(np.median(finite)), 2) if finite.size else None,
         "unusual": [
             facts | {"cells": _least_expected_cells(model, table, row)}
-            for facts, row in zip(named(unusual.tolist()), unusual.tolist(), strict=True)
+            for facts, row in zip(named(unusual), unusual.tolist(), strict=True)
         ],
         "spaced": [
-            facts | {"standing": _standing(standing, shares, position)}
-            for position, facts in enumerate(named(spaced.tolist()))
+            facts | {"standing": _standing(standing, shares, position)} for position, facts in enumerate(named(spaced))
         ]
         if standing.names
         else [],

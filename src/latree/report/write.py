@@ -1,6 +1,6 @@
 """Make the report of a model, and write it to a file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from latree._util.files import write_text
@@ -21,7 +21,6 @@ def report_html(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = DEFAULT_ROWS,
-    row_names: Sequence[str] | None = None,
     progress: Progress = no_progress,
 ) -> str:
     """Return the report of a model as one HTML page.
@@ -42,10 +41,8 @@ def report_html(
     labels : mapping of str to str, optional
         Your own label of each column, by the name of the column. Labels give colours, and are compared with the groups.
     rows : int
-        The number of most unusual rows of ``table`` to show. As many rows, evenly spaced over the table, are described
-        in words: where they stand on each group.
-    row_names : sequence of str, optional
-        What you call each row of ``table``; by default rows have numbers, from 1 on.
+        The number of most unusual rows of ``table`` to show, by the names that the table has for them. As many rows,
+        evenly spaced over the table, are described in words: where they stand on each group.
     progress : callable
         Called with the number of finished steps and the number of all steps.
 
@@ -65,9 +62,7 @@ def report_html(
     >>> "<h1" in html
     True
     """
-    return render(
-        report_facts(model, table, test=test, labels=labels, rows=rows, row_names=row_names, progress=progress)
-    )
+    return render(report_facts(model, table, test=test, labels=labels, rows=rows, progress=progress))
 
 
 def write_report(path: str | Path, html: str) -> None:
