@@ -76,7 +76,7 @@ def test_reading_tells_how_much_of_the_files_is_read(tmp_path, suffix, monkeypat
     assert set(totals) == {40_000 if suffix == ".parquet" else sum(files)}
     assert done == tuple(sorted(done))
     assert done[-1] == totals[0]
-    assert len(set(done)) > 5
+    assert len(set(done)) > (1 if suffix == ".csv.gz" else 5)  # from Python 3.12 on, gzip reads small files at once
     seen.clear()
     table.with_progress(lambda *numbers: seen.append(numbers)).sum(lambda block: np.array([len(block.codes)]))
     assert seen[-1] == (40_000, 40_000)
