@@ -1,6 +1,7 @@
-"""Models for tests of reports: hostile names, unusual shapes, and a model with the record of its fit."""
+"""What tests of reports share: models with hostile names, of unusual shapes, with groups; a parser of pages."""
 
 from dataclasses import replace
+from html.parser import HTMLParser
 from itertools import pairwise
 
 import numpy as np
@@ -36,6 +37,34 @@ HOSTILE = [
     "&lt;b&gt;",
     "constructor",
 ]
+
+
+class Page(HTMLParser):
+    """Collects the elements, texts and scripts of a page."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.scripts, self.styles = [], [], [], []
+        self.text, self._inside = "", None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *attribute) for attribute in attributes]
+        self._inside = tag
+        if tag in ("script", "style"):
+            (self.scripts if tag == "script" else self.styles).append("")
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside == "script":
+            self.scripts[-1] += data
+        elif self._inside == "style":
+            self.styles[-1] += data
+        else:
+            self.text += data
 
 
 def hostile_model(seed=0):

@@ -5,47 +5,18 @@ import re
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
-from html.parser import HTMLParser
 
 import pytest
 
 import latree
 from helpers.models import model_on, small_models
-from helpers.report import HOSTILE, SHAPES, hostile_model, learned_run
+from helpers.report import HOSTILE, SHAPES, Page, hostile_model, learned_run
 from latree._util.text import one_line
 from latree.explain import measure_worth
 from latree.report import report_html
 from latree.report.render import count, in_percent
 
 MODELS = small_models()
-
-
-class Page(HTMLParser):
-    """Collects the elements, texts and scripts of a page."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes, self.scripts, self.styles = [], [], [], []
-        self.text, self._inside = "", None
-        self.feed(html)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes += [(tag, *attribute) for attribute in attributes]
-        self._inside = tag
-        if tag in ("script", "style"):
-            (self.scripts if tag == "script" else self.styles).append("")
-
-    def handle_endtag(self, tag):
-        self._inside = None
-
-    def handle_data(self, data):
-        if self._inside == "script":
-            self.scripts[-1] += data
-        elif self._inside == "style":
-            self.styles[-1] += data
-        else:
-            self.text += data
 
 
 # The sections of a report with rows, from top to bottom.

@@ -20,6 +20,7 @@ from latree.explain.user_labels import compare_labels
 from latree.figure.colours import label_colours
 from latree.model import LatentTreeModel
 from latree.report.cards import columns_alone, group_cards
+from latree.report.data_facts import data_facts
 from latree.report.drawing_facts import drawing_facts
 from latree.report.fit_facts import fit_facts
 from latree.report.headline import certainty, finding, headline
@@ -58,7 +59,7 @@ def report_facts(
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
         **drawing_facts(dependence, table),
         "fit": fit,
-        "data": _data_facts(model, table),
+        "data": data_facts(model, table),
         "rows": row_facts(model, table, rows) if rows and table is not None else None,
     }
 
@@ -112,21 +113,6 @@ def _label_facts(labels: Sequence[str], cards: Sequence[Mapping[str, Any]]) -> d
     """Compare labels with groups, and give each label its colour."""
     facts = compare_labels(labels, [[column["node"] for column in card["columns"]] for card in cards])
     return {**facts, "colours": label_colours(facts["names"], [match["label"] for match in facts["groups"]])}
-
-
-def _data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:
-    record = model.record
-    missing = table.n_missing.tolist() if table is not None else list(record.n_missing) if record else None
-    n_rows = table.n_rows if table is not None else record.n_rows if record else None
-    binned = [node for node, column in enumerate(model.columns) if column.cuts is not None]
-    return {
-        "missing": missing,
-        "n_missing": sum(missing) if missing is not None else None,
-        "n_cells": n_rows * len(model.columns) if n_rows is not None else None,
-        "binned": binned,
-        "bins": sorted({model.columns[node].n_states for node in binned}),
-        "n_states": sorted({column.n_states for column in model.columns}),
-    }
 
 
 def title_of(source: str | None) -> str:

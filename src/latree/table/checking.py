@@ -55,12 +55,13 @@ class ColumnFacts:
 
 def column_facts(table: Table) -> list[ColumnFacts]:
     """Return what each column of a table is taken for; columns that were left out come last."""
-    facts = [_of_column(column, n) for column, n in zip(table.columns, table.n_missing.tolist(), strict=True)]
+    facts = [facts_of_column(column, n) for column, n in zip(table.columns, table.n_missing.tolist(), strict=True)]
     left_out = [one for one in table.findings if one.action == "left out"]
     return [*facts, *(_not_learned(one, table.n_rows if one.kind == "empty" else 0) for one in left_out)]
 
 
-def _of_column(column: Column, n_missing: int) -> ColumnFacts:
+def facts_of_column(column: Column, n_missing: int) -> ColumnFacts:
+    """Return what a column that is learned from is taken for."""
     if column.cuts is not None:
         taken_for = f"{column.n_states} bins of numbers"
     elif column.kind == "text":
@@ -178,13 +179,13 @@ class Check:
         for name, one in zip(names, shown, strict=True):
             n_states = "-" if one.states is None else str(one.states)
             start = f"{name:{width}}  {one.taken_for:{kinds}}  {n_states:>6}  {one.missing:>7}"
-            lines.append(f"{start}  {_labels(one, _WIDTH - len(start) - 2)}".rstrip())
+            lines.append(f"{start}  {labels_in_words(one, _WIDTH - len(start) - 2)}".rstrip())
         if len(self.columns) > len(shown):
             lines.append(f"and {plural(len(self.columns) - len(shown), 'more column')} (--json lists all)")
         return lines
 
 
-def _labels(facts: ColumnFacts, width: int) -> str:
+def labels_in_words(facts: ColumnFacts, width: int) -> str:
     """Return the labels of the states in their order, as far as there is room; < stands between ordered ones."""
     between = " < " if facts.ordered and not facts.taken_for.endswith("bins of numbers") else ", "
     if not facts.labels:
