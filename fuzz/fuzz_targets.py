@@ -6,6 +6,7 @@ and add it to ``TARGETS``, and put a few small valid files into ``corpus/NAME``.
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,9 +25,9 @@ def _file(name: str, content: bytes) -> Path:
     return path
 
 
-def read_csv(content: bytes) -> None:
-    """Read a table, and decode its rows again."""
-    table = as_table(_file("table.csv", content))
+def read_table(format: str, content: bytes) -> None:
+    """Read a table of a format, and its rows."""
+    table = as_table(_file(f"table.{format}", content), format=format)
     table.codes()
 
 
@@ -55,7 +56,7 @@ def read_checkpoint(content: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    "csv": read_csv,
+    **{format: partial(read_table, format) for format in ("csv", "fasta", "phylip", "nexus", "arff", "basket")},
     "newick": read_newick,
     "model": read_model,
     "checkpoint": read_checkpoint,
