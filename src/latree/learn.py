@@ -28,6 +28,7 @@ from latree.explain.stability import RESAMPLES
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
+from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
@@ -287,7 +288,8 @@ def learn_model(
             stages("Resampling the rows"),
             keep,
         )
-        structure, agreed = replace(structure, tree=with_support(structure.tree, trees)), consensus(trees)
+        tree = without_unseen(with_support(structure.tree, trees), table)
+        structure, agreed = replace(structure, tree=tree), without_unseen(consensus(trees), table)
     n_states, smoothing, start, choice = _capacity(table, structure, settings, rng, stages, keep)
     fit = fit_model(
         table,

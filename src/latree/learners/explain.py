@@ -13,6 +13,7 @@ from latree.learners.average_linkage import average_linkage
 from latree.learners.independent import independent
 from latree.learners.minimum_evolution import balanced_interchanges
 from latree.learners.neighbor_joining import neighbor_joining
+from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
 from latree.search.explain import MAX_ROWS, Search
 from latree.settings import Settings
@@ -41,7 +42,8 @@ def explain(table: Table, settings: Settings, context: Context) -> Structure:
     else:
         found = search.explained(trees, fewest=settings.resolve == "fewest")
     tree = found.model.tree
-    return Structure(tree.reordered(table.names), found.steps, found.n_states, found.edge_tables(tree))
+    supported = without_unseen(tree.reordered(table.names), table)
+    return Structure(supported, found.steps, found.n_states, found.edge_tables(tree))
 
 
 def joined(table: Table, progress: Progress = no_progress) -> Structure:
