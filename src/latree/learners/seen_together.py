@@ -15,8 +15,8 @@ from latree.counts.contingency import present_together
 from latree.table import Table
 from latree.tree import Tree
 
-# Two columns are seen together if both are present in this many rows, or in half of the rows of a small table. In fewer,
-# even two columns that always agree would do so by chance with a probability of more than 0.01.
+# Two columns are seen together if both are present in this many rows, or in half of the rows of a small table. In
+# fewer, even two columns that always agree would do so by chance with a probability of more than 0.01.
 _LEAST_ROWS = 10
 
 
