@@ -123,7 +123,7 @@ def no_settings(folder):
         (damaged, r"fits-000003\.done: damaged; remove this file"),
         (cut, r"fits-000003\.done: damaged; remove this file"),
         (exchanged, r"fits-000003\.done: made by another computation"),
-        (no_json, r"settings\.json: damaged, not JSON"),
+        (no_json, r"settings\.json: not a JSON file: it is damaged or cut off; choose another folder"),
         (others_settings, "kept: exists and holds something else"),
         (no_settings, "kept: exists and holds something else"),
     ],

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from latree.model import LatentTreeModel
     from latree.table import Table
 
+# Rows of each kind that a report with data shows, unless the user asks for another number.
+_ROWS = 5
+
 
 @click.command()
 @click.argument("model", type=common.model_file)
@@ -26,8 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--rows",
     type=common.Whole(0, 1000),
-    default=5,
-    show_default=True,
+    show_default=str(_ROWS),
     help="Number of rows of DATA to show: the most unusual ones, and as many others in words.",
 )
 @common.identifier
@@ -46,7 +48,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     from latree.report import report_html, write_report
     from latree.table import read_labels
 
-    if data is None and (given := [name for name in ("test", "weights", "identifier") if options[name]]):
+    if data is None and (given := [name for name in ("test", "weights", "identifier", "rows") if options[name]]):
         option = given[0].replace("identifier", "id")
         raise InputError(f"--{option} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
@@ -59,7 +61,8 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         table = _read_rows(loaded, data, weights=weights, identifier=identifier, **how)
         test = _read_rows(loaded, options["test"], **how)
         writing = stages("Writing the report", at_most=True)
-        html = report_html(loaded, table, test=test, labels=labels, rows=options["rows"], progress=writing)
+        rows = _ROWS if options["rows"] is None else options["rows"]
+        html = report_html(loaded, table, test=test, labels=labels, rows=rows, progress=writing)
     write_report(out, html)
     click.echo(f"Written to {out}")
 
