@@ -374,3 +374,15 @@ def test_dendropy_agrees_on_how_far_learned_trees_are_from_the_truth(method):
         many += len(learned.splits) < 11
     assert max(distances) > 0
     assert many or method == "spectral"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("method", "representatives"), [*((name, "nearest") for name in METHODS), ("tensor", "random")])
+def test_the_order_of_columns_changes_nothing(method, representatives, seed):
+    table = sampled(seed, n_leaves=9, perturbation=0.4)
+    order = np.random.default_rng(seed).permutation(9)
+    other = Table.from_codes([table.columns[column] for column in order], table.codes()[:, order])
+    options = {"method": method, "n_states": 2, "representatives": representatives, "random_state": seed}
+    found, again = learn_tree(table, **options), learn_tree(other, **options)
+    assert again.names == other.names
+    assert again.reordered(table.names).splits == found.splits
