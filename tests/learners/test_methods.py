@@ -377,7 +377,7 @@ def test_dendropy_agrees_on_how_far_learned_trees_are_from_the_truth(method):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize(("method", "representatives"), [*((name, "nearest") for name in METHODS), ("tensor", "random")])
+@pytest.mark.parametrize(("method", "representatives"), [*((one, "nearest") for one in METHODS), ("tensor", "random")])
 def test_the_order_of_columns_changes_nothing(method, representatives, seed):
     table = sampled(seed, n_leaves=9, perturbation=0.4)
     order = np.random.default_rng(seed).permutation(9)

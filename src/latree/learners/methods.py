@@ -110,7 +110,7 @@ def find_method(name: str) -> Method:
 
 
 def _tensor(table: Table, settings: Settings, context: Context) -> Structure:
-    """Insert the columns in an order that is drawn from their sorted names: their order in the table does not matter."""
+    """Insert the columns in an order that is drawn from their sorted names, not from their order in the table."""
     measuring, building = context.stages(0.2)
     # Shorter names first, so that x2 comes before x10.
     order = np.array(sorted(range(table.n_columns), key=lambda column: (len(table.names[column]), table.names[column])))
