@@ -10,7 +10,7 @@ import pytest
 
 import latree
 from helpers.models import model_on, small_models
-from helpers.report import HOSTILE, SHAPES, Page, hostile_model, learned_run
+from helpers.report import HOSTILE, SHAPES, Page, grouped_model, hostile_model, learned_run
 from latree._util.text import one_line
 from latree.explain import measure_worth
 from latree.report import report_html
@@ -172,3 +172,9 @@ def test_numbers_are_written_for_readers():
         "50\u00a0%",
         "100\u00a0%",
     ]
+
+
+def test_the_key_of_the_printed_tree_comes_before_it():
+    # The tree may be several pages long: a key below it would be on a page of its own.
+    html = report_html(grouped_model([4, 3]))
+    assert 0 < html.index("<figcaption>") < html.index('<div class="strips">')

@@ -13,7 +13,7 @@ def test_the_estimator_writes_a_report(tmp_path):
     fitted = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame)
     fitted.report(tmp_path / "report.html", frame, labels={"a": "first"}, rows=2, test=frame)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert all(text in page for text in ("first", "60 test rows", "Most unusual rows", "60 rows"))
+    assert all(text in page for text in ("first", "60 test rows", "The most unusual rows", "60 rows"))
     weights = np.arange(60) % 3
     heavy = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame, sample_weight=weights)
     for name, given in (("heavy", {"sample_weight": weights}), ("light", {})):

@@ -17,7 +17,6 @@ from latree.errors import InputError
 if TYPE_CHECKING:
     from latree._util.checkpoint import Keeper
     from latree.model import LatentTreeModel
-    from latree.table import Column
     from latree.tree import Tree
 
 
@@ -304,18 +303,6 @@ def command_line(*arguments: str, name: str | None = None, more: str = "") -> st
             words += [option.opts[-1], one.name if isinstance(one, Path) else str(one)]
     out = "--out run" if context.params.get("out") or name else ""
     return " ".join(filter(None, [shlex.join(words), more, out]))
-
-
-def row_names(
-    data: Path | None, columns: "Sequence[Column]", identifier: str | None, format: str | None
-) -> list[str] | None:
-    """Return the cells of the column that names the rows of a file; None without such a column."""
-    from latree.table.stream import stream_rows
-
-    if data is None or identifier is None:
-        return None
-    parts = stream_rows(data, columns, identifier=identifier, format=format, unseen="missing")
-    return [name for part in parts for name in part.identifiers or ()]
 
 
 def checksum(path: Path) -> str:

@@ -41,18 +41,28 @@ def score(
 
     Example: latree score run/model.json new.csv
     """
+    import numpy as np
+
     from latree._util.files import to_json
     from latree._util.terminal import progress_bars
+    from latree.table import as_table
 
     loaded = common.load_model(model)
     with progress_bars(not quiet) as stages:
-        table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
+        identifier = common.identifier_in(data, loaded, identifier, format)
+        table = as_table(
+            data,
+            columns=loaded.columns,
+            identifier=identifier,
+            format=format,
+            unseen=unseen,
+            progress=stages("Reading the table"),
+        )
         if table.n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
         total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
         if out is not None:
-            identifier = common.identifier_in(data, loaded, identifier, format)
-            names = common.row_names(data, loaded.columns, identifier, format) or range(1, table.n_rows + 1)
+            names = table.names_of_rows(np.arange(table.n_rows))
             scores = loaded.log_likelihood_rows(table).tolist()
             with common.rows_output(out) as write:
                 write([[identifier or "row", "log-likelihood"]])

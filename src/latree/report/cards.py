@@ -80,7 +80,6 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
             "states": [],
             "n_states": 0,
         }
-        card["named_by"] = [column["node"] for column in card["columns"][:_MEANING]]
         card["meaning"] = _meaning(card["columns"])
         if group.hidden is not None:
             card["n_states"] = len(dependence.marginals[group.centre])

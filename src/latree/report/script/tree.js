@@ -41,8 +41,3 @@ function certainty(id) {
   return support >= SURE ? "sure" : support >= LIKELY ? "likely" : "unsure";
 }
 const hasSupport = edges.support.some((support) => support !== null);
-
-function inBranch(id, top) {
-  while (id >= 0 && id !== top) id = edges.parent[id];
-  return id === top;
-}
