@@ -55,6 +55,9 @@ def test_it_prints(visit):
     )
     too_wide = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1).length"
     assert page.evaluate(too_wide) == 0
+    # No heading stands alone at the end of a page: what follows it comes with it.
+    for text in ("#groups > h2", "#groups > p.muted", "#rows h3 + p", ".static-tree figcaption"):
+        assert page.locator(text).first.evaluate("element => getComputedStyle(element).breakAfter") == "avoid"
     assert len(page.pdf()) > 10_000
 
 

@@ -178,3 +178,8 @@ def test_the_key_of_the_printed_tree_comes_before_it():
     # The tree may be several pages long: a key below it would be on a page of its own.
     html = report_html(grouped_model([4, 3]))
     assert 0 < html.index("<figcaption>") < html.index('<div class="strips">')
+
+
+def test_independent_columns_without_a_name_of_the_data():
+    page = Page(report_html(model_on(SHAPES["independent"], [2] * 4, 0)))
+    assert "The 4 columns are independent of each other" in " ".join(page.text.split())
