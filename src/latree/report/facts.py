@@ -110,7 +110,7 @@ def _reliability(model: LatentTreeModel, table: Table | None) -> dict[str, float
 
 
 def _label_facts(labels: Sequence[str], cards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Compare labels with groups, and give each label its colour."""
+    """Return how labels compare with groups, and the colour of each label."""
     facts = compare_labels(labels, [[column["node"] for column in card["columns"]] for card in cards])
     return {**facts, "colours": label_colours(facts["names"], [match["label"] for match in facts["groups"]])}
 
