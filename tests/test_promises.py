@@ -21,11 +21,10 @@ def test_a_promise_is_held_by_a_test_that_exists(path, name):
 
 
 def test_every_promise_has_a_test():
-    rows = [line for line in PROMISES.splitlines() if line.startswith("| ") and "held by" not in line]
+    promises, _ = PROMISES.split("## Fuzzing")
+    rows = [line for line in promises.splitlines() if line.startswith("| ") and "held by" not in line]
     assert len(rows) > 10
-    assert all(
-        "`tests/" in row or "inputs" in row or re.match(r"\| (csv|newick|model|checkpoint) ", row) for row in rows
-    )
+    assert all("`tests/" in row for row in rows)
 
 
 def test_no_pickle_no_port_no_network():
