@@ -109,7 +109,7 @@ def link_inside(app: object, name: str, source: list[str]) -> None:
 
 def write_report() -> None:
     """Write the report that the site shows."""
-    answers = make_questionnaire(800, random_state=1)
+    answers = make_questionnaire()
     model = latree.LatentTree(random_state=0, labels=answers.labels).fit(answers.data)
     model.report(HERE / "_extra" / "report" / "questionnaire.html", answers.data)
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 import latree
 from latree.datasets import make_questionnaire
 
-answers = make_questionnaire(400, random_state=1)
+answers = make_questionnaire(400)
 high = (answers.rows["worry"] == 2).astype(int)
 labelled, rest = slice(0, 60), slice(60, None)
 
