@@ -11,6 +11,8 @@ from helpers.models import copying_model, model_on, on_tree, small_models
 from helpers.report import hostile_model
 from helpers.strategies import mixed_tree
 from latree.explain import find_groups, with_groups
+from latree.explain.dependence import Dependence
+from latree.explain.names import choose_names
 from latree.tree import Tree
 
 # How strongly the columns of a group copy its hidden variable: the first column the most.
@@ -39,6 +41,20 @@ def names_of(model, labels=None):
 
 def test_a_group_is_named_by_its_most_telling_columns():
     assert names_of(grouped(("space", "orbit", "moon", "nasa"), ("god", "jesus"))) == ["space, orbit +2", "god, jesus"]
+
+
+def test_columns_that_may_not_belong_to_a_group_do_not_name_it():
+    model = grouped(("space", "orbit", "moon", "nasa"), ("god", "jesus"))
+    groups = find_groups(model)
+
+    def name(space, orbit):
+        own = replace(groups[0], column_stability=(space, orbit, 1.0, 1.0))
+        return choose_names(Dependence(model), [own, *groups[1:]])[0][0].name
+
+    assert groups[0].columns == ("space", "orbit", "moon", "nasa")
+    assert name(0.45, 0.9) == "orbit, moon +2"
+    assert name(0.55, 0.2) == "space, moon +2"
+    assert name(0.55, 0.55) == "space, orbit +2"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from latree.explain.dependence import Dependence
 from latree.explain.overview import columns_of_groups
 from latree.model import LatentTreeModel
 from latree.report import report_html
-from latree.report.cards import columns_alone, group_cards, two_digits, yes_of
+from latree.report.cards import _meaning, columns_alone, group_cards, two_digits, yes_of
 from latree.table import Column
 from latree.tree import Tree
 
@@ -56,6 +56,9 @@ def test_cells_are_the_means_of_columns_in_states_from_low_to_high():
     (of_b,) = [card for card in cards if 1 in [column["node"] for column in card["columns"]]]
     assert of_b["meaning"]["less"] == [1]
     assert set(of_b["meaning"]["more"]) == {0, 2}
+    # A column that may not belong to the group does not say what a high score means.
+    unsure = [column | {"unsure": column["node"] == 1} for column in of_b["columns"]]
+    assert _meaning(unsure) == {"more": of_b["meaning"]["more"], "less": []}
 
 
 def test_columns_come_by_loading_and_are_marked():

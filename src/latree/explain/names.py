@@ -8,7 +8,7 @@ A main group, and the hidden variable in its middle, is named by the first of th
    these words are elsewhere. ``s1_1``, ``s1_2`` and ``s1_3`` are ``s1``; ``mean fractal dimension``, ``worst fractal
    dimension`` and ``fractal dimension error`` are ``fractal dimension``. Only short names of columns have stems.
 3. The two columns that share the most information with the hidden variable, and the number of the others:
-   ``space, orbit +10``.
+   ``space, orbit +10``. Columns that are often found in other groups come last.
 
 Other groups are named by columns, and give their name to the hidden variable in their middle if that has none. Any
 other hidden variable is named by the columns beside it, those that share the most information with it first. If there
@@ -27,6 +27,7 @@ from dataclasses import replace
 
 from latree._util.text import one_line, shortened
 from latree.explain.dependence import Dependence
+from latree.explain.stability import MIN_STABILITY
 from latree.model import Group
 from latree.tree import Tree
 
@@ -145,10 +146,15 @@ def _shared_label(group: Group, labels: Mapping[str, str]) -> str | None:
 
 
 def _telling_columns(dependence: Dependence, group: Group) -> list[int]:
-    """Return the columns of a group, those that share the most information with its centre first."""
+    """Return the columns of a group, those that share the most information with its centre first.
+
+    Columns that are often found in other groups come last: a group is not named by what may not belong to it.
+    """
     related = dependence.closest_columns(group.centre, len(group.columns), within=frozenset(group.nodes))
     ranked = _ranked(dependence.tree, {found.column: found.information for found in related})
-    return ranked if len(ranked) == len(group.columns) else [group.centre, *ranked]  # the centre may be a column
+    telling = ranked if len(ranked) == len(group.columns) else [group.centre, *ranked]  # the centre may be a column
+    stability = dict(zip(group.columns, group.column_stability or (), strict=False))
+    return sorted(telling, key=lambda column: stability.get(dependence.tree.names[column], 1.0) < MIN_STABILITY)
 
 
 def _columns_of_hidden(dependence: Dependence, node: int) -> tuple[list[int], int, bool, list[int]]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from latree._util.rounding import percent
 from latree._util.text import one_line, plural, shortened
 from latree.explain.loadings import column_loadings
+from latree.explain.stability import MIN_STABILITY
 from latree.model import Group, LatentTreeModel
 
 # The columns of groups.csv, and one more if columns have descriptions.
@@ -21,8 +22,6 @@ _MAX_LINES = 3
 _MAX_GROUPS = 40
 # The decimals of loadings and stability.
 _DECIMALS = 4
-# Columns with a lower stability are marked: other groups have them more often.
-_MIN_STABILITY = 0.5
 # What stands before columns that are in no group, behind columns that fall when their group rises, and behind columns
 # that may not belong to their group.
 _ALONE = "in no group"
@@ -51,7 +50,7 @@ class GroupColumn(NamedTuple):
     @property
     def is_unsure(self) -> bool:
         """Whether the column is in its group in fewer than half of the resampled tables."""
-        return self.stability is not None and self.stability < _MIN_STABILITY
+        return self.stability is not None and self.stability < MIN_STABILITY
 
 
 def columns_of_groups(model: LatentTreeModel) -> list[list[GroupColumn]]:

@@ -23,6 +23,8 @@ from latree.table.learnable import FEW_STATES
 
 # The usual number of resampled tables.
 RESAMPLES = 50
+# Columns with a lower stability are unsure: they are often found in other groups.
+MIN_STABILITY = 0.5
 # Of larger tables, a random sample of so many rows is resampled: the search looks at no more either.
 _MAX_ROWS = 5000
 # All resampled tables together take about this many multiplications at most: one for each row and every two states of

@@ -146,9 +146,10 @@ def _column_facts(model: LatentTreeModel, node: int, column: GroupColumn, has_or
 
 
 def _meaning(columns: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Return the strongest columns that rise and that fall with the group."""
+    """Return the strongest columns that rise and that fall with the group, without those that may not belong to it."""
+    sure = [column for column in columns if not column["unsure"]]
     return {
-        key: [column["node"] for column in columns if column["direction"] == direction][:_MEANING]
+        key: [column["node"] for column in sure if column["direction"] == direction][:_MEANING]
         for key, direction in (("more", 1), ("less", -1))
     }
 
