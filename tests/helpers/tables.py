@@ -115,7 +115,7 @@ def raw_cells(path):
 
 
 def assert_error(data, *fragments, **options):
-    """Assert that reading causes an InputError of one line that holds every fragment."""
+    """Assert that reading causes an InputError of one line that holds every fragment, and return the line."""
     with pytest.raises(InputError) as caught:
         as_table(data, **options)
     message = str(caught.value)
@@ -123,6 +123,7 @@ def assert_error(data, *fragments, **options):
     file_name = f"{data}: " if isinstance(data, Path) else ""
     assert message.startswith(file_name)
     assert [fragment for fragment in fragments if fragment not in message.removeprefix(file_name)] == []
+    return message
 
 
 def assert_same(table, expected):

@@ -275,7 +275,7 @@ def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeyp
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         connect("tcp://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "latree.table.dask", None)
-    with pytest.raises(InputError, match=r"pip install 'latree\[dask\]'"):
+    with pytest.raises(InputError, match=r"pip install 'dask\[dataframe\]' distributed"):
         as_table(dd.from_pandas(frame, npartitions=1))
 
 

@@ -57,7 +57,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch):
     assert_error(write_file(tmp_path / "text.xlsx", "a,b\n1,2\n"), "not an Excel file that can be read")
     path = write(tmp_path / "book.xlsx")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    assert_error(path, "Excel files need openpyxl: pip install 'latree[excel]'")
+    assert_error(path, "Excel files need openpyxl: pip install openpyxl")
 
 
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from helpers.tables import mixed_frame, write_frame
+from helpers.tables import assert_error, mixed_frame, write_frame
 from latree.__main__ import commands
 from latree.errors import InputError
 from latree.model import LatentTreeModel
@@ -71,7 +71,12 @@ def test_bad_patterns_and_files(tmp_path, monkeypatch):
         assert "\n" not in str(caught.value)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(
-        InputError, match=r"a\.parquet: Parquet files are read with pyarrow: pip install 'latree\[arrow\]'"
-    ):
+    with pytest.raises(InputError, match=r"a\.parquet: Parquet files are read with pyarrow: pip install pyarrow"):
         as_table(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("name", ["a.sav", "a.dta", "a.xlsx", "a.parquet"])
+def test_a_file_that_is_not_there_needs_no_library(tmp_path, monkeypatch, name):
+    for library in ("pyreadstat", "openpyxl", "pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, library, None)
+    assert_error(tmp_path / name, "no such file")

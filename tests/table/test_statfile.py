@@ -172,7 +172,7 @@ def test_names_of_variables():
 def test_without_pyreadstat_one_line_says_what_to_install(tmp_path, monkeypatch):
     path = write_sav(tmp_path / "survey.sav")
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
-    assert_error(path, "SPSS and Stata files need pyreadstat: pip install 'latree[spss]'")
+    assert_error(path, "SPSS and Stata files need pyreadstat: pip install pyreadstat")
 
 
 @pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])

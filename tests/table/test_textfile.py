@@ -51,6 +51,8 @@ GARBAGE = gzip.compress(b"a,b\n1,2\n", mtime=0)[:12] + b"\xff" * 20
         ("garbage.csv.gz", GARBAGE, "not a whole gzip file"),
         ("quote.csv", b'a,b\n"1,2\n', "not a well-formed table"),
         ("digits.csv", b"a,b\n1,2\n1" + b"0" * 400 + b",3\n", "column 'a'"),
+        ("pipes.csv", b"a|b\n1|2\n", "only one column was found: cells must be separated by commas"),
+        ("data.csv", b"4,1,4\n1,2,3\n", "the first line seems to hold data, not names: add a line with names"),
         ("sheet.xyz", b"", "unknown kind of file"),
     ],
     ids=lambda parameter: parameter if isinstance(parameter, str) and "." in parameter else "",

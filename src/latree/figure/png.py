@@ -22,7 +22,7 @@ def png(width: float, height: float, primitives: Sequence[Primitive]) -> bytes:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("a PNG needs matplotlib: pip install 'latree[plot]' (an SVG does not)") from None
+        raise ImportError("a PNG needs matplotlib: pip install matplotlib (an SVG does not)") from None
 
     inches_wide, inches_high = width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH
     figure = Figure(figsize=(inches_wide, inches_high), facecolor=PAPER)

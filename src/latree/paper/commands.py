@@ -99,7 +99,7 @@ def _note_missing_figures() -> None:
     from latree.paper.experiments.figures import can_draw
 
     if not can_draw():
-        click.echo("latree: no figures were drawn; they need matplotlib: pip install 'latree[plot]'", err=True)
+        click.echo("latree: no figures were drawn; they need matplotlib: pip install matplotlib", err=True)
 
 
 @click.command()

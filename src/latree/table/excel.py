@@ -10,7 +10,7 @@ import numpy as np
 
 from latree._util.files import readable
 from latree.errors import InputError
-from latree.table.raw import RawColumn, check_names, from_texts, from_values, label_of
+from latree.table.raw import RawColumn, check_header, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
 
 
@@ -22,7 +22,7 @@ def excel_source(path: Path) -> LocalSource:
     # Columns without a name and without any cell are only formatted.
     n_columns = max(place + 1 for row in rows for place, cell in enumerate(row) if cell not in (None, ""))
     names = [label_of(cell).strip() for cell in [*rows[0], *[None] * n_columns][:n_columns]]
-    check_names(names, str(path))
+    check_header(names, str(path))
     columns = ([row[j] if j < len(row) else None for row in rows[1:]] for j in range(n_columns))
     return memory_source(str(path), [_raw_column(name, cells) for name, cells in zip(names, columns, strict=True)])
 
@@ -32,7 +32,7 @@ def _read(path: Path) -> list[tuple[Any, ...]]:
     try:
         import openpyxl
     except ModuleNotFoundError:
-        raise InputError(f"{path}: Excel files need openpyxl: pip install 'latree[excel]'") from None
+        raise InputError(f"{path}: Excel files need openpyxl: pip install openpyxl") from None
     try:
         with readable(path), path.open("rb") as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and other things that are not read

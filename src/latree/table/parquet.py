@@ -142,7 +142,7 @@ def _open(path: Path) -> Iterator["pq.ParquetFile"]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
-        raise InputError(f"{path}: Parquet files are read with pyarrow: pip install 'latree[arrow]'") from None
+        raise InputError(f"{path}: Parquet files are read with pyarrow: pip install pyarrow") from None
     with readable(path):
         try:
             with path.open("rb") as stream:

@@ -241,6 +241,13 @@ def check_same_columns(path: Path, names: Sequence[str], first: Path, expected: 
             )
 
 
+def check_header(names: list[str], source: str) -> None:
+    """Raise if the first line of a file cannot name its columns."""
+    if len(set(names)) < len(names) and all(parse_number(name.strip()) is not None for name in names):
+        raise InputError(f"{source}: the first line seems to hold data, not names: add a line with names above it")
+    check_names(names, source)
+
+
 def check_names(names: list[str], source: str) -> None:
     """Raise if a column has the name of another one, or no name; the first one, which may be an index, needs none."""
     seen: dict[str, int] = {}

@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from latree._util.files import readable
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
 from latree.table.formats import WITHOUT_NAMES, Reading, find_files
@@ -40,6 +41,9 @@ def open_source(
                 )
             on_cluster: RowSource = dask_module().parquet_source(str(data), paths, client)
             return on_cluster
+        for path in paths:  # before a reader says that it needs a library
+            with readable(path):
+                path.stat()
         return kind.open(Reading(str(data), paths, progress, names, counts))
     if format is not None:
         raise InputError(f"format={format!r} is for files: leave it out for data in memory")
@@ -77,5 +81,5 @@ def dask_module() -> ModuleType:
     try:
         import latree.table.dask as module
     except ModuleNotFoundError:
-        raise InputError("work on a cluster needs Dask: pip install 'latree[dask]'") from None
+        raise InputError("work on a cluster needs Dask: pip install 'dask[dataframe]' distributed") from None
     return module

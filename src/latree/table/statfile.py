@@ -63,7 +63,7 @@ def pyreadstat_module(path: Path) -> ModuleType:
     try:
         import pyreadstat
     except ModuleNotFoundError:
-        raise InputError(f"{path}: SPSS and Stata files need pyreadstat: pip install 'latree[spss]'") from None
+        raise InputError(f"{path}: SPSS and Stata files need pyreadstat: pip install pyreadstat") from None
     module: ModuleType = pyreadstat
     return module
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from latree._util.files import readable, text_encoding
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
-from latree.table.raw import RawColumn, check_names, check_same_columns, from_texts, parse_number, text_array
+from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
+from latree.table.signatures import N_FIRST, is_binary, other_kind
 from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _BAD_GZIP = "not a whole gzip file: copy or download it again"
 # Longer lines, and more blank lines one after the other, are not those of a table: the file would never end.
 _MAX_LINE = 2**24
 _MAX_BLANK = 10**6
+# What is said about a file that seems to have only one column.
+SEPARATORS = "cells must be separated by commas, semicolons or tabs"
 # Rows that tell which columns have decimal commas, and the most texts among their cells that are no numbers.
 _SNIFFED_ROWS = 1000
 _MAX_MARKS = 3
@@ -46,6 +49,8 @@ def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progr
             raise InputError(
                 f"{path}: its columns are in another order than those of {paths[0]}: put them in the same order"
             )
+    if len(headers[0]) == 1 and "|" in headers[0][0]:
+        raise InputError(f"{paths[0]}: only one column was found: {SEPARATORS} (the first line has '|')")
     return file_source(where, headers[0], partial(_read_batches, paths, _decimal_commas(paths[0]), progress))
 
 
@@ -167,7 +172,7 @@ def _reader(path: Path, stream: TextIO) -> tuple[list[str], "_csv.Reader"]:
     header = [name.strip() for name in next(filter(any, reader), [])]
     if not header:
         raise InputError(f"{path}: the file is empty; the first line must name the columns")
-    check_names(header, str(path))
+    check_header(header, str(path))
     return header, reader
 
 
@@ -217,10 +222,15 @@ def _open(path: Path) -> Iterator[TextIO]:
     with readable(path):
         try:
             with opener(path, "rb") as binary:
-                encoding = text_encoding(binary.read(4))
+                start = binary.read(N_FIRST)
+                encoding = text_encoding(start)
+                if kind := other_kind(start, binary):
+                    raise InputError(f"{path}: {kind}")
             with opener(path, "rt", encoding=encoding, newline="") as stream:
                 yield stream
         except UnicodeDecodeError:
+            if encoding == "utf-8" and is_binary(start):
+                raise InputError(f"{path}: is not a text file: save the table as CSV, in UTF-8") from None
             raise InputError(f"{path}: {_first_bad_line(path, encoding)}") from None
         except _GZIP_ERRORS:
             raise InputError(f"{path}: {_BAD_GZIP}") from None
