@@ -28,9 +28,54 @@ def test_json(folder):
     assert found["n_rows"] == 600
     assert [one["column"] for one in found["columns"]] == ["a", "b", "c", "colour", "size", "person"]
     assert [(one["column"], one["action"], one["remedy"]) for one in found["findings"]] == [
-        ("person", "refused", "--drop person")
+        ("person", "refused", "--id person")
     ]
-    assert found["command"] == "latree fit data.csv --drop person --out run"
+    assert found["command"] == "latree fit data.csv --id person --out run"
+
+
+def test_no_command_without_two_columns_to_learn_from(folder):
+    Path("one.csv").write_text("a b\n1 2\n2 1\n1 1\n")
+    printed = succeed("check", "one.csv")
+    assert "latree fit" not in printed
+    assert printed.endswith(
+        "Only one column was found: cells must be separated by commas, semicolons or tabs.\n"
+        "A fit needs at least two columns to learn from, and 1 would remain.\n"
+    )
+    Path("two.csv").write_text("person,a\n" + "".join(f"p{i},{i % 2}\n" for i in range(30)))
+    printed = succeed("check", "two.csv")
+    assert "latree fit" not in printed
+    assert "Only one column" not in printed
+    assert json.loads(succeed("check", "two.csv", "--json"))["command"] is None
+
+
+def test_identifiers_name_rows_unless_others_do(folder):
+    Path("data.csv").write_text(
+        table(ROWS * 10, person=[f"p{i}" for i in range(600)], key=[f"k{i}" for i in range(600)])
+    )
+    printed = succeed("check", "data.csv")
+    told = " ".join(printed.split())
+    assert "Use --id person to name rows by it, or --drop person,key to leave identifiers out." in told
+    assert printed.endswith("latree fit data.csv --id person --drop key --out run\n")
+    assert succeed("check", "data.csv", "--id", "key").endswith(
+        "latree fit data.csv --id key --drop person --out run\n"
+    )
+    code, _, err = run("fit", "data.csv", "--drop", "key", "--out", "run")
+    assert code == 2
+    assert err.endswith(
+        "latree: data.csv: column 'person' has a different value in every row, as an identifier has: use --id person "
+        "to name rows by it, or --drop person\n"
+    )
+
+
+def test_a_mark_in_a_column_of_many_numbers_is_no_reason_to_drop_it(folder):
+    numbers = [f"{i % 97}.5" for i in range(600)]
+    Path("data.csv").write_text(table(ROWS * 10, q=["about 3", *numbers[1:]]))
+    printed = succeed("check", "data.csv")
+    assert "A fit would refuse" not in printed
+    assert printed.endswith("latree fit data.csv --missing-also 'about 3' --out run\n")
+    code, _, err = run("fit", "data.csv", "--out", "run")
+    assert code == 2
+    assert err.endswith(": use --missing-also 'about 3' to make such cells missing\n")
 
 
 def test_bad_input(folder):

@@ -51,7 +51,7 @@ def test_what_each_column_is_taken_for():
         ("gone", "empty", "left out"),
         ("yes", "duplicate", "kept"),
     }
-    assert found.advice == "--drop person,yes --missing-also 99"
+    assert found.advice == "--id person --missing-also 99 --drop yes"
     assert found.n_rows == N
 
 
@@ -96,7 +96,7 @@ def test_forms_of_the_result():
     assert frame.odd[6] == "is constant (every cell is 'earth')"
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["columns"][2]["labels"] == ["low", "high"]
-    assert plain["findings"][0]["remedy"] == "--drop person"
+    assert plain["findings"][0]["remedy"] == "--id person"
     lines = str(found).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0] == "the data frame: 200 rows, 9 columns, 5 of them to learn from"

@@ -139,16 +139,29 @@ def test_marks_among_numbers():
 def test_sentences_name_all_columns_of_a_kind_and_what_to_type():
     found = [
         Finding("a", "constant", "is constant (every cell is '1')", "left out", None),
-        Finding("id", "identifier", "has a different value in every row, as an identifier has"),
+        Finding("id", "identifier", "has a different value in every row, as an identifier has", option="identifier"),
         Finding("none", "empty", "has no value at all (every cell is missing)", "left out", None),
         Finding("x, y", "identifier", "has a different value in every row, as an identifier has"),
     ]
     assert sentences(found) == [
         "2 columns that say nothing are left out: 'a' (every cell is '1'), 'none' (no value).",
         "'id' has a different value in every row, as an identifier has; 'x, y' has a different value in every row, as "
-        "an identifier has. To leave identifiers out, use --drop 'id,\"x, y\"', or --id id to name rows by it.",
+        "an identifier has. Use --id id to name rows by it, or --drop 'id,\"x, y\"' to leave identifiers out.",
     ]
-    assert advice(found) == "--drop 'id,\"x, y\"'"
+    assert advice(found) == "--id id --drop '\"x, y\"'"
     many = [Finding(f"c{i}", "constant", "is constant (every cell is '1')", "left out", None) for i in range(25)]
     assert "'c19' (every cell is '1') and 5 more columns." in sentences(many)[0]
     assert "'c20'" not in sentences(many)[0]
+
+
+def test_one_sentence_tells_all_columns_with_the_same_code():
+    rows = [-99] * 16 + [1, 2, 3] * 20
+    frame = pd.DataFrame({f"sleep{i}": rows[i:] + [1] * i for i in range(8)} | {"age": [999, 20, 30, 40] * 19})
+    told = [text for text in sentences(as_table(frame).findings) if "99" in text]
+    assert told == [
+        "8 columns have -99 in 9 to 16 rows ('sleep0', 'sleep1', 'sleep2', 'sleep3', 'sleep4', 'sleep5', ...), far "
+        "from their other values, as codes for missing cells are; 'age' has 999 in 19 rows, far from its other values "
+        "(20 to 40), as codes for missing cells are. To make such cells missing, use --missing-also -99,999."
+    ]
+    frame = pd.DataFrame({"a": rows, "b": rows})
+    assert "2 columns have -99 in 16 rows ('a', 'b'), far" in sentences(as_table(frame).findings)[0]

@@ -17,7 +17,7 @@ def table_of(*n_states, rows=30):
     ("table", "message"),
     [
         (table_of(2), r"1 feature\(s\) \(column\(s\)\): 'x0'; a tree needs at least two"),
-        (table_of(2, 2, rows=0), "no rows .* only column names: add rows"),
+        (table_of(2, 2, rows=0), "the data: no rows, only column names: add rows"),
         (table_of(2, 2, rows=1), "only one row .* add rows"),
     ],
 )

@@ -24,13 +24,22 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
     from latree._util.files import to_json
     from latree._util.terminal import progress_bars
     from latree.table import check as check_table
+    from latree.table.formats import find_files
+    from latree.table.textfile import SEPARATORS
 
     arguments = reading.arguments(data, options)
     arguments.pop("strict")
     with progress_bars(not as_json) as stages:
         found = check_table(data, progress=stages("Reading the table"), **arguments)
-    command = common.command_line(str(data), name="fit", more=found.advice)
+    can_fit = found.n_remaining >= 2
+    command = common.command_line(str(data), name="fit", more=found.advice) if can_fit else None
     if as_json:
         click.echo(to_json({**found.to_dict(), "command": command}), nl=False)
-    else:
-        click.echo(f"{found}\n\nTo fit a model{', with what helps' if found.advice else ''}:\n  {command}")
+        return
+    click.echo(f"{found}\n")
+    if can_fit:
+        click.echo(f"To fit a model{', with what helps' if found.advice else ''}:\n  {command}")
+        return
+    if len(found.columns) == 1 and find_files(data, arguments["format"])[0].name == "csv":
+        click.echo(f"Only one column was found: {SEPARATORS}.")
+    click.echo(f"A fit needs at least two columns to learn from, and {found.n_remaining or 'none'} would remain.")

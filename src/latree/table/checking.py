@@ -110,6 +110,19 @@ class Check:
         """The options of ``latree fit`` that follow from what is odd, such as ``--drop id --missing-also -99``."""
         return advice(self.findings)
 
+    @property
+    def n_remaining(self) -> int:
+        """The number of columns to learn from if the advice is followed.
+
+        Examples
+        --------
+        >>> import latree
+        >>> latree.check([[1, "x"], [2, "x"], [1, "x"]]).n_remaining
+        1
+        """
+        gone = {one.column for one in self.findings if one.option in ("drop", "identifier")}
+        return sum(one.states is not None and one.column not in gone for one in self.columns)
+
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the facts as a data frame with one row per column of the data.
 
@@ -259,7 +272,7 @@ def check(
     wanted = options.wanted(source)
     with errors_naming(source.where):
         learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
-        findings = findings_of(learned)
+        findings = findings_of(learned, identifier)
         not_learned = {one.column: one for one in findings if one.action != "kept"}
         columns = [one.column for one in learned if one.column is not None and one.summary.name not in not_learned]
         kept = [column.name for column in columns]
@@ -294,9 +307,11 @@ def _with_problems(table: Table) -> list[Finding]:
     problems = {one.column: one for one in find_problems(table)}
     found = []
     for one in table.oddities:
-        if one.column in problems and one.kind in ("identifier", "running number", "date"):
-            problems.pop(one.column)
-            found.append(replace(one, action="refused"))
+        if one.column in problems and problems[one.column].kind == one.kind:
+            problem = problems.pop(one.column)
+            # Without its marks, a column of numbers is not refused.
+            is_mark = one.kind == "mark"
+            found.append(replace(one, what=f"{one.what}, too many to learn from") if is_mark else problem)
         else:
             found.append(one)
     return [*found, *problems.values()]

@@ -6,7 +6,7 @@ Most is found in the summary of a column (:mod:`latree.table.summary`), before i
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
@@ -55,6 +55,8 @@ _MIN_DATES = 5
 _MIN_GAP = 1
 # Most columns that one sentence names.
 _MAX_NAMED = 20
+# Most names of columns with the same codes for missing cells.
+_MAX_CODED = 6
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
@@ -80,9 +82,11 @@ class Finding:
     action : {"left out", "refused", "kept"}
         What happens to the column.
     option : str or None
-        The argument of :func:`latree.as_table` that helps, such as "drop" or "missing_also".
+        The argument of :func:`latree.as_table` that helps: "drop", "identifier" or "missing_also".
     values : tuple of str
         What to pass to it; the name of the column if empty.
+    n_rows : int or None
+        For a code: the number of rows that have it.
 
     Examples
     --------
@@ -96,8 +100,9 @@ class Finding:
     kind: Kind
     what: str
     action: Action = "kept"
-    option: Literal["drop", "missing_also"] | None = "drop"
+    option: Literal["drop", "identifier", "missing_also"] | None = "drop"
     values: tuple[str, ...] = ()
+    n_rows: int | None = None
 
     @property
     def subject(self) -> str:
@@ -122,9 +127,12 @@ class Finding:
         return {**asdict(self), "values": list(self.values), "remedy": self.remedy}
 
 
-def findings_of(learned: Iterable[LearnedColumn]) -> list[Finding]:
-    """Return what is odd about the columns of data, in their order; duplicates are not searched."""
-    found = []
+def findings_of(learned: Iterable[LearnedColumn], identifier: str | None) -> list[Finding]:
+    """Return what is odd about the columns of data, in their order; duplicates are not searched.
+
+    If no column names the rows (``identifier``), the first that looks like an identifier may.
+    """
+    found: list[Finding] = []
     for place, (summary, column, problem) in enumerate(learned):
         index = _index(summary) if place == 0 and summary.name in INDEX_NAMES else None
         if index is not None:
@@ -133,6 +141,9 @@ def findings_of(learned: Iterable[LearnedColumn]) -> list[Finding]:
             found.append(Finding("", "unreadable", "has no name, and its values repeat: give it a name", "refused"))
         else:
             found += _column_findings(summary, column, problem)
+    first = next((place for place, one in enumerate(found) if one.kind == "identifier"), None)
+    if identifier is None and first is not None:
+        found[first] = replace(found[first], option="identifier")
     return found
 
 
@@ -232,11 +243,10 @@ def _codes(summary: ColumnSummary) -> Iterator[Finding]:
         far = codes & (np.maximum(numbers - high, low - numbers) > _MIN_GAP * (high - low))
         if (far == codes).all():
             labels = list(map(label_of, numbers[far].tolist()))
-            what = (
-                f"has {' and '.join(labels)} in {plural(round(float(weights[far].sum())), 'row')}, far from its other "
-            )
-            what += f"values ({label_of(float(low))} to {label_of(float(high))}), as codes for missing cells are"
-            yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels))
+            n_rows = round(float(weights[far].sum()))
+            what = f"has {' and '.join(labels)} in {plural(n_rows, 'row')}, far from its other values "
+            what += f"({label_of(float(low))} to {label_of(float(high))}), as codes for missing cells are"
+            yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels), n_rows=n_rows)
             return
         codes = far
 
@@ -259,15 +269,36 @@ def _sentence(kind: str, found: Sequence[Finding]) -> str:
         which = "a column that says nothing is" if len(found) == 1 else f"{len(found)} columns that say nothing are"
         return f"{which[0].upper()}{which[1:]} left out: {', '.join(names)}{more}."
     facts = "; ".join(f"{quoted(one.column)} {one.what}" for one in shown) + (f";{more}" if more else "")
-    options = advice(found)
+    if kind == "code":
+        facts = "; ".join(_codes_in_words(found))
+    options = advice(replace(one, option="drop") if one.option == "identifier" else one for one in found)
     if not options:
         return f"{facts}."
-    naming = f", or --id {shlex.quote(found[0].column)} to name rows by it" if kind in _NAMES_OF_ROWS else ""
+    if naming_rows := [one for one in found if one.option == "identifier"]:
+        return f"{facts}. Use {naming_rows[0].remedy} to name rows by it, or {options} to {_PURPOSE[kind]}."
+    naming = f", or --id {shlex.quote(found[0].column)} to name rows by it" if kind == "running number" else ""
     return f"{facts}. To {_PURPOSE[kind]}, use {options}{naming}."
 
 
-# Kinds of columns that may name the rows.
-_NAMES_OF_ROWS = ("identifier", "running number")
+def _codes_in_words(found: Sequence[Finding]) -> Iterator[str]:
+    """Yield one text for all columns that have the same codes for missing cells."""
+    by_values: dict[tuple[str, ...], list[Finding]] = {}
+    for one in found:
+        by_values.setdefault(one.values, []).append(one)
+    for values, same in by_values.items():
+        if len(same) == 1:
+            yield f"{quoted(same[0].column)} {same[0].what}"
+            continue
+        names = ", ".join(quoted(one.column) for one in same[:_MAX_CODED])
+        numbers = [one.n_rows or 0 for one in same]
+        low, high = min(numbers), max(numbers)
+        rows = plural(high, "row") if low == high else f"{low} to {high} rows"
+        yield (
+            f"{len(same)} columns have {' and '.join(values)} in {rows} ({names}{', ...' * (len(same) > _MAX_CODED)}), "
+            "far from their other values, as codes for missing cells are"
+        )
+
+
 # What the option of a finding does.
 _PURPOSE: Mapping[str, str] = {
     "unreadable": "leave such columns out",
@@ -285,7 +316,9 @@ def advice(findings: Iterable[Finding]) -> str:
     """Return the options of the command line that follow from findings, such as ``--drop id,day``."""
     values: dict[str, list[str]] = {}
     for finding in findings:
-        if finding.option is not None and finding.action != "left out":
+        if finding.option == "identifier":
+            values["id"] = [finding.column]
+        elif finding.option is not None and finding.action != "left out":
             cells = map(_cell, finding.values or (finding.column,))
             values.setdefault(finding.option.replace("_", "-"), []).extend(cells)
     return " ".join(f"--{option} {shlex.quote(','.join(dict.fromkeys(texts)))}" for option, texts in values.items())

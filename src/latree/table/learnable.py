@@ -1,5 +1,8 @@
 """Whether a table can be learned from: enough rows and columns, and columns with neither one state nor too many."""
 
+import shlex
+from dataclasses import replace
+
 from latree.errors import InputError
 from latree.table.findings import Finding, advice
 from latree.table.table import Table
@@ -11,6 +14,8 @@ FEW_STATES = 64
 MANY_STATES = 1000
 # A column with more than FEW_STATES states needs this many rows per state. With fewer it is most likely an identifier.
 _MIN_ROWS_PER_STATE = 20
+# Kinds of findings that say why a column has many values.
+_REASONS = ("identifier", "running number", "date", "mark")
 
 
 def check_learnable(table: Table, source: str = "the data", most_states: int = MANY_STATES) -> None:
@@ -21,19 +26,31 @@ def check_learnable(table: Table, source: str = "the data", most_states: int = M
             "a tree needs at least two"
         )
     if table.n_rows == 0:
-        raise InputError(f"{source}: no rows (0 sample(s)), only column names: add rows")
+        raise InputError(f"{source}: no rows, only column names: add rows")
     if table.n_rows == 1:
         raise InputError(f"{source}: only one row (1 sample): add rows, nothing can be learned from one")
     problems = find_problems(table, most_states)
     if problems:
-        told = "; ".join(f"{one.subject} {one.what}" for one in problems)
+        told = "; ".join(f"{one.subject} {one.what}{_own_remedy(one)}" for one in problems)
         many = [one for one in problems if one.kind == "many values"]
         remedy = "; drop identifiers and dates, merge rare values, or bin numbers" if many else ""
-        raise InputError(f"{source}: {told}{remedy}; to leave such columns out, use {advice(problems)}")
+        dropped = advice(one for one in problems if one.option == "drop")
+        remedy += f"; to leave such columns out, use {dropped}" if dropped else ""
+        raise InputError(f"{source}: {told}{remedy}")
+
+
+def _own_remedy(problem: Finding) -> str:
+    """Return what helps against a problem, if that is not to drop the column."""
+    if problem.option == "identifier":
+        return f": use {problem.remedy} to name rows by it, or --drop {shlex.quote(problem.column)}"
+    if problem.option == "missing_also":
+        return f": use {problem.remedy} to make such cells missing"
+    return ""
 
 
 def find_problems(table: Table, most_states: int = MANY_STATES) -> list[Finding]:
-    """Return the columns that cannot be learned from, and why."""
+    """Return the columns that cannot be learned from, and why; why they have too many values, if that is known."""
+    reasons = {one.column: one for one in table.findings if one.kind in _REASONS}
     found = []
     for column, n_missing in zip(table.columns, table.n_missing.tolist(), strict=True):
         if n_missing == table.n_rows:
@@ -42,6 +59,9 @@ def find_problems(table: Table, most_states: int = MANY_STATES) -> list[Finding]
             what = f"is constant (every cell is {column.categories[0]!r:.60})"
             found.append(Finding(column.name, "constant", what, "refused"))
         elif why := _too_many(column.n_states, table.total_weight, most_states):
+            if reason := reasons.get(column.name):
+                found.append(replace(reason, action="refused"))
+                continue
             what = f"has {column.n_states} different values, such as {column.categories[0]!r:.40}, {why}"
             found.append(Finding(column.name, "many values", what, "refused"))
     return found

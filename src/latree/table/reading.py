@@ -139,7 +139,7 @@ def as_table(
     with errors_naming(source.where):
         if columns is None:
             learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
-            columns, findings = _columns_to_learn_from(learned, strict)
+            columns, findings = _columns_to_learn_from(learned, strict, identifier)
             columns = [replace(column, description=source.descriptions.get(column.name, "")) for column in columns]
             wanted = [column.name for column in columns]
             unseen = "missing"  # only rows of weight zero can have values that the columns do not
@@ -233,12 +233,14 @@ def open_data(
     return source
 
 
-def _columns_to_learn_from(learned: Sequence[LearnedColumn], strict: bool) -> tuple[list[Column], tuple[Finding, ...]]:
+def _columns_to_learn_from(
+    learned: Sequence[LearnedColumn], strict: bool, identifier: str | None
+) -> tuple[list[Column], tuple[Finding, ...]]:
     """Return the columns that say something, and what is odd about all columns; raise if one cannot be read.
 
     If all columns say nothing, as in a table of one row, all of them are returned.
     """
-    found = findings_of(learned)
+    found = findings_of(learned, identifier)
     refused = [one for one in found if one.action == "refused"]
     if refused:
         problems = "; ".join(f"{one.subject} {one.what}" for one in refused)
