@@ -33,19 +33,22 @@ def test_json(folder):
     assert found["command"] == "latree fit data.csv --id person --out run"
 
 
-def test_no_command_without_two_columns_to_learn_from(folder):
+def test_no_command_without_enough_columns_to_learn_from(folder):
     Path("one.csv").write_text("a b\n1 2\n2 1\n1 1\n")
     printed = succeed("check", "one.csv")
     assert "latree fit" not in printed
     assert printed.endswith(
         "Only one column was found: cells must be separated by commas, semicolons or tabs.\n"
-        "A fit needs at least two columns to learn from, and 1 would remain.\n"
+        "A fit needs at least 4 columns to learn from, and 1 would remain.\n"
     )
-    Path("two.csv").write_text("person,a\n" + "".join(f"p{i},{i % 2}\n" for i in range(30)))
-    printed = succeed("check", "two.csv")
+    rows = [f"p{i},{i % 2},{i % 3},{i % 5},{i % 7}\n" for i in range(30)]
+    Path("few.csv").write_text("person,a,b,c,d\n" + "".join(rows))
+    assert "latree fit few.csv --id person --out" in succeed("check", "few.csv")
+    printed = succeed("check", "few.csv", "--drop", "d")
     assert "latree fit" not in printed
     assert "Only one column" not in printed
-    assert json.loads(succeed("check", "two.csv", "--json"))["command"] is None
+    assert run("fit", "few.csv", "--drop", "d", "--id", "person", "--out", "run")[0] == 2
+    assert json.loads(succeed("check", "few.csv", "--drop", "d", "--json"))["command"] is None
 
 
 def test_identifiers_name_rows_unless_others_do(folder):

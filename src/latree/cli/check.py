@@ -31,7 +31,7 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
     arguments.pop("strict")
     with progress_bars(not as_json) as stages:
         found = check_table(data, progress=stages("Reading the table"), **arguments)
-    can_fit = found.n_remaining >= 2
+    can_fit = found.n_remaining >= common.MIN_COLUMNS
     command = common.command_line(str(data), name="fit", more=found.advice) if can_fit else None
     if as_json:
         click.echo(to_json({**found.to_dict(), "command": command}), nl=False)
@@ -42,4 +42,5 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
         return
     if len(found.columns) == 1 and find_files(data, arguments["format"])[0].name == "csv":
         click.echo(f"Only one column was found: {SEPARATORS}.")
-    click.echo(f"A fit needs at least two columns to learn from, and {found.n_remaining or 'none'} would remain.")
+    remaining = found.n_remaining or "none"
+    click.echo(f"A fit needs at least {common.MIN_COLUMNS} columns to learn from, and {remaining} would remain.")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _FORCE = "latree.force"
+# The fewest columns that latree fit learns from: three leaves have only one tree.
+MIN_COLUMNS = 4
 
 
 def _remember_force(context: click.Context, option: click.Parameter, force: bool) -> None:

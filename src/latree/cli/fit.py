@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from latree.model.record import Origin
     from latree.table import Table
 
-MIN_COLUMNS = 4  # three leaves have only one tree
 # A longer profiles.csv is not written: spreadsheets open about a million lines, and people read fewer.
 _MAX_PROFILE_LINES = 100_000
 
@@ -199,10 +198,10 @@ def _learn(
     from latree.learners.methods import find_method
     from latree.table.learnable import check_learnable, find_problems
 
-    if table.n_columns < MIN_COLUMNS:
+    if table.n_columns < common.MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
         raise InputError(
-            f"{source}: {plural(table.n_columns, 'column')} ({names}); a tree needs at least {MIN_COLUMNS}"
+            f"{source}: {plural(table.n_columns, 'column')} ({names}); a tree needs at least {common.MIN_COLUMNS}"
         )
     most_states = find_method(settings.method).most_states
     if tell:
