@@ -14,7 +14,7 @@ from latree.tree import Tree
 # Names that mean something in one of the formats, or that are the same for some of them.
 HOSTILE = [
     'quote"s', "it's", "<b>&amp;</b>", "a;b}", "}\nvariable x {", "//c", "back\\slash", "\\N", "table1", "default",
-    "variable", "A b", "a B", "a  b", "a_b", " ", "", "é", "日本", "1", "-2.5", "tab\tnew\nline", "\x00", "[&U]", "x=y",
+    "variable", "A b", "a B", "a  b", "a_b", " ", "", "é", "日本", "1", "-2.5", "tab\tnew\nline", "\x01", "[&U]", "x=y",
 ]  # fmt: skip
 LABELS = [
     "<= 2.5",

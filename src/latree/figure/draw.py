@@ -194,7 +194,6 @@ def _support(plan: LayoutPlan, placed: PlacedComponent, drawn: Sequence[Primitiv
     """Write the support of inner edges beside them, in per cent, where nothing is in the way."""
     support = plan.tree.support
     size = _SUPPORT_SIZE * plan.size
-    is_share = not ((support < 0) | (support > 1)).any()  # trees of other programs may have other numbers
     boxes_drawn = boxes_of(drawn)
     free_rows = np.full((len(placed.position), 6), np.nan)  # for the numbers that are written here
     occupied = OccupiedBoxes(np.concatenate([boxes_drawn, free_rows]))
@@ -203,7 +202,7 @@ def _support(plan: LayoutPlan, placed: PlacedComponent, drawn: Sequence[Primitiv
         edge = plan.edge_above(node)
         if edge < 0 or isnan(support[edge]) or not plan.branches[node]:
             continue
-        text = f"{percent(support[edge])}" if is_share else f"{support[edge]:.3g}"
+        text = str(percent(support[edge]))
         (x0, y0), (x1, y1) = placed.routes[edge][-2:]
         length = hypot(x1 - x0, y1 - y0)
         if length < size:
