@@ -113,7 +113,7 @@ BAD = [
     bad("empty file", "", "empty"),
     bad("400 digits", with_cell("a", "9" * 400), "'a'", "999"),
     bad("5000 digits", with_cell("a", "9" * 5000), "'a'"),
-    bad("identifiers", table(ROWS * 10, person=[f"p{i}" for i in range(600)]), "'person'", "600"),
+    bad("identifiers", table(ROWS * 10, person=[f"p{i}" for i in range(600)]), "'person'", "--id person"),
     bad("negative weight", table(w=["1", "-2", "1"] * 20), "'w'", "row 2", "-2", args=WEIGHTS),
     bad("text weight", table(w=["1", "heavy", "1"] * 20), "'w'", "'heavy'", args=WEIGHTS),
     bad("huge weight", table(w=["1", "1e999", "1"] * 20), "'w'", "'1e999'", args=WEIGHTS),
