@@ -20,8 +20,9 @@ def load_python_manual() -> Dataset:
     """Return which of 34 words occur in the paragraphs of Python's language reference.
 
     The texts are those that ``help("topics")`` shows; they come with Python itself, in ``pydoc_data.topics``. A word
-    also counts if it occurs in the plural. Versions of Python have different texts, so that the table differs a little
-    between machines.
+    also counts if it occurs in the plural. The words were chosen by eye, so that the topics are easy to name: the table
+    is an example, and shows nothing about how well topics are found elsewhere. Versions of Python have different texts,
+    so that the table differs a little between machines.
 
     Returns
     -------
