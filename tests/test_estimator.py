@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from helpers.models import copying_model
 from helpers.pictures import written
-from latree import InputError, LatentTree, LatentTreeModel, Tree, learn_tree, plot
+from latree import FitWarning, InputError, LatentTree, LatentTreeModel, Tree, learn_tree, plot
 from latree.explain import find_groups, reliability, row_scores
 from latree.explain.stability import RESAMPLES
 from latree.inference.starts import start_from
@@ -25,7 +25,7 @@ from latree.learn import learn_model
 from latree.model.states import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
-from latree.table import as_table
+from latree.table import Table, as_table
 
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
 
@@ -191,7 +191,7 @@ def test_a_loaded_model_takes_data_as_they_are(tmp_path):
 
 def test_all_bad_columns_are_named_at_once():
     data = frame().assign(**{f"key{j}": [f"k{i}" for i in range(300)] for j in range(8)})
-    with pytest.raises(InputError, match=r"'key0' has a .*--id key0 .*'key7' has a .*--drop key1,.*,key7") as caught:
+    with pytest.raises(InputError, match=r"'key0' has a .*identifier='key0' .*'key7' has a .*drop=.*'key7'") as caught:
         LatentTree().fit(data)
     assert "\n" not in str(caught.value)
 
@@ -735,3 +735,66 @@ def test_labels_may_be_a_file_and_unknown_ones_are_warned_about(tmp_path):
     assert "there is a label for 'e', which is not a column" in by_file.summary_["warnings"][0]
     by_file.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").exists()
+
+
+def odd_frame():
+    """Return columns that `latree check` has something to say about, and an order that only people know."""
+    data = frame(n_rows=200)
+    often = pd.Series(["never", "sometimes", "often", "always"])[data["count"]].to_numpy()
+    age = np.where(np.arange(len(data)) % 10 == 0, -99, data["count"] + 20)
+    return data.assign(person=[f"p{row}" for row in range(len(data))], planet="earth", age=age, often=often)
+
+
+def test_what_check_finds_is_a_warning_before_the_fit_that_names_arguments(monkeypatch):
+    data = odd_frame().drop(columns="person").assign(copy=lambda f: f["count"])
+    with pytest.warns(FitWarning) as caught:
+        fitted = quick().fit(data)
+    told = [str(one.message) for one in caught]
+    assert told == fitted.summary_["warnings"]
+    assert {one.filename for one in caught} == {__file__}
+    assert "'planet' (every cell is 'earth')" in told[0]
+    assert any("'age' has -99 in 20 rows" in text and text.endswith("use missing_also=[-99].") for text in told)
+    assert any("use drop=['often', 'copy']." in text for text in told)
+    monkeypatch.setattr("latree.estimator.learn_model", lambda *_, **__: 1 / 0)
+    with pytest.warns(FitWarning, match="planet"), pytest.raises(ZeroDivisionError):
+        quick().fit(data)
+
+
+def test_how_to_read_the_data_is_said_to_the_estimator(tmp_path):
+    data = odd_frame()
+    order = ["never", "sometimes", "often", "always"]
+    how = {"drop": ["planet"], "identifier": "person", "missing_also": [-99], "ordered": {"often": order}}
+    fitted = quick(**how).fit(data)
+    assert fitted.model_.columns == as_table(data, **how).columns
+    assert fitted.model_.columns[-1].categories == tuple(order)
+    assert not any("-99" in warning for warning in fitted.summary_["warnings"])
+    assert fitted.model_.record.identifier == "person"
+    scores = fitted.transform(data)
+    assert scores.equals(fitted.transform(data.assign(age=data.age.replace(-99, np.nan))))
+    fitted.report(tmp_path / "report.html", data)
+    rare = data.person[fitted.score_samples(data).argmin()]
+    assert f"{rare}<" in (tmp_path / "report.html").read_text()
+    kept = quick(keep=["count", "size", "level", "grade"]).fit(data)
+    assert kept.tree_.names == ("count", "size", "grade", "level")
+
+
+def test_columns_that_are_not_learned_from_may_be_absent_in_new_data():
+    data = odd_frame()
+    fitted = quick(drop=["planet"], identifier="person").fit(data.assign(w=1), sample_weight="w")
+    scores = fitted.transform(data)
+    assert "w" not in fitted.feature_names_in_
+    assert len(fitted.labels_) == fitted.n_features_in_ == len(data.columns) - 2
+    assert fitted.transform(data.drop(columns=["planet", "person"])).equals(scores)
+    assert fitted.impute(data).person.equals(data.person)
+    with pytest.raises(ValueError, match="age"):
+        fitted.transform(data.drop(columns="age"))
+    kept = quick(keep=["count", "size", "level"]).fit(data)
+    assert kept.transform(data).equals(kept.transform(data[["count", "size", "level"]]))
+
+
+def test_a_model_of_a_table_or_file_takes_frames_with_more_columns(tmp_path):
+    data = odd_frame()
+    data.to_csv(tmp_path / "data.csv", index=False)
+    for given in (as_table(data, drop=["person"]), tmp_path / "data.csv"):
+        fitted = quick(drop=["person"] * (not isinstance(given, Table))).fit(given)
+        assert fitted.transform(data).equals(fitted.transform(data.drop(columns=["person", "planet"])))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from latree._util.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from latree.errors import InputError
+    from latree.errors import FitWarning, InputError
     from latree.estimator import LatentTree
     from latree.figure import plot
     from latree.learn import learn_tree
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "FitWarning",
     "InputError",
     "LatentTree",
     "LatentTreeModel",
@@ -37,6 +38,7 @@ __all__ = [
 
 # Public names are imported on first use: `latree --help` needs neither NumPy nor scikit-learn.
 _HOMES = {
+    "FitWarning": "latree.errors",
     "InputError": "latree.errors",
     "LatentTree": "latree.estimator",
     "LatentTreeModel": "latree.model",

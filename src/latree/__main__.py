@@ -21,6 +21,7 @@ try:
     import click
 
     from latree import __version__
+    from latree._util.spelling import as_in_shell
     from latree.cli.check import check
     from latree.cli.common import Interrupted
     from latree.cli.compare import compare
@@ -47,6 +48,7 @@ def commands(context: click.Context) -> None:
 
     Start with `latree demo`, or with `latree fit data.csv --out run`.
     """
+    context.with_resource(as_in_shell())
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -90,7 +92,7 @@ def main() -> None:
         )
         _fail(error.format_message() + hint)
     except InputError as error:
-        _fail(str(error).replace("unseen='missing'", "--unseen missing"))  # Python's spelling of the option
+        _fail(str(error))
     except MemoryError:
         _fail("not enough memory")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The one error a user's input can cause."""
+"""What is wrong with the user's input, and what the user should know about a fit."""
 
 
 class InputError(ValueError):
@@ -11,4 +11,17 @@ class InputError(ValueError):
     Traceback (most recent call last):
         ...
     latree.errors.InputError: bins must be 0 (no bins) or from 2 to 64, not -1
+    """
+
+
+class FitWarning(UserWarning):
+    """Something about the data of a fit, or about its result, is odd; the message says what helps.
+
+    Examples
+    --------
+    To silence such warnings, after you have read them:
+
+    >>> import warnings
+    >>> import latree
+    >>> warnings.simplefilter("ignore", latree.FitWarning)
     """

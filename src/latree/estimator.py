@@ -1,6 +1,7 @@
 """The scikit-learn estimator."""
 
-from collections.abc import Collection, Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from pathlib import Path
@@ -17,7 +18,7 @@ from latree._util.arrays import FloatArray, RandomState
 from latree._util.files import refuse_existing
 from latree._util.frames import backend_of, frame_like, make_frame
 from latree._util.terminal import progress_bars
-from latree.errors import InputError
+from latree.errors import FitWarning, InputError
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
 from latree.explain.overview import group_facts
 from latree.explain.scores import Of, Scorer, with_state_numbers
@@ -27,17 +28,22 @@ from latree.figure.draw import Layout
 from latree.learn import learn_model
 from latree.learners.methods import find_method
 from latree.model.impute import How, cell_probabilities, impute_like
+from latree.model.record import Origin
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
+from latree.table.findings import sentences
 from latree.table.labels import as_labels
 from latree.table.learnable import check_learnable
 from latree.table.raw import array_names, check_frame_names
-from latree.table.readers import is_annotated, is_dask_dataframe
-from latree.table.reading import DEFAULT_BINS
+from latree.table.readers import is_annotated, is_dask_dataframe, open_source
+from latree.table.reading import DEFAULT_BINS, Options
 from latree.table.sparse import is_sparse
 from latree.tree import Tree
+
+# The parameters that :func:`latree.as_table` takes.
+_HOW_TO_READ = ("bins", "missing", "missing_also", "drop", "keep", "identifier", "ordered")
 
 
 class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,6 +73,16 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         Number of quantile bins for numeric columns with many values; 0 for no bins.
     missing : collection of str or number
         Cells that mean missing, beside empty ones and NaN.
+    missing_also : collection of str or number
+        More cells that mean missing, beside those of ``missing``, such as ``[-99]``.
+    drop : collection of str
+        Names of columns to leave out, such as dates. New data may have them or not.
+    keep : collection of str, optional
+        Names of the only columns to learn from.
+    identifier : str, optional
+        Name of a column that names the rows: it is not learned from, but the report uses it.
+    ordered : mapping of str to sequence, optional
+        For columns of texts that have an order: all their values from low to high, by the name of the column.
     unseen : {"error", "missing"}
         What to do with a category of new data that the fitted data did not have.
     smoothing : float, optional
@@ -128,6 +144,11 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         representatives: Representatives = Settings.representatives,
         bins: int = DEFAULT_BINS,
         missing: Collection[Any] = DEFAULT_MISSING,
+        missing_also: Collection[Any] = (),
+        drop: Collection[str] = (),
+        keep: Collection[str] | None = None,
+        identifier: str | None = None,
+        ordered: Mapping[str, Sequence[Any]] | None = None,
         unseen: Unseen = "error",
         smoothing: float | None = None,
         bootstrap: int = 0,
@@ -144,6 +165,11 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         self.representatives = representatives
         self.bins = bins
         self.missing = missing
+        self.missing_also = missing_also
+        self.drop = drop
+        self.keep = keep
+        self.identifier = identifier
+        self.ordered = ordered
         self.unseen = unseen
         self.smoothing = smoothing
         self.bootstrap = bootstrap
@@ -164,6 +190,9 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LatentTree":
         """Learn the tree and fit the model.
 
+        What is odd about the data, or about the result, is a :class:`latree.FitWarning`, and ``summary_["warnings"]``
+        keeps it. :func:`latree.check` says the former before a fit.
+
         Parameters
         ----------
         X : data frame, array, sparse matrix, Table, or name of a file
@@ -175,16 +204,23 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             A weight for each row, or the name of the column that holds it.
         """
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
         with progress_bars(bool(self.verbose)) as stages:
             reading = stages("Reading the table")
-            table = as_table(X, weights=sample_weight, bins=self.bins, missing=self.missing, progress=reading)
-            if _is_elsewhere(X):
+            how_to_read = {name: getattr(self, name) for name in _HOW_TO_READ}
+            table = as_table(X, weights=sample_weight, progress=reading, **how_to_read)
+            self._ignores_others = _is_elsewhere(X) or isinstance(X, Table)
+            if self._ignores_others:
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
-            self._names_in = _names(X) or list(table.names)
+            self._names_in = list(table.names) if self._ignores_others else _names(self._features(X, reset=True))
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
-            learned = learn_model(table, settings, stages, labels=labels)
+            odd = sentences(table.oddities)
+            _warn(odd)  # before the work starts
+            origin = Origin(weights=self._weights, identifier=self.identifier)
+            learned = learn_model(table, settings, stages, origin, labels=labels)
+        _warn(warning for warning in learned.warnings if warning not in odd)
         self.model_ = learned.model
         self.tree_: Tree = learned.model.tree
         self.groups_ = list(learned.model.groups)
@@ -438,7 +474,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self)
         if not overwrite:
             refuse_existing(Path(path))
-        table = None if X is None else self._encoded(X, sample_weight)
+        table = None if X is None else self._encoded(X, sample_weight, self._identifier_in(X))
         others = None if test is None else self._encoded(test)
         shown = self.labels if labels is None else labels
         if shown is not None:
@@ -462,17 +498,13 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         from latree.report.notebook import notebook_html
 
         labels = None if self.labels is None else as_labels(self.labels, self.tree_.names)
-        warnings = "".join(f"<div>Warning: {escape(warning)}</div>" for warning in self.summary_["warnings"])
+        warned = "".join(f"<div>Warning: {escape(warning)}</div>" for warning in self.summary_["warnings"])
         finding = notebook_html(self.model_, self.summary_["worth"], labels)
-        return f"<div>{finding}{warnings}<div><code>{escape(repr(self))}</code></div></div>"
+        return f"<div>{finding}{warned}<div><code>{escape(repr(self))}</code></div></div>"
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the data as scikit-learn does; frames keep their columns' types."""
-        if isinstance(X, Table):
-            if reset:
-                self.n_features_in_ = X.n_columns
-            return X
-        if _is_elsewhere(X):
+        if isinstance(X, Table) or _is_elsewhere(X):
             return X
         if is_annotated(X):
             if reset:
@@ -483,7 +515,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             X = X.collect()
         if _is_frame(X):
             check_frame_names(X)
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            validate_data(self, self._features(X, reset), reset=reset, skip_check_array=True)
             return X
         if isinstance(X, np.ma.MaskedArray):
             plain = {"dtype": None, "ensure_all_finite": "allow-nan"}
@@ -491,6 +523,24 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             return X
         sparse = ["csr", "csc", "coo"]  # others are converted to the first, because they cannot be checked
         return validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=None, ensure_all_finite="allow-nan")
+
+    def _features(self, X: Any, reset: bool) -> Any:
+        """Return the columns of a frame that must be the same in every call; others may be there or not."""
+        if not _is_frame(X):
+            return X
+        names = _names(X)
+        if reset or not self._ignores_others:
+            wanted = set(self._options.select(names)) - {self._weights}
+        else:
+            wanted = set(self.feature_names_in_)
+        frame = nw.from_native(X, eager_only=True)
+        if wanted.issuperset(names):
+            return X
+        return frame.select(name for name in frame.columns if str(name) in wanted).to_native()
+
+    @property
+    def _options(self) -> Options:
+        return Options.checked(**{name: getattr(self, name) for name in _HOW_TO_READ})
 
     def _output_is_set(self) -> bool:
         """Return whether scikit-learn was told what :meth:`transform` returns, for this estimator or for all."""
@@ -507,17 +557,26 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             return values
         return frame_like(X, names, values)
 
-    def _encoded(self, X: Any, weights: Any = None) -> Table:
+    def _encoded(self, X: Any, weights: Any = None, identifier: str | None = None) -> Table:
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         names = self._names_in if isinstance(X, np.ndarray) or is_sparse(X) else None
-        if weights is None:
+        if weights is None and identifier is None:
             table = self.model_.encode(X, unseen=self.unseen, names=names)
         else:
-            table = as_table(X, columns=self.model_.columns, names=names, unseen=self.unseen, weights=weights)
+            how = {"names": names, "unseen": self.unseen, "weights": weights, "identifier": identifier}
+            table = as_table(X, columns=self.model_.columns, **how)
         if table.n_rows == 0:
             raise InputError("no rows (0 sample(s)) to work on")
         return table
+
+    def _identifier_in(self, X: Any) -> str | None:
+        """Return the column that names the rows, if the data have it."""
+        if isinstance(X, str | Path):
+            names: Sequence[str] = open_source(X, None).names
+        else:
+            names = [] if isinstance(X, Table) else _names(X)
+        return self.identifier if self.identifier in names else None
 
     def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
         if self._backend is not None:
@@ -529,6 +588,12 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
                 frame = frame.with_columns(frame.get_column(name).cast(dtype) for name, dtype in categories.items())
             return frame.to_native()
         return np.column_stack([np.array(values) for values in columns.values()])
+
+
+def _warn(texts: Iterable[str]) -> None:
+    """Warn the user who called :meth:`LatentTree.fit`."""
+    for text in texts:
+        warnings.warn(text, FitWarning, stacklevel=3)
 
 
 def _is_frame(X: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree._util.text import did_you_mean, listed, one_line, option, plural, printable, quoted, shortened
+from latree._util.text import did_you_mean, listed, one_line, plural, printable, quoted, shortened
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
@@ -51,12 +51,6 @@ def test_names_on_one_line():
 )
 def test_long_names_are_cut(name, shown):
     assert shortened(name, 20) == shown
-
-
-def test_options_are_named_as_on_the_command_line_and_in_python():
-    assert option("max_iterations", 400) == "--max-iterations 400 (max_iterations=400 in Python)"
-    assert option("states", 2, "n_states") == "--states 2 (n_states=2 in Python)"
-    assert option("goal", "predict") == "--goal predict (goal='predict' in Python)"
 
 
 def test_lists_of_names():

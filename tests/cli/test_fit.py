@@ -12,6 +12,7 @@ import latree
 from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
+from latree._util.spelling import as_in_shell
 from latree.explain import loadings, profiles
 from latree.explain.overview import group_facts, group_lines, group_table
 from latree.learn import learn_model
@@ -107,10 +108,9 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
     origin = Origin("more.csv", command, reading.get("weights"))
     for name, read, told in (("same", reading, settings), ("other", {}, {})):
-        learned = learn_model(
-            latree.as_table("more.csv", **read), Settings(**{"random_state": 0} | told), origin=origin
-        )
-        learned.model.save(name)
+        data = latree.as_table("more.csv", **read)
+        with as_in_shell():  # warnings are spelled like this, too
+            learn_model(data, Settings(**{"random_state": 0} | told), origin=origin).model.save(name)
     assert Path("run/model.json").read_bytes() == Path("same").read_bytes() != Path("other").read_bytes()
 
 

@@ -22,7 +22,7 @@ def one_hidden(yes, shares):
     return LatentTreeModel(Tree(NAMES, star(3).edges), COLUMNS, (leaf, leaf, leaf, np.array(shares)[:, None]))
 
 
-FEWER = "For fewer states, use --states 2 (n_states=2 in Python)."
+FEWER = "For fewer states, use n_states=2."
 
 
 def test_states_that_are_empty_or_mean_the_same_are_named():
@@ -148,7 +148,7 @@ def test_a_fit_without_trouble_has_no_warnings():
 def test_em_that_did_not_converge():
     assert warnings_of(100, converged=False) == [
         "EM was stopped after 200 iterations before it converged, so that a longer fit may change the probabilities. "
-        "For that, use --max-iterations 400 (max_iterations=400 in Python)."
+        "For that, use max_iterations=400."
     ]
 
 
@@ -168,7 +168,7 @@ def test_few_rows_are_less_than_ten_per_state(n_rows, warned):
 def test_few_rows_of_binned_columns_need_fewer_bins(n_rows, n_bins):
     table = as_table(np.random.default_rng(0).normal(size=(n_rows, 3)))
     (warning,) = warnings_about(table, fit_of(model_on(Tree(table.names, []), table.n_states, 0)), "explain")
-    assert warning.endswith(f"Use more rows, or fewer bins, such as --bins {n_bins} (bins={n_bins} in Python).")
+    assert warning.endswith(f"Use more rows, or fewer bins, such as bins={n_bins}.")
 
 
 def test_the_weight_of_rows_counts():
@@ -176,7 +176,7 @@ def test_the_weight_of_rows_counts():
     assert warning.startswith("25 rows (the sum of their weights) are few")
 
 
-DROP = "To leave a column out, use --drop 'b' (drop=['b'] of latree.as_table in Python)."
+DROP = "To leave a column out, use drop=['b']."
 
 
 @pytest.mark.parametrize(("n_missing", "warned"), [(45, False), (55, True)])

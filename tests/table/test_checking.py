@@ -8,6 +8,7 @@ import pytest
 
 import latree
 from helpers.tables import write_file
+from latree._util.spelling import as_in_shell
 from latree.errors import InputError
 from latree.table import as_table
 from latree.table.checking import ColumnFacts, column_facts
@@ -51,7 +52,9 @@ def test_what_each_column_is_taken_for():
         ("gone", "empty", "left out"),
         ("yes", "duplicate", "kept"),
     }
-    assert found.advice == "--id person --missing-also 99 --drop yes"
+    assert found.advice == "identifier='person', missing_also=[99], drop=['yes']"
+    with as_in_shell():
+        assert found.advice == "--id person --missing-also 99 --drop yes"
     assert found.n_rows == N
 
 
@@ -75,7 +78,7 @@ def test_columns_that_cannot_be_read_are_said_all_at_once(monkeypatch):
         ("other", "unreadable"),
     ]
     with pytest.raises(
-        InputError, match=r"'person' has more than 150 .*'other' has more than 150 .*--drop person,other"
+        InputError, match=r"'person' has more than 150 .*'other' has more than 150 .*drop=\['person', 'other'\]"
     ):
         as_table(data)
 
@@ -96,13 +99,15 @@ def test_forms_of_the_result():
     assert frame.odd[6] == "is constant (every cell is 'earth')"
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["columns"][2]["labels"] == ["low", "high"]
-    assert plain["findings"][0]["remedy"] == "--id person"
+    assert plain["findings"][0]["remedy"] == "identifier='person'"
     lines = str(found).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0] == "the data frame: 200 rows, 9 columns, 5 of them to learn from"
     assert any(line.split() == ["answer", "texts", "in", "order", "2", "0", "low", "<", "high"] for line in lines)
     wide = latree.check(pd.DataFrame(RNG.integers(0, 2, (9, 70))).add_prefix("a column with a very long name "))
-    assert "and 10 more columns (--json lists all)" in str(wide)
+    assert "and 10 more columns (to_frame() lists all)" in str(wide)
+    with as_in_shell():
+        assert "and 10 more columns (--json lists all)" in str(wide)
     assert max(map(len, str(wide).splitlines())) <= 80
     assert "Nothing looks odd." in str(latree.check([[1, "a"], [2, "a"], [1, "b"]]))
 

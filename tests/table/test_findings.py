@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from helpers.tables import write_file
+from latree._util.spelling import as_in_shell
 from latree.table import as_table
 from latree.table.findings import Finding, advice, sentences
 
@@ -80,7 +81,7 @@ def test_a_running_number_of_a_long_file(tmp_path, monkeypatch):
 )
 def test_dates(dates):
     assert [*kinds(dates)] == ["date"]
-    assert kinds(dates)["date"].remedy == "--drop x"
+    assert kinds(dates)["date"].remedy == "drop=['x']"
 
 
 def test_numbers_that_are_no_dates():
@@ -118,7 +119,9 @@ def test_codes_for_missing_cells(values, codes):
     found = kinds(repeated(*values)).get("code")
     assert (found.values if found else ()) == codes
     if found:
-        assert found.remedy == f"--missing-also {','.join(codes)}"
+        assert found.remedy == f"missing_also=[{', '.join(codes)}]"
+        with as_in_shell():
+            assert found.remedy == f"--missing-also {','.join(codes)}"
         assert kinds(repeated(*values), missing_also=codes) == {}
 
 
@@ -146,9 +149,11 @@ def test_sentences_name_all_columns_of_a_kind_and_what_to_type():
     assert sentences(found) == [
         "2 columns that say nothing are left out: 'a' (every cell is '1'), 'none' (no value).",
         "'id' has a different value in every row, as an identifier has; 'x, y' has a different value in every row, as "
-        "an identifier has. Use --id id to name rows by it, or --drop 'id,\"x, y\"' to leave identifiers out.",
+        "an identifier has. Use identifier='id' to name rows by it, or drop=['id', 'x, y'] to leave identifiers out.",
     ]
-    assert advice(found) == "--id id --drop '\"x, y\"'"
+    assert advice(found) == "identifier='id', drop=['x, y']"
+    with as_in_shell():
+        assert advice(found) == "--id id --drop '\"x, y\"'"
     many = [Finding(f"c{i}", "constant", "is constant (every cell is '1')", "left out", None) for i in range(25)]
     assert "'c19' (every cell is '1') and 5 more columns." in sentences(many)[0]
     assert "'c20'" not in sentences(many)[0]
@@ -161,7 +166,7 @@ def test_one_sentence_tells_all_columns_with_the_same_code():
     assert told == [
         "8 columns have -99 in 9 to 16 rows ('sleep0', 'sleep1', 'sleep2', 'sleep3', 'sleep4', 'sleep5', ...), far "
         "from their other values, as codes for missing cells are; 'age' has 999 in 19 rows, far from its other values "
-        "(20 to 40), as codes for missing cells are. To make such cells missing, use --missing-also -99,999."
+        "(20 to 40), as codes for missing cells are. To make such cells missing, use missing_also=[-99, 999]."
     ]
     frame = pd.DataFrame({"a": rows, "b": rows})
     assert "2 columns have -99 in 16 rows ('a', 'b'), far" in sentences(as_table(frame).findings)[0]

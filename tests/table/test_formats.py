@@ -43,7 +43,7 @@ def test_names_and_several_files(tmp_path):
     with pytest.raises(InputError, match="matches both"):
         as_table(tmp_path / "*")
     (tmp_path / "table.xyz").write_text("a,b\n1,2\n")
-    assert_error(tmp_path / "table.xyz", "unknown kind of file", ".parquet", "--format")
+    assert_error(tmp_path / "table.xyz", "unknown kind of file", ".parquet", "name its format with format")
 
 
 def test_every_command_that_reads_a_table_takes_a_format():

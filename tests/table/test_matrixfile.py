@@ -32,7 +32,7 @@ def test_files_are_read_like_the_matrix(tmp_path, ending):
     assert as_table(path, counts=True).fingerprint() == as_table(DENSE).fingerprint()
     moved = path.rename(tmp_path / "words.data")
     assert as_table(moved, format=ending[1:]).fingerprint() == as_table(DENSE != 0).fingerprint()
-    assert_error(moved, "unknown kind of file", "--format")
+    assert_error(moved, "unknown kind of file", "name its format with format")
     assert_error(moved, "not a", format="mtx" if ending == ".npz" else "npz")
 
 

@@ -48,11 +48,6 @@ def _printable_letter(letter: str) -> str:
     return _REPLACEMENT if category in ("Cc", "Cs", "Zl", "Zp") or letter in "\ufffe\uffff" else letter
 
 
-def option(name: str, value: object, python: str | None = None) -> str:
-    """Return how to choose a setting, on the command line and in Python, where its name may differ."""
-    return f"--{name.replace('_', '-')} {value} ({python or name}={value!r} in Python)"
-
-
 def quoted(name: str) -> str:
     """Return a name in quotes, on one line and not too long, for the middle of a sentence."""
     return f"'{shortened(name, _MAX_QUOTED)}'"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from latree._util.spelling import SHELL_NAMES
 from latree._util.text import did_you_mean
 from latree.errors import InputError
 
@@ -213,10 +214,6 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print the result
 _WITHOUT_EFFECT = ("out", "quiet", "as_json", "checkpoint", "scheduler")
 
 
-# Options whose names differ from those of the settings; messages about a checkpoint use the names of the options.
-_OPTION_NAMES = {"n_states": "states", "random_state": "seed"}
-
-
 class Interrupted(click.Abort):
     """Ctrl-C, with the message for the user."""
 
@@ -242,7 +239,7 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
     def keep_for(settings: Callable[[], dict[str, Any]]) -> "Keeper":
         if folder is None:
             return NOTHING_KEPT
-        opened.append(Checkpoint(folder, {_OPTION_NAMES.get(name, name): value for name, value in settings().items()}))
+        opened.append(Checkpoint(folder, {SHELL_NAMES.get(name, name): value for name, value in settings().items()}))
         return opened[0]
 
     done = False

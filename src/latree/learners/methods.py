@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from latree._util.spelling import setting
 from latree.counts.contingency import pair_tables, quartet_tables
 from latree.counts.distances import as_pairs, information, log_det, nuclear, pairwise
 from latree.counts.quartets.nuclear import nuclear_test
@@ -88,12 +89,12 @@ class Method:
         if settings.representatives != Settings.representatives and not self.has_representatives:
             raise InputError(
                 f"method {self.name!r} has no representatives, so that {settings.representatives!r:.60} means nothing: "
-                "leave out representatives, or --representatives on the command line"
+                f"leave out {setting('representatives')}"
             )
         if self.needs_states and settings.n_states is None:
             raise InputError(
-                f"method {self.name!r} needs the number of states of the hidden variables: n_states, or --states on "
-                "the command line"
+                f"method {self.name!r} needs the number of states of the hidden variables: give it with "
+                f"{setting('n_states')}"
             )
         return self.function(table, settings, context)
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from latree._util.text import listed, option, plural, quoted
+from latree._util.spelling import setting
+from latree._util.text import listed, plural, quoted
 from latree.counts.contingency import present_together
 from latree.model.fitting import Fit
 from latree.model.group import Group
@@ -38,7 +39,7 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
     if not monitor.converged:
         found.append(
             f"EM was stopped after {plural(monitor.max_iterations, 'iteration')} before it converged, so that a longer "
-            f"fit may change the probabilities. For that, use {option('max_iterations', 2 * monitor.max_iterations)}."
+            f"fit may change the probabilities. For that, use {setting('max_iterations', 2 * monitor.max_iterations)}."
         )
     if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(fit.model, table.total_weight)
@@ -81,7 +82,7 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
         n_needed = max(n_needed, len(meanings) - n_duplicates)
     advice = "You can ignore such states."
     if n_needed < max(model.n_states[tree.n_observed :], default=1):
-        advice = f"For fewer states, use {option('states', n_needed, 'n_states')}."
+        advice = f"For fewer states, use {setting('n_states', n_needed)}."
     found = []
     if empty:
         found.append(f"No row is in {_states_of(empty)}. {advice}")
@@ -128,7 +129,7 @@ def _few_rows(table: Table) -> list[str]:
         return []
     what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
     n_bins = max(_MIN_BINS, int(table.total_weight / _MIN_ROWS_PER_STATE))
-    advice = f"fewer bins, such as {option('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
+    advice = f"fewer bins, such as {setting('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
     return [
         f"{table.total_weight:g} {what} are few for columns of up to {n_states} categories, such as "
         f"{quoted(column.name)}: probabilities of single categories are uncertain. Use more rows, or {advice}."
@@ -169,4 +170,4 @@ def _columns(names: list[str]) -> str:
 
 def _drop(name: str) -> str:
     """Return how to leave out a column."""
-    return f"To leave a column out, use --drop {quoted(name)} (drop=[{quoted(name)}] of latree.as_table in Python)."
+    return f"To leave a column out, use {setting('drop', [name])}."

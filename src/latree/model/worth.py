@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from latree._util.text import option
+from latree._util.spelling import setting
 from latree.settings import Goal
 
 # A difference of two models is clear if it is more than this many times its standard error.
@@ -115,7 +115,7 @@ class Worth(NamedTuple):
     def headline(self) -> str:
         """Return the gain in one sentence."""
         if self.gain is None or self.error is None:
-            return f"Some new rows have probability 0 under this model. To avoid that, use {option('smoothing', 0.1)}."
+            return f"Some new rows have probability 0 under this model. To avoid that, use {setting('smoothing', 0.1)}."
         if self.kind == "independent":
             return "The model treats the columns as independent of each other."
         direction = "more" if self.gain >= 0 else "less"
@@ -138,7 +138,7 @@ class Worth(NamedTuple):
             return f"{name} predicts new rows worse, by {difference} nats per row."
         if best.ahead >= -_CLEAR * best.ahead_error:
             return f"{name} predicts new rows as well: the difference is {difference} nats per row."
-        advice = f" To predict, use {option('goal', 'predict')}." if goal == "explain" else ""
+        advice = f" To predict, use {setting('goal', 'predict')}." if goal == "explain" else ""
         return f"{name} predicts new rows better, by {difference} nats per row.{advice}"
 
 

@@ -5,6 +5,7 @@ from math import inf, isfinite
 from typing import Any
 
 from latree._util.progress import Progress
+from latree._util.spelling import setting
 from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
 from latree.explain.worth import measure_worth
 from latree.model import LatentTreeModel
@@ -56,7 +57,7 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, p
     if table is not None and record and not _is_fitted(table, log_likelihood, record):
         facts["warnings"].append(
             "These are not the rows that the model was fitted to: distributions of columns are those of other rows. "
-            "To score other rows, give the fitted ones as DATA and the others with --test (test=... in Python)."
+            f"To score other rows, give the fitted ones as the data and the others with {setting('test')}."
         )
     return facts
 

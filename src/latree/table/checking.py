@@ -7,6 +7,7 @@ from typing import Any
 
 from latree._util.frames import make_frame
 from latree._util.progress import Progress, no_progress
+from latree._util.spelling import in_shell
 from latree._util.text import one_line, plural, shortened
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column
@@ -107,7 +108,10 @@ class Check:
 
     @property
     def advice(self) -> str:
-        """The options of ``latree fit`` that follow from what is odd, such as ``--drop id --missing-also -99``."""
+        """The settings that follow from what is odd, such as ``drop=['id'], missing_also=[-99]``.
+
+        :class:`latree.LatentTree` and :func:`latree.as_table` take them. On the command line, they are options.
+        """
         return advice(self.findings)
 
     @property
@@ -194,7 +198,8 @@ class Check:
             start = f"{name:{width}}  {one.taken_for:{kinds}}  {n_states:>6}  {one.missing:>7}"
             lines.append(f"{start}  {labels_in_words(one, _WIDTH - len(start) - 2)}".rstrip())
         if len(self.columns) > len(shown):
-            lines.append(f"and {plural(len(self.columns) - len(shown), 'more column')} (--json lists all)")
+            lists_all = "--json" if in_shell() else "to_frame()"
+            lines.append(f"and {plural(len(self.columns) - len(shown), 'more column')} ({lists_all} lists all)")
         return lines
 
 
@@ -263,7 +268,7 @@ def check(
     <BLANKLINE>
     Looks odd:
     - 'age' has 999 in 9 rows, far from its other values (24 to 45), as codes for
-      missing cells are. To make such cells missing, use --missing-also 999.
+      missing cells are. To make such cells missing, use missing_also=[999].
     """
     if isinstance(data, Table):
         raise InputError("a Table is encoded already: pass the original data to check them")

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
+from latree._util.spelling import setting
 from latree.errors import InputError
 from latree.table.columns import Column
 from latree.table.raw import RawColumn, label_of, parse_number
@@ -14,7 +15,6 @@ from latree.table.raw import RawColumn, label_of, parse_number
 MISSING = -1  # the code of a missing cell while codes are signed
 
 Unseen: TypeAlias = Literal["error", "missing"]
-_HINT = "correct it, or make such cells missing (unseen='missing')"
 
 
 def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
@@ -27,7 +27,7 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
         if text is not None and unseen == "error":
             raise InputError(
                 f"column {column.name!r}: {text!r:.60} is not a number, but the model bins this column by number: "
-                f"{_HINT}"
+                f"{_hint()}"
             )
         # Bin b holds the numbers x with cuts[b - 1] < x <= cuts[b].
         codes = np.searchsorted(np.array(column.cuts), numbers, side="left")
@@ -41,10 +41,14 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
         code = code_of.get(number_label(label) if column.kind in ("integer", "number") else label)
         if code is None and unseen == "error":
             raise InputError(
-                f"column {column.name!r}: the value {label!r:.60} was never seen when the model was fitted: {_HINT}"
+                f"column {column.name!r}: the value {label!r:.60} was never seen when the model was fitted: {_hint()}"
             )
         codes[index] = MISSING if code is None else code
     return np.asarray(codes[raw.codes])
+
+
+def _hint() -> str:
+    return f"correct it, or make such cells missing ({setting('unseen', 'missing')})"
 
 
 class ParsedNumbers(NamedTuple):

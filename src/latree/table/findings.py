@@ -4,7 +4,6 @@ Most is found in the summary of a column (:mod:`latree.table.summary`), before i
 """
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from latree._util.spelling import setting, settings_in_a_row
 from latree._util.text import plural, quoted
 from latree.table.columns import Column
 from latree.table.discretize import LearnedColumn
@@ -63,6 +63,7 @@ _DATE = re.compile(
     r" ?(Z|UTC|[+-]\d{2}:?\d{2})?"
 )
 _CODE = re.compile(r"-?(9+[789]?|8+|7+)|-[1-9]")
+_WHOLE = re.compile(r"-?[1-9]\d*")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -111,7 +112,7 @@ class Finding:
 
     @property
     def remedy(self) -> str:
-        """The option of the command line that helps; empty if there is none."""
+        """The setting that helps, as an argument or, on the command line, an option; empty if there is none."""
         return advice([self])
 
     def to_dict(self) -> dict[str, Any]:
@@ -276,7 +277,8 @@ def _sentence(kind: str, found: Sequence[Finding]) -> str:
         return f"{facts}."
     if naming_rows := [one for one in found if one.option == "identifier"]:
         return f"{facts}. Use {naming_rows[0].remedy} to name rows by it, or {options} to {_PURPOSE[kind]}."
-    naming = f", or --id {shlex.quote(found[0].column)} to name rows by it" if kind == "running number" else ""
+    by_it = setting("identifier", found[0].column)
+    naming = f", or {by_it} to name rows by it" if kind == "running number" else ""
     return f"{facts}. To {_PURPOSE[kind]}, use {options}{naming}."
 
 
@@ -313,17 +315,18 @@ _PURPOSE: Mapping[str, str] = {
 
 
 def advice(findings: Iterable[Finding]) -> str:
-    """Return the options of the command line that follow from findings, such as ``--drop id,day``."""
-    values: dict[str, list[str]] = {}
+    """Return the settings that follow from findings, such as ``drop=['id', 'day']``; in a shell, ``--drop id,day``."""
+    values: dict[str, Any] = {}
     for finding in findings:
         if finding.option == "identifier":
-            values["id"] = [finding.column]
+            values["identifier"] = finding.column
         elif finding.option is not None and finding.action != "left out":
-            cells = map(_cell, finding.values or (finding.column,))
-            values.setdefault(finding.option.replace("_", "-"), []).extend(cells)
-    return " ".join(f"--{option} {shlex.quote(','.join(dict.fromkeys(texts)))}" for option, texts in values.items())
+            cells = map(_value, finding.values) if finding.values else (finding.column,)
+            chosen = values.setdefault(finding.option, [])
+            chosen += [cell for cell in cells if cell not in chosen]
+    return settings_in_a_row([setting(option, value) for option, value in values.items()])
 
 
-def _cell(name: str) -> str:
-    """Return a name as a cell of a list that is separated by commas."""
-    return '"' + name.replace('"', '""') + '"' if set(name) & set(',"') else name
+def _value(label: str) -> str | int:
+    """Return a cell that means missing as Python writes it: a whole number as such."""
+    return int(label) if _WHOLE.fullmatch(label) else label

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from latree._util.progress import Progress
+from latree._util.spelling import setting
 from latree._util.text import did_you_mean
 from latree.errors import InputError
 from latree.table.alignment import alignment_source
@@ -117,8 +118,8 @@ def _by_ending(path: Path) -> FileFormat:
             return format
     endings = ", ".join(format.endings[0] for format in FORMATS)
     raise InputError(
-        f"{path}: unknown kind of file; its name must have a known ending ({endings}, ...), or name its format "
-        "(--format, or format= in Python)"
+        f"{path}: unknown kind of file; its name must have a known ending ({endings}, ...), or name its format with "
+        f"{setting('format')}"
     )
 
 

@@ -1,8 +1,8 @@
 """Whether a table can be learned from: enough rows and columns, and columns with neither one state nor too many."""
 
-import shlex
 from dataclasses import replace
 
+from latree._util.spelling import setting
 from latree.errors import InputError
 from latree.table.findings import Finding, advice
 from latree.table.table import Table
@@ -42,7 +42,7 @@ def check_learnable(table: Table, source: str = "the data", most_states: int = M
 def _own_remedy(problem: Finding) -> str:
     """Return what helps against a problem, if that is not to drop the column."""
     if problem.option == "identifier":
-        return f": use {problem.remedy} to name rows by it, or --drop {shlex.quote(problem.column)}"
+        return f": use {problem.remedy} to name rows by it, or {setting('drop', [problem.column])}"
     if problem.option == "missing_also":
         return f": use {problem.remedy} to make such cells missing"
     return ""

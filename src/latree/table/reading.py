@@ -200,9 +200,12 @@ class Options:
         for name, use in uses:
             if name not in known:
                 raise no_column(source, name, use)
-        left_out = {*self.drop, self.identifier}
-        kept = known if self.keep is None else set(self.keep)
-        return [name for name in source.names if name in kept and name not in left_out]
+        return self.select(source.names)
+
+    def select(self, names: Iterable[str]) -> list[str]:
+        """Return those of some names of columns that are to learn from."""
+        left_out, kept = {*self.drop, self.identifier}, None if self.keep is None else set(self.keep)
+        return [name for name in names if name not in left_out and (kept is None or name in kept)]
 
 
 def _several(values: Any) -> tuple[Any, ...]:

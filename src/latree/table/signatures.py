@@ -4,6 +4,8 @@ import re
 import zipfile
 from typing import IO, Any
 
+from latree._util.spelling import setting
+
 # How many first bytes are looked at.
 N_FIRST = 256
 
@@ -17,9 +19,12 @@ def other_kind(start: bytes, stream: IO[Any]) -> str | None:
     """Return what a file is that begins with these bytes and what to do with it, or None if it may be a text file."""
     if start.startswith(b"PK\x03\x04"):
         return _kind_of_zip(stream)
-    for signature, kind in _SIGNATURES.items():
+    for signature, (title, ending, format) in _TABLES.items():
         if start.startswith(signature):
-            return kind
+            return _use(title, ending, format)
+    for signature, advice in _OTHERS.items():
+        if start.startswith(signature):
+            return advice
     if _MARKUP.match(start):
         return "this is a web page or XML, not a table: download the data themselves, or save them as CSV"
     if _JSON.match(start):
@@ -33,15 +38,19 @@ def is_binary(start: bytes) -> bool:
 
 
 def _use(title: str, ending: str, format: str) -> str:
-    return f"this is {title}: name it {ending}, or use --format {format}"
+    return f"this is {title}: name it {ending}, or use {setting('format', format)}"
 
 
-_SIGNATURES = {
+# The first bytes of files that are read under another name: what they are, the ending of the name, and the format.
+_TABLES = {
+    b"$FL2@(#)": ("an SPSS file", ".sav", "sav"),
+    b"$FL3@(#)": ("an SPSS file", ".zsav", "sav"),
+    b"<stata_dta>": ("a Stata file", ".dta", "dta"),
+    b"PAR1": ("a Parquet file", ".parquet", "parquet"),
+}
+# The first bytes of others, and what to do with them.
+_OTHERS = {
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "this is an old Excel file (.xls): save it as .xlsx or as CSV",
-    b"$FL2@(#)": _use("an SPSS file", ".sav", "sav"),
-    b"$FL3@(#)": _use("an SPSS file", ".zsav", "sav"),
-    b"<stata_dta>": _use("a Stata file", ".dta", "dta"),
-    b"PAR1": _use("a Parquet file", ".parquet", "parquet"),
     b"\x1f\x8b": "this is a gzipped file: give it a name that ends in .gz, such as data.csv.gz",
     b"%PDF-": "this is a PDF: save the table as CSV",
 }
