@@ -13,6 +13,7 @@ from latree.paper.simulate import random_tree
 from latree.search import explain
 from latree.search.edges import SMOOTHING
 from latree.search.explain import Search
+from latree.search.local import fit
 from latree.tree import Tree
 
 
@@ -169,6 +170,63 @@ def test_a_new_hidden_variable_is_put_where_two_predict_better(monkeypatch):
     assert groups_of(found.model.tree) == groups_of(model.tree)
     monkeypatch.setattr(explain, "_MIN_DIVISION", 1e6)
     assert Search(table, 0).explained([together]).model.tree.n_hidden == 1
+
+
+def incomplete_division(search, model, group):
+    """A division with a gain that is too small, of a hidden variable that has all columns."""
+    around, node = search._around(model), model.tree.n_observed
+    rest = tuple(column for column in range(node) if column not in group)
+    pair = fit(around.star(node).divided(group), around.weights, smoothing=SMOOTHING, max_iterations=15).model
+    return explain.Move((node, node + 1), rest, tuple(group), pair, 4.0)
+
+
+@pytest.mark.parametrize("needed", [5.0, 1000.0])
+def test_a_division_that_is_nearly_worth_it_stays_if_moves_complete_it(monkeypatch, needed):
+    """Three columns of a group get a hidden variable of their own, and the fourth follows."""
+    truth = grouped_model((4, 4), between=0.5)
+    search = Search(truth.sample(1000, 0), 0)
+    one = search.sized(Tree(search.table.names, star(8).edges)).model
+    monkeypatch.setattr(Search, "_divisions", lambda *_: [incomplete_division(search, one, (0, 1, 2))])
+    monkeypatch.setattr(explain, "_MIN_DIVISION", needed)
+    search._nearly_divided = set(search._divisible(one).values())
+    found = search._divided_further(one)
+    if needed == 5:
+        assert groups_of(found.tree) == groups_of(truth.tree)
+        assert (search.steps["divisions"], search.steps["moves"]) == (1, 1)
+        assert 5 < (one.bic(search.table) - found.bic(search.table)) / 2 < 1000
+    else:
+        assert found is one
+        assert set(search.steps.values()) == {0}
+
+
+def test_a_division_that_is_not_worth_it_is_undone():
+    table = grouped_model((8,), top=False).sample(500, 0)
+    search = Search(table, 0)
+    one = search.sized(Tree(table.names, star(8).edges)).model
+    before = dict(search.steps)
+    division = incomplete_division(search, one, (0, 1, 2))
+    search._divisions = lambda *_: [division]
+    assert search._divided_further(one) is one
+    assert search.steps == before
+
+
+@pytest.mark.parametrize(
+    ("gain", "is_made", "is_remembered"),
+    [(5.1, True, False), (4.9, False, True), (2.1, False, True), (1.9, False, False)],
+)
+def test_divisions_that_are_nearly_worth_it_are_remembered(monkeypatch, gain, is_made, is_remembered):
+    truth = grouped_model((4, 4), between=0.5)
+    search = Search(truth.sample(500, 0), 0)
+    one = search.sized(Tree(search.table.names, star(8).edges)).model
+    division = replace(incomplete_division(search, one, (0, 1, 2, 3)), gain=gain)
+    monkeypatch.setattr(explain, "best_division", lambda around, *_: division if around.model is one else None)
+    search._divided(one)
+    assert (search.steps["divisions"] == 1) is is_made
+    assert bool(search._nearly_divided) is is_remembered
+    # Only these are looked at again.
+    assert [node for node, place in search._divisible(one).items() if place in search._nearly_divided] == (
+        [8] if is_remembered else []
+    )
 
 
 def test_a_column_at_the_wrong_place_is_moved(monkeypatch):

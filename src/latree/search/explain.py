@@ -75,8 +75,11 @@ _PENALTY = 1.0
 # Such a move must raise the log-likelihood, less the penalty, by more than this, in nats.
 _MIN_RELOCATION = 3.0
 
-# A new hidden variable must predict rows better by more than this, in nats.
+# A new hidden variable must predict rows better, or lower half of the BIC, by more than this, in nats.
 _MIN_DIVISION = 5.0
+
+# Divisions that miss this by less than so many nats are tried at the end: moves may complete them.
+_NEARLY = 3.0
 
 # So few hidden variables are compared with a single one.
 _VERY_FEW = 3
@@ -148,6 +151,7 @@ class Search:
         self._sure: set[object] = set()
         self._settled: set[object] = set()
         self._undivided: set[object] = set()
+        self._nearly_divided: set[object] = set()
         self._right_size: set[object] = set()
         self._in_place: set[object] = set()
         self._distribution: GainDistribution | None = None
@@ -186,7 +190,7 @@ class Search:
                 model = self._cut(self._sized(self._contracted(model)), _STATE_SMOOTHING)
                 if outline(model) == before:
                     break
-            model = self._without_improbable(model)
+            model = self._without_improbable(self._divided_further(model))
             return self._found(self._simplest(self._fewest(model) if fewest else model))
 
     def _without_improbable(self, model: LatentTreeModel) -> LatentTreeModel:
@@ -454,23 +458,59 @@ class Search:
     def _divided(self, model: LatentTreeModel) -> LatentTreeModel:
         """Put new hidden variables above some neighbours of one where two predict better."""
         for number in range(_DIVISIONS):
-            around = self._around(model)
-            fold = folds(len(around.weights), self.seed + number)
-            tree = model.tree
-            least = _MIN_DIVISION if self._distribution is None else max(_MIN_DIVISION, self._least_gain)
-            places = {
-                node: (place(tree, node), len(model.tables[node])) for node in range(tree.n_observed, tree.n_nodes)
-            }
-            nodes = [node for node, place in places.items() if place not in self._undivided]
-            found = map(partial(best_division, around, fold, self._splits, self.log_rows), nodes)
-            moves = sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
-            self._undivided |= {places[node] for node in nodes} - {places[move.ends[0]] for move in moves}
-            chosen = apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
+            places = {node: place for node, place in self._divisible(model).items() if place not in self._undivided}
+            moves = self._divisions(model, places, number)
+            made = [move for move in moves if move.gain > self._least_division]
+            self._undivided |= set(places.values()) - {places[move.ends[0]] for move in made}
+            self._nearly_divided |= {places[move.ends[0]] for move in moves[len(made) :]}
+            chosen = self._divisions_apart(made)
             if not chosen:
                 break
             self.steps["divisions"] += len(chosen)
             model = self._after(model, chosen)
         return model
+
+    def _divided_further(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Put new hidden variables where it is nearly worth it, if moves and numbers of states then make up for it.
+
+        Each must lower half of the BIC by as much as other divisions. If all of them together do not, only the better
+        half is made.
+        """
+        places = {node: place for node, place in self._divisible(model).items() if place in self._nearly_divided}
+        chosen = self._divisions_apart(self._divisions(model, places, _DIVISIONS))
+        steps, bic = self.steps, model.bic(self.table)
+        while chosen:
+            self.steps = {**steps, "divisions": steps["divisions"] + len(chosen)}
+            tried = self._sized(self._contracted(self._moved(self._after(model, chosen))))
+            if (bic - tried.bic(self.table)) / 2 > len(chosen) * self._least_division:
+                return tried
+            self.steps = steps
+            chosen = chosen[: len(chosen) // 2]
+        return model
+
+    @property
+    def _least_division(self) -> float:
+        """What a new hidden variable must gain, in nats."""
+        return _MIN_DIVISION if self._distribution is None else max(_MIN_DIVISION, self._least_gain)
+
+    @staticmethod
+    def _divisible(model: LatentTreeModel) -> dict[int, object]:
+        """Return the hidden variables, each with what must stay the same for another attempt to end as the last one."""
+        tree = model.tree
+        return {node: (place(tree, node), len(model.tables[node])) for node in range(tree.n_observed, tree.n_nodes)}
+
+    def _divisions(self, model: LatentTreeModel, nodes: Iterable[int], number: int) -> list[Move]:
+        """Return the best division of each hidden variable that is worth it or nearly so, the best first."""
+        around = self._around(model)
+        fold = folds(len(around.weights), self.seed + number)
+        found = map(partial(best_division, around, fold, self._splits, self.log_rows), nodes)
+        least = self._least_division - _NEARLY
+        return sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
+
+    @staticmethod
+    def _divisions_apart(moves: Iterable[Move]) -> list[Move]:
+        """Return divisions, the first ones first, that do not touch each other."""
+        return apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
 
     def _after(self, model: LatentTreeModel, moves: Iterable[Move]) -> LatentTreeModel:
         """Make some moves and fit the whole model again."""
