@@ -18,7 +18,7 @@ from latree.inference.messages import TINY
 from latree.search.edges import SMOOTHING, Surroundings, held_out_gain
 from latree.search.local import Pair, Star, fit
 from latree.search.moves import Move
-from latree.search.states import best_size, merged_states, reduced
+from latree.search.states import Sized, best_size, merged_states, reduced
 
 # Groups of neighbours of either kind that are tried for each hidden variable.
 _CANDIDATES = 8
@@ -38,9 +38,9 @@ _ITERATIONS = 15
 
 
 def best_division(
-    around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, node: int
+    around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, least_gain: float, node: int
 ) -> Move | None:
-    """Return the best way to put a new hidden variable above some neighbours of one.
+    """Return the best way to put a new hidden variable above some neighbours of one, if it gains enough.
 
     Parameters
     ----------
@@ -51,15 +51,17 @@ def best_division(
         Sides of splits of other trees, as bit sets of columns: groups of neighbours that they divide are tried, too.
     log_rows : float
         The logarithm of the number of rows: what BIC charges for two parameters.
+    least_gain : float
+        What it must gain, in nats.
     node : int
         A hidden variable; with fewer than four neighbours it cannot be divided.
 
     Returns
     -------
     Move or None
-        The one with the lowest BIC. Its gain is by how many nats two hidden variables predict rows better than one
-        (cross-validated), or by how much half of the BIC falls, whichever is more. The new hidden variable has a number
-        that no other node has, and no other division gives.
+        The one with the lowest BIC. Its gain is by how much half of the BIC falls; where that is not enough, by how
+        many nats two hidden variables predict rows better than one (cross-validated). The new hidden variable has a
+        number that no other node has, and no other division gives.
     """
     near = [u for u, _ in around.tree.neighbors[node]]
     if len(near) < 4:
@@ -70,16 +72,19 @@ def best_division(
         alike = residual_dependence(star, weights)
         divided = sorted(divided, key=lambda group: (-_cohesion(alike, group), group))[:_SPLIT_CANDIDATES]
     groups = dict.fromkeys([*candidate_groups(star, weights), *divided])
-    # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
-    few = ceil(sqrt(len(star.prior)))
+    # One hidden variable may have states too many: two must be better than it with as few as BIC asks for, too.
+    alone = best_size(star, weights, smoothing=SMOOTHING, log_rows=log_rows, more=False)
+    target = _least_fit(star, alone, log_rows, least_gain)
 
     def fitted(pair: Pair, max_iterations: int) -> tuple[float, Pair]:
-        found = fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations)
+        found = fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations, target=target)
         return float(weights @ found.rows), found.model
 
-    def half_bic(model: Pair | Star) -> float:
+    def half_bic(model: Pair) -> float:
         return model.n_parameters * log_rows / 2 - float(weights @ model.rows())
 
+    # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
+    few = ceil(sqrt(len(star.prior)))
     quick: dict[tuple[int, ...], list[tuple[float, Pair]]] = {}
     for group in groups:
         start = star.divided(group)
@@ -88,24 +93,35 @@ def best_division(
     for fits in zip(*quick.values(), strict=True):
         ranked = sorted(zip(quick, fits, strict=True), key=lambda one: -one[1][0])
         chosen |= dict.fromkeys(group for group, _ in ranked[:_FINALISTS])
+    further = [(group, fitted(pair, _ITERATIONS)) for group in chosen for _, pair in quick[group]]
     finalists = [
-        (reduced(fitted(pair, _ITERATIONS)[1], weights, smoothing=SMOOTHING, log_rows=log_rows), group)
-        for group in chosen
-        for _, pair in quick[group]
+        (reduced(pair, weights, smoothing=SMOOTHING, log_rows=log_rows), group)
+        for group, (log_likelihood, pair) in further
+        if log_likelihood > target
     ]
+    if not finalists:
+        return None
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
-    # One hidden variable may have states too many as well: two must be better than it with as few as BIC asks for, too.
-    alone = best_size(star, weights, smoothing=SMOOTHING, log_rows=log_rows, more=False)
-    stars = [star] if len(alone.star.prior) == len(star.prior) else [star, alone.star]
-    predicting = min(held_out_gain(pair, one, weights, fold) for one in stars)
+    gain = alone.bic / 2 - half_bic(pair)
+    if gain < least_gain and float(weights @ pair.rows()) > alone.log_likelihood(log_rows):
+        stars = [star] if len(alone.star.prior) == len(star.prior) else [star, alone.star]
+        gain = max(gain, min(held_out_gain(pair, one, weights, fold) for one in stars))
+    if gain < least_gain:
+        return None
     rest = [u for place, u in enumerate(near) if place not in group]
     return Move(
-        (node, node + around.tree.n_hidden),
-        tuple(rest),
-        tuple(near[place] for place in group),
-        pair,
-        max(predicting, alone.bic / 2 - half_bic(pair)),
+        (node, node + around.tree.n_hidden), tuple(rest), tuple(near[place] for place in group), pair, gain
     )
+
+
+def _least_fit(star: Star, alone: Sized, log_rows: float, least_gain: float) -> float:
+    """Return the log-likelihood below which two hidden variables in the place of one cannot gain enough.
+
+    They do not predict better than one with few states if they do not even fit better. Their BIC is lower by enough
+    with two states each at best.
+    """
+    fewest = 3 + 2 * sum(len(table) - 1 for table in star.tables)
+    return min(alone.log_likelihood(log_rows), fewest * log_rows / 2 - alone.bic / 2 + least_gain)
 
 
 def groups_of_splits(branches: Sequence[int], splits: Collection[int]) -> list[tuple[int, ...]]:

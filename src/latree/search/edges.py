@@ -5,7 +5,7 @@ subtrees around them. Every row is scored by models that were fitted to other ro
 second hidden variable that is not there fits the rows a little better and predicts others a little worse.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import pi, sqrt
@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
+from latree._util.forks import Item, Result, map_forked
 from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
@@ -66,6 +67,10 @@ class Surroundings:
             for (u, v), message in messages(model.network, block.codes, cells).items()
         }
         self.marginals = model.network.marginals()
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Apply a function that fits small models to these messages to some items, on all cores."""
+        return map_forked(function, items, self.messages.values())
 
     def conditional(self, u: int, v: int) -> FloatArray:
         """Return ``P(u | v)`` for neighbours u and v, one column per state of v."""
@@ -165,7 +170,7 @@ def examine_edges(around: Surroundings, edges: Sequence[int], seed: int) -> list
         h, g = around.tree.edges[edge].tolist()
         return examine_pair(around.pair(h, g), around.weights, fold)
 
-    return list(map(examined, edges))
+    return around.map(examined, edges)
 
 
 def folds(n_rows: int, seed: int) -> IntArray:

@@ -17,6 +17,7 @@ from math import log
 import numpy as np
 
 from latree._util.arrays import FloatArray
+from latree._util.forks import map_forked
 from latree._util.progress import WHOLE, Progress, no_progress
 from latree.inference.evidence import column_cells
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
@@ -208,7 +209,7 @@ class Search:
             model = contracted
             around = Surroundings(model, self.block)
             edges = model.tree.edges[around.inner_edges].tolist()
-            contracted = self._replaced(model, list(map(partial(self._contraction, around), edges)))
+            contracted = self._replaced(model, around.map(partial(self._contraction, around), edges))
             if contracted is not None:
                 self.steps["contractions"] += model.tree.n_hidden - contracted.tree.n_hidden
                 contracted = self._sized(contracted)
@@ -273,7 +274,6 @@ class Search:
         """Fit some trees quickly and return the one with the lowest BIC."""
 
         def quick(tree: Tree) -> LatentTreeModel:
-            self._report()
             return fit_model(
                 self.table,
                 tree,
@@ -283,8 +283,9 @@ class Search:
                 random_state=self.seed,
             ).model
 
+        self._report()
         distinct = {tree.splits: tree for tree in trees}.values()
-        return min((quick(tree) for tree in distinct), key=lambda model: model.bic(self.table))
+        return min(map_forked(quick, list(distinct)), key=lambda model: model.bic(self.table))
 
     def _first_states(self, tree: Tree, n_states: int) -> Sequence[int]:
         if self.n_states is not None:
@@ -296,7 +297,7 @@ class Search:
         for _ in range(_SWEEPS):
             verdicts = Views(model, self.block).verdicts().values()
             leading = sorted((one for one in verdicts if one.rival_lead > _LEAD), key=lambda one: -one.rival_lead)
-            chosen = apart(leading, lambda one: {*one.ends, *one.tops})
+            chosen = apart(leading, lambda one: ({*one.ends, *one.tops}, set()))
             if not chosen:
                 break
             draft = Draft(model)
@@ -353,8 +354,8 @@ class Search:
             if not gone:
                 break
             draft = Draft(model)
-            merged = map(partial(self._merged, around), clusters(model.tree.edges[gone].tolist()))
-            draft.replace(list(merged))
+            merged = around.map(partial(self._merged, around), clusters(model.tree.edges[gone].tolist()))
+            draft.replace(merged)
             draft.tidy()
             self.steps["contractions"] += len(gone)
             model = self._fitted(draft.start(self.table))
@@ -410,7 +411,7 @@ class Search:
             self._settled |= {
                 places[edge] for edge in edges if frozenset(model.tree.edges[edge].tolist()) not in movable
             }
-            chosen = apart(moves, lambda move: {*move.ends, *move.neighbors, *move.other_neighbors})
+            chosen = apart(moves, lambda move: ({*move.ends}, {*move.neighbors, *move.other_neighbors}))
             # Each move lowers BIC by itself. If all of them together do not, only the better half is made.
             while chosen:
                 tried = self._after(model, chosen)
@@ -434,7 +435,7 @@ class Search:
             found = best_relocations(around, list(nodes), _PENALTY)
             moves = [move for move in found if move.gain > _MIN_RELOCATION]
             self._in_place |= set(nodes.values()) - {nodes[move.node, move.old] for move in moves}
-            chosen = apart(moves, lambda move: {move.node, move.old, move.new})
+            chosen = apart(moves, lambda move: ({move.node, move.old, move.new}, set()))
             while chosen:
                 draft = Draft(model)
                 for move in chosen:
@@ -503,14 +504,16 @@ class Search:
         """Return the best division of each hidden variable that is worth it or nearly so, the best first."""
         around = self._around(model)
         fold = folds(len(around.weights), self.seed + number)
-        found = map(partial(best_division, around, fold, self._splits, self.log_rows), nodes)
         least = self._least_division - _NEARLY
-        return sorted((move for move in found if move and move.gain > least), key=lambda move: -move.gain)
+        # Those that take longest come first.
+        waiting = sorted(nodes, key=lambda node: -len(model.tree.neighbors[node]))
+        found = around.map(partial(best_division, around, fold, self._splits, self.log_rows, least), waiting)
+        return sorted((move for move in found if move), key=lambda move: -move.gain)
 
     @staticmethod
     def _divisions_apart(moves: Iterable[Move]) -> list[Move]:
         """Return divisions, the first ones first, that do not touch each other."""
-        return apart(moves, lambda move: {move.ends[0], *move.neighbors, *move.other_neighbors})
+        return apart(moves, lambda move: ({move.ends[0]}, {*move.neighbors, *move.other_neighbors}))
 
     def _after(self, model: LatentTreeModel, moves: Iterable[Move]) -> LatentTreeModel:
         """Make some moves and fit the whole model again."""
@@ -529,7 +532,7 @@ class Search:
             hidden = range(model.tree.n_observed, model.tree.n_nodes)
             places = {node: (place(model.tree, node), self._sizes_around(model, node)) for node in hidden}
             nodes = [node for node in hidden if places[node] not in self._right_size]
-            found = list(map(partial(self._resized, around), nodes))
+            found = around.map(partial(self._resized, around), nodes)
             self._right_size |= {places[node] for node, (gain, _) in zip(nodes, found, strict=True) if gain <= 0}
             resized = self._replaced(model, found)
             if resized is None:
@@ -544,7 +547,7 @@ class Search:
         half is made.
         """
         gains = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
-        chosen = apart(gains, lambda one: {*one[1].nodes, *one[1].neighbors})
+        chosen = apart(gains, lambda one: ({*one[1].nodes}, {*one[1].neighbors}))
         best = model.bic(self.table)
         while chosen:
             draft = Draft(model)

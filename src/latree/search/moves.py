@@ -70,7 +70,7 @@ def best_moves(around: Surroundings, edges: Sequence[int], log_rows: float) -> l
         left, right, found = others[place]
         return Move((h, g), left, right, found.model, gain)
 
-    moves = [move for move in map(best, edges) if move is not None and move.gain > 0]
+    moves = [move for move in around.map(best, edges) if move is not None and move.gain > 0]
     return sorted(moves, key=lambda move: -move.gain)
 
 

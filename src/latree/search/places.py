@@ -9,15 +9,25 @@ from latree.tree import Tree
 AnyMove = TypeVar("AnyMove")
 
 
-def apart(moves: Iterable[AnyMove], touched_by: Callable[[AnyMove], set[int]]) -> list[AnyMove]:
-    """Return the moves, the first ones first, no two of which touch the same node."""
+def apart(moves: Iterable[AnyMove], touched_by: Callable[[AnyMove], tuple[set[int], set[int]]]) -> list[AnyMove]:
+    """Return moves that can be made at once, the first ones first.
+
+    Parameters
+    ----------
+    moves : iterable
+    touched_by : callable
+        Given a move, returns the nodes that it changes, and those that it is next to. A node may be next to many moves,
+        but a node that one changes is neither changed by another one nor next to it.
+    """
     chosen: list[AnyMove] = []
-    touched: set[int] = set()
+    changed: set[int] = set()
+    nearby: set[int] = set()
     for move in moves:
-        nodes = touched_by(move)
-        if not touched & nodes:
+        nodes, neighbors = touched_by(move)
+        if not nodes & (changed | nearby) and not neighbors & changed:
             chosen.append(move)
-            touched |= nodes
+            changed |= nodes
+            nearby |= neighbors
     return chosen
 
 

@@ -66,7 +66,7 @@ def best_relocations(around: Surroundings, nodes: Sequence[tuple[int, int]], pen
         Per parameter, in nats.
     """
     views = _Views(around)
-    found = (_best(views, u, h, penalty) for u, h in nodes)
+    found = around.map(lambda ends: _best(views, *ends, penalty), nodes)
     return sorted((move for move in found if move is not None), key=lambda move: -move.gain)
 
 

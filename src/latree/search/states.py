@@ -23,6 +23,10 @@ class Sized:
     star: Star
     bic: float  # smaller is better; comparable for the same messages
 
+    def log_likelihood(self, log_rows: float) -> float:
+        """Return the log-likelihood of the rows, given the logarithm of their number."""
+        return (self.star.n_parameters * log_rows - self.bic) / 2
+
 
 def best_size(
     star: Star,

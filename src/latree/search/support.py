@@ -32,7 +32,7 @@ def edge_support(
         return share_of_best(rows[1:] - rows[0], around.weights, penalty)
 
     there = distribution.probability(gains)
-    return [float(one * other) for one, other in zip(there, map(is_right, edges), strict=True)]
+    return [float(one * other) for one, other in zip(there, around.map(is_right, edges), strict=True)]
 
 
 def share_of_best(differences: FloatArray, weights: FloatArray, penalty: FloatArray) -> float:

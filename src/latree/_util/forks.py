@@ -1,0 +1,166 @@
+"""Forked copies of this process over independent pieces of work that are too small for threads.
+
+Fits of small models are many short array operations, between which threads wait for the interpreter lock. A forked
+copy of the process takes about a millisecond to make and has everything in memory already; only results are sent back.
+
+A copy has none of the process's other threads. If one of them held a lock in that moment, nobody opens it in the copy.
+So a copy first shows that it can compute, and one that does not is given up: it has taken no work by then. What a copy
+had taken when it died is done again.
+"""
+
+import gc
+import os
+import pickle
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, BinaryIO, Generic, TypeVar
+
+import numpy as np
+
+from latree._util.parallel import n_threads, one_thread
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Work that takes less than this, in seconds, judged by its last item, is done without copies.
+_WORTH_A_COPY = 0.03
+
+# A copy that has not shown, in seconds after all work was taken, that it can compute is given up.
+_PATIENCE = 5.0
+
+_READY = b"r"  # what a copy sends first
+_SIZE = 4  # bytes of a number in the pipe that all processes take their work from
+_PARTS = 1024  # numbers that fit into the smallest such pipe
+
+
+def map_forked(
+    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object] = ()
+) -> list[Result]:
+    """Apply a function to every item on all cores and return the results in the items' order.
+
+    Without cores to spare, and on systems other than Linux, everything is computed in this process.
+
+    Parameters
+    ----------
+    function : callable
+        It must not change anything: what it changes in a copy of the process is lost.
+    items : sequence
+        Those that take longest come first.
+    shared : iterable of object
+        Objects that results may refer to: from a copy, only references to them are sent.
+    """
+    if not items:
+        return []
+    *others, last = items
+    started = time.perf_counter()
+    last_result = function(last)
+    expected = (time.perf_counter() - started) * len(others)
+    n_copies = min(n_threads(), len(others)) - 1 if sys.platform == "linux" else 0
+    found: dict[int, Result] = {}
+    if n_copies > 0 and expected > _WORTH_A_COPY:
+        found = _Work(function, others, {id(one): one for one in shared}).done(n_copies)
+    results = [found[number] if number in found else function(item) for number, item in enumerate(others)]
+    return [*results, last_result]
+
+
+class _Work(Generic[Item, Result]):
+    """Items for this process and its copies to take one after another."""
+
+    def __init__(
+        self, function: Callable[[Item], Result], items: Sequence[Item], shared: dict[int, object]
+    ) -> None:
+        self.function, self.items, self.shared = function, items, shared
+        self.process = os.getpid()
+        self.step = -(-len(items) // _PARTS)
+        self.reading, writing = os.pipe()
+        with open(writing, "wb") as pipe:
+            pipe.writelines(number.to_bytes(_SIZE) for number in range(0, len(items), self.step))
+
+    def done(self, n_copies: int) -> dict[int, Result]:
+        """Do the work with some copies of this process, and return the results that came back."""
+        copies: list[tuple[int, BinaryIO]] = []
+        try:
+            for _ in range(n_copies):
+                copies.append(self._copy())
+            found = self._take()
+            for _, pipe in copies:
+                found |= self._received(pipe)
+            return found
+        finally:
+            os.close(self.reading)
+            for process, pipe in copies:
+                pipe.close()
+                with suppress(ProcessLookupError, ChildProcessError):  # programs may have the system wait for it
+                    os.kill(process, signal.SIGKILL)
+                    os.waitpid(process, 0)
+
+    def _take(self) -> dict[int, Result]:
+        """Take items until none is left."""
+        found = {}
+        while taken := os.read(self.reading, _SIZE):
+            if self.process not in (os.getpid(), os.getppid()):  # this is a copy, and the process is gone
+                break
+            start = int.from_bytes(taken)
+            for number in range(start, min(start + self.step, len(self.items))):
+                found[number] = self.function(self.items[number])
+        return found
+
+    def _copy(self) -> tuple[int, BinaryIO]:
+        """Make a copy of this process, and return its number and the pipe that its results come through."""
+        reading, writing = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python's about threads: see above
+            process = os.fork()
+        if process:
+            os.close(writing)
+            return process, open(reading, "rb")
+        try:  # this is the copy
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            gc.disable()
+            with one_thread(), open(writing, "wb") as pipe:
+                np.ones((64, 64)) @ np.ones((64, 64))
+                pipe.write(_READY)
+                pipe.flush()
+                _Pickler(pipe, self.shared).dump(self._take())
+        finally:  # without the end of the program that this is a copy of
+            os._exit(0)
+
+    def _received(self, pipe: BinaryIO) -> dict[int, Result]:
+        """Return the results of a copy; none if it does not answer, or died."""
+        if not select.select([pipe], [], [], _PATIENCE)[0] or pipe.read(1) != _READY:
+            return {}
+        try:
+            found: dict[int, Result] = _Unpickler(pipe, self.shared).load()
+        except (EOFError, pickle.UnpicklingError):
+            return {}
+        return found
+
+
+class _Pickler(pickle.Pickler):
+    """Sends references instead of objects that the other process has, too."""
+
+    def __init__(self, pipe: BinaryIO, shared: dict[int, object]) -> None:
+        super().__init__(pipe, protocol=5)
+        self.shared = shared
+
+    def persistent_id(self, obj: Any) -> int | None:
+        """Return the reference of an object that is shared."""
+        return id(obj) if id(obj) in self.shared else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Receives what a :class:`_Pickler` sends."""
+
+    def __init__(self, pipe: BinaryIO, shared: dict[int, object]) -> None:
+        super().__init__(pipe)
+        self.shared = shared
+
+    def persistent_load(self, reference: int) -> object:
+        """Return the object of a reference."""
+        return self.shared[reference]
