@@ -135,11 +135,18 @@ def test_a_tree_of_any_kind_gets_its_numbers_of_states():
         assert found.model.tree.edges.tolist() == star(6).edges.tolist()
 
 
+def test_many_hidden_variables_beside_one_get_their_numbers_of_states_at_once():
+    model = grouped_model((3,) * 10, hidden_states=2, column_states=3, strength=0.8)
+    found = Search(model.sample(1000, 0), 0).sized(model.tree)  # from four states, where ten at a time are too many
+    assert set(found.n_states) == {2}
+
+
 def test_numbers_of_states_that_are_settled_are_not_looked_at_again(monkeypatch):
     model = grouped_model((4, 4, 4))
     search = Search(model.sample(800, 0), 0)
     first = search._sized(search._first([model.tree]))
     looked = []
+    monkeypatch.setattr("latree._util.forks.n_threads", lambda: 1)  # a copy of the process would look without telling
     resized = Search._resized
     monkeypatch.setattr(Search, "_resized", lambda *arguments: looked.append(arguments[2]) or resized(*arguments))
     search._sized(first)

@@ -11,7 +11,14 @@ from latree.tree import Tree
 
 def test_moves_that_touch_the_same_node_wait():
     moves = [{1, 2}, {2, 3}, {4}, {3}, {4, 5}]
-    assert apart(moves, lambda move: move) == [{1, 2}, {4}, {3}]
+    assert apart(moves, lambda move: (move, set())) == [{1, 2}, {4}, {3}]
+
+
+def test_a_node_may_be_next_to_many_moves_but_not_change_meanwhile():
+    hub, one, two, three = {9}, {1}, {2}, {3}
+    moves = [(one, hub), (two, hub), (hub, one | two | three), (three, hub)]
+    assert apart(moves, lambda move: move) == [(one, hub), (two, hub), (three, hub)]
+    assert apart(moves[::-1][1:], lambda move: move) == [(hub, one | two | three)]
 
 
 def test_clusters_are_what_edges_connect():

@@ -1,0 +1,129 @@
+"""Forked copies of a process over independent pieces of work."""
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from latree._util import forks
+from latree._util.forks import map_forked
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+
+HERE = os.getpid()
+
+
+@pytest.fixture(autouse=True)
+def three_cores(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2})
+    yield
+    with pytest.raises(ChildProcessError):  # no copy is left, not even one that has ended
+        os.waitpid(-1, os.WNOHANG)
+
+
+def wait():
+    """Wait so long here that copies have time to begin."""
+    time.sleep(0.2 if os.getpid() == HERE else 0.01)
+
+
+def slowly(item):
+    wait()
+    return item**2, os.getpid()
+
+
+def test_results_come_in_order_from_all_processes():
+    found = map_forked(slowly, range(40))
+    assert [result for result, _ in found] == [item**2 for item in range(40)]
+    assert len({process for _, process in found}) == 3
+
+
+def test_many_items_are_taken_several_at_a_time(monkeypatch):
+    monkeypatch.setattr(forks, "_PARTS", 4)
+    assert [result for result, _ in map_forked(slowly, range(30))] == [item**2 for item in range(30)]
+
+
+def test_arrays_come_back_bit_for_bit_and_shared_ones_are_the_same_objects():
+    rng = np.random.default_rng(0)
+    shared = [rng.random((3, 4)) for _ in range(20)]
+
+    def work(number):
+        wait()
+        return os.getpid(), shared[number], shared[number].T * 3
+
+    found = map_forked(work, range(20), shared)
+    assert len({process for process, _, _ in found}) > 1
+    for number, (_, array, tripled) in enumerate(found):
+        assert array is shared[number]
+        np.testing.assert_array_equal(tripled, shared[number].T * 3)
+        assert tripled.strides == (shared[number].T * 3).strides
+
+
+@pytest.mark.parametrize("items", [[], [5], [5, 6], range(8)])
+def test_little_work_is_done_here(items, monkeypatch):
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a copy was made"))
+    assert map_forked(lambda item: item + 1, items) == [item + 1 for item in items]
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "value"), [(os, "sched_getaffinity", lambda process: {0}), (sys, "platform", "darwin")]
+)
+def test_without_cores_or_on_other_systems_all_is_done_here(where, name, value, monkeypatch):
+    monkeypatch.setattr(where, name, value)
+    assert {process for _, process in map_forked(slowly, range(3))} == {HERE}
+
+
+def test_what_a_copy_had_taken_when_it_died_is_done_again():
+    def work(item):
+        if os.getpid() != HERE:
+            os._exit(1)
+        return slowly(item)
+
+    assert map_forked(work, range(5)) == [(item**2, HERE) for item in range(5)]
+
+
+def test_an_error_is_raised_wherever_it_happens():
+    def work(item):
+        wait()
+        if item == 3:
+            raise ValueError("three")
+        return item
+
+    with pytest.raises(ValueError, match="three"):
+        map_forked(work, range(12))
+
+
+def test_copies_end_when_this_process_is_interrupted():
+    def work(item):
+        slowly(item)
+        if os.getpid() == HERE and item != 11:
+            raise KeyboardInterrupt
+        return item
+
+    with pytest.raises(KeyboardInterrupt):
+        map_forked(work, range(12))
+
+
+def test_a_copy_that_cannot_compute_is_given_up(monkeypatch):
+    """As if another thread had held a lock when the process was forked."""
+
+    @contextmanager
+    def stuck():
+        time.sleep(1000)
+        yield
+
+    monkeypatch.setattr(forks, "one_thread", stuck)
+    monkeypatch.setattr(forks, "_PATIENCE", 0.1)
+    assert map_forked(slowly, range(5)) == [(item**2, HERE) for item in range(5)]
+
+
+def test_copies_make_no_copies():
+    def work(item):
+        return [process for _, process in map_forked(slowly, range(8))], os.getpid()
+
+    found = map_forked(work, range(6))
+    assert any(process != HERE for _, process in found)
+    for processes, process in found:
+        assert process == HERE or set(processes) == {process}
