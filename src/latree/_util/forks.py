@@ -71,9 +71,7 @@ def map_forked(
 class _Work(Generic[Item, Result]):
     """Items for this process and its copies to take one after another."""
 
-    def __init__(
-        self, function: Callable[[Item], Result], items: Sequence[Item], shared: dict[int, object]
-    ) -> None:
+    def __init__(self, function: Callable[[Item], Result], items: Sequence[Item], shared: dict[int, object]) -> None:
         self.function, self.items, self.shared = function, items, shared
         self.process = os.getpid()
         self.step = -(-len(items) // _PARTS)
@@ -85,8 +83,7 @@ class _Work(Generic[Item, Result]):
         """Do the work with some copies of this process, and return the results that came back."""
         copies: list[tuple[int, BinaryIO]] = []
         try:
-            for _ in range(n_copies):
-                copies.append(self._copy())
+            copies.extend(self._copy() for _ in range(n_copies))
             found = self._take()
             for _, pipe in copies:
                 found |= self._received(pipe)

@@ -109,9 +109,7 @@ def best_division(
     if gain < least_gain:
         return None
     rest = [u for place, u in enumerate(near) if place not in group]
-    return Move(
-        (node, node + around.tree.n_hidden), tuple(rest), tuple(near[place] for place in group), pair, gain
-    )
+    return Move((node, node + around.tree.n_hidden), tuple(rest), tuple(near[place] for place in group), pair, gain)
 
 
 def _least_fit(star: Star, alone: Sized, log_rows: float, least_gain: float) -> float:
