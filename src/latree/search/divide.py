@@ -59,9 +59,9 @@ def best_division(
     Returns
     -------
     Move or None
-        The one with the lowest BIC. Its gain is by how much half of the BIC falls; where that is not enough, by how
-        many nats two hidden variables predict rows better than one (cross-validated). The new hidden variable has a
-        number that no other node has, and no other division gives.
+        The one with the lowest BIC. Its gain is by how many nats two hidden variables predict rows better than one
+        (cross-validated), or by how much half of the BIC falls, whichever is more. The new hidden variable has a number
+        that no other node has, and no other division gives.
     """
     near = [u for u, _ in around.tree.neighbors[node]]
     if len(near) < 4:
@@ -103,7 +103,7 @@ def best_division(
         return None
     pair, group = min(finalists, key=lambda one: half_bic(one[0]))
     gain = alone.bic / 2 - half_bic(pair)
-    if gain < least_gain and float(weights @ pair.rows()) > alone.log_likelihood(log_rows):
+    if float(weights @ pair.rows()) > alone.log_likelihood(log_rows):
         stars = [star] if len(alone.star.prior) == len(star.prior) else [star, alone.star]
         gain = max(gain, min(held_out_gain(pair, one, weights, fold) for one in stars))
     if gain < least_gain:
