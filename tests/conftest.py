@@ -1,4 +1,4 @@
-"""Shared by all tests: settings of hypothesis, which tests are slow, and which Windows cannot run."""
+"""Shared by all tests: settings of hypothesis, which tests are slow, which come first, and which Windows cannot run."""
 
 import os
 from pathlib import Path
@@ -52,6 +52,9 @@ SLOW = {
     "test_snippets.py",
 }
 
+# The longest tests begin first, so that no process has one of them left when the others are done.
+FIRST = ("test_site.py", "paper/experiments/test_reproduce.py", "table/test_dask.py")
+
 # Tests that need signals, modes of files or symbolic links: Windows has none, or only for administrators.
 POSIX = {
     "_util/test_files.py::test_a_file_is_never_replaced_by_a_folder_nor_a_folder_by_a_file",
@@ -63,10 +66,14 @@ POSIX = {
 }
 
 
+def name_of(item):
+    return item.path.relative_to(Path(__file__).parent).as_posix()
+
+
 def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
+    items.sort(key=lambda item: name_of(item) not in FIRST)
     for item in items:
-        file = item.path.relative_to(here).as_posix()
+        file = name_of(item)
         if file in SLOW:
             item.add_marker(pytest.mark.slow)
         if os.name == "nt" and f"{file}::{item.name.partition('[')[0]}" in POSIX:

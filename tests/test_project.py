@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import click
@@ -45,6 +46,7 @@ ROOMS = [
 ]
 
 
+@cache
 def modules():
     return [info.name for info in pkgutil.walk_packages([str(SOURCE)], "latree.")]
 
@@ -53,6 +55,7 @@ def room(module):
     return module.split(".")[1]
 
 
+@cache
 def imports(module):
     """Return the modules of latree that a module imports, wherever in its text."""
     path = SOURCE.parent / Path(*module.split("."))
@@ -181,7 +184,7 @@ def load_conftest():
 
 def test_the_tests_that_conftest_names_exist():
     conftest = load_conftest()
-    assert not [name for name in conftest.SLOW if not (ROOT / "tests" / name).exists()]
+    assert not [name for name in {*conftest.SLOW, *conftest.FIRST} if not (ROOT / "tests" / name).exists()]
     for name in conftest.POSIX:
         file, _, test = name.partition("::")
         assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name

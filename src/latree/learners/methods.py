@@ -31,7 +31,7 @@ from latree.settings import Settings
 from latree.table import Table
 from latree.table.learnable import FEW_STATES, MANY_STATES
 from latree.tree import Tree
-from latree.tree.tree import NonBinaryFeature
+from latree.tree.graph import NonBinaryFeature
 
 Learner: TypeAlias = Callable[[Table, Settings, Context], Structure]
 
