@@ -36,23 +36,38 @@ from latree.table.memory import MemoryRows
 
 
 class Cluster:
-    """A scheduler and two workers, each a process of its own."""
+    """A scheduler and two workers, each a process of its own; latree may be missing on the scheduler."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, n_workers=2, has_latree=True):
         self.folder = folder
+        # A folder that comes first in the search for modules, where importing latree fails as if it were not there.
+        (folder / "without" / "latree").mkdir(parents=True)
+        (folder / "without" / "latree" / "__init__.py").write_text("raise ModuleNotFoundError('No module: latree')")
         self.processes = []
         self.killed = 0
         self.address = None
         file = folder / "scheduler.json"
-        self.run("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+        self.run(
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(file),
+            has_latree=has_latree,
+        )
         self.client = self.wait_for(file)
-        self.workers = [self.start_worker() for _ in range(2)]
-        self.client.wait_for_workers(2, timeout=60)
+        self.workers = [self.start_worker() for _ in range(n_workers)]
+        if n_workers:
+            self.client.wait_for_workers(n_workers, timeout=60)
 
-    def run(self, *command):
+    def run(self, *command, has_latree=True):
+        environment = os.environ if has_latree else {**os.environ, "PYTHONPATH": str(self.folder / "without")}
         with (self.folder / "log.txt").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "dask", *command], stdout=log, stderr=log, cwd=self.folder
+                [sys.executable, "-m", "dask", *command], stdout=log, stderr=log, cwd=self.folder, env=environment
             )
         self.processes.append(process)
         return process
@@ -66,10 +81,11 @@ class Cluster:
         self.address = client.scheduler.address
         return client
 
-    def start_worker(self):
+    def start_worker(self, has_latree=True):
         return self.run(
             *("worker", self.address, "--host", "127.0.0.1", "--no-dashboard", "--no-nanny"),
             *("--nthreads", "1", "--memory-limit", "0", "--local-directory", str(self.folder)),
+            has_latree=has_latree,
         )
 
     def kill_a_worker(self):
@@ -172,15 +188,17 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
 
 
 def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path):
-    table = simulated_table(600)
-    frame = pd.DataFrame(table.decode())
-    path = write_frame(frame, tmp_path / "a.parquet", row_group_size=200)
+    frame = pd.DataFrame(simulated_table(600).decode())
+    named = frame.assign(person=[f"person {number}" for number in range(600)])
+    path = write_frame(named, tmp_path / "a.parquet", row_group_size=200)
     options = ["--method", "nj", "--states", "2", "--smoothing", "0.1", "--max-iterations", "3", "--quiet"]
+    options += ["--id", "person"]
     for out, more in (("here", []), ("there", ["--scheduler", cluster.address])):
         result = CliRunner().invoke(commands, ["fit", str(path), "--out", str(tmp_path / out), *options, *more])
         assert result.exit_code == 0, result.output
     for name in ("model.json", "report.html"):
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
+    assert "person 1" in (tmp_path / "there" / "report.html").read_text()
     estimator = LatentTree("nj", n_states=2, smoothing=0.1, max_iterations=3, random_state=0)
     with cluster.client.as_current():
         estimator.fit(dd.from_pandas(frame, npartitions=2))
@@ -286,6 +304,35 @@ def test_a_port_that_says_nothing_is_named_within_seconds(monkeypatch):
         server.listen()
         with pytest.raises(InputError, match="no Dask scheduler answers"):
             connect(f"tcp://127.0.0.1:{server.getsockname()[1]}")
+
+
+def test_workers_without_latree_are_named_and_left_alone(cluster, tmp_path):
+    """Dask ends a worker that is sent a function of a module that it lacks, and others may need that worker."""
+    path = write_frame(mixed_frame(20), tmp_path / "a.parquet")
+    cluster.client.wait_for_workers(2, timeout=60)
+    lacking = cluster.start_worker(has_latree=False)
+    cluster.client.wait_for_workers(3, timeout=60)
+    try:
+        for data in (path, dd.from_pandas(mixed_frame(20), npartitions=1)):
+            with pytest.raises(
+                InputError, match=r"cannot be imported on 1 of 3 workers .*\(No module: latree\): install"
+            ):
+                as_table(data, client=cluster.client)
+        assert len(cluster.client.nthreads()) == 3
+        assert lacking.poll() is None
+    finally:
+        lacking.kill()
+        lacking.wait()
+
+
+def test_a_scheduler_without_latree_is_named(tmp_path):
+    path = write_frame(mixed_frame(20), tmp_path / "a.parquet")
+    cluster = Cluster(tmp_path, n_workers=0, has_latree=False)
+    try:
+        with pytest.raises(InputError, match=r"cannot be imported on the scheduler .*\(No module: latree\): install"):
+            as_table(path, client=cluster.client)
+    finally:
+        cluster.close()
 
 
 class Abandoned:

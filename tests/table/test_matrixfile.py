@@ -1,5 +1,6 @@
 """Files of sparse matrices, whole and damaged, from Python and from the command line."""
 
+import gzip
 import json
 
 import numpy as np
@@ -65,6 +66,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.arange(3))
     np.savez(tmp_path / "pickled.npz", format=np.array([{}], dtype=object))
     io.mmwrite(tmp_path / "dense.mtx", DENSE)
+    (tmp_path / "line.mtx.gz").write_bytes(gzip.compress(b"1 2 3"))
     (tmp_path / "huge.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n9 9 1\n10 1 1\n")
     for name, fragments in {
         "absent.npz": ["no such file"],
@@ -73,6 +75,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
         "pickled.npz": ["not a sparse matrix of SciPy"],
         "dense.mtx": ["its matrix is dense"],
         "huge.mtx": ["not a Matrix Market file", "mmwrite"],
+        "line.mtx.gz": ["does not begin with %%MatrixMarket"],
     }.items():
         assert_error(tmp_path / name, *fragments)
 

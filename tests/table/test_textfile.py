@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -88,6 +89,34 @@ def test_blank_lines_are_skipped_but_not_for_ever(tmp_path, monkeypatch):
     assert_error(write_file(tmp_path / "c.csv", "a,b\n" + "\n" * 101), "line 102 ends more than 100 blank lines")
     assert_error(write_file(tmp_path / "d.csv", "\n" * 101 + TEXT), "line 101 ends more than 100 blank lines")
     assert as_table(write_file(tmp_path / "e.csv", TEXT + "\n" * 100)).n_rows == 30
+    blanks = (" " * 50 + "\n") * 101
+    assert_error(write_file(tmp_path / "f.csv", blanks + TEXT), "line 101 ends more than 100 blank lines")
+    short = write_file(tmp_path / "g.csv", "a,b\n1,2\n2,1\n" + ",\n" * 101)  # missing cells are no blank lines
+    assert as_table(short).n_rows == 103
+    assert_error(write_file(tmp_path / "h.csv", "  \n" * 40 + TEXT + "1,2\n"), "(line 72)")
+
+
+def test_blanks_before_a_table_take_no_memory(tmp_path):
+    path = write_file(tmp_path / "a.csv.gz", gzip.compress((" " * 1000 + "\n").encode() * 20_000 + TEXT.encode()))
+    tracemalloc.start()
+    try:
+        assert as_table(path).n_rows == 30
+        assert tracemalloc.get_traced_memory()[1] < 5e6  # 20 MB if all lines were kept
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("a" * 2001, "more than 2000 letters"), ("\n" * 101, "more than 100 blanks"), ("a\0" + "a" * 9999, "NUL byte")],
+)
+def test_files_that_are_read_as_a_whole_have_a_limit(tmp_path, monkeypatch, content, message):
+    monkeypatch.setattr("latree.table.textfile._MAX_TEXT", 2000)
+    monkeypatch.setattr("latree.table.textfile._MAX_LINE", 100)
+    monkeypatch.setattr("latree.table.textfile._TEXT_AT_ONCE", 10)
+    assert_error(write_file(tmp_path / "a.fasta", content), message)
+    assert_error(write_file(tmp_path / "a.basket", content), message)
+    assert as_table(write_file(tmp_path / "b.basket", "\n" * 100 + "a b\n" * 20 + "a c\n" * 20)).n_rows == 40
 
 
 def test_lines_without_end_are_refused(tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import IntArray
 from latree._util.parallel import one_blas_thread
+from latree._util.text import plural
 from latree.errors import InputError
 from latree.table.chunks import (
     FAN_IN,
@@ -50,6 +51,8 @@ from latree.table.sources import Encoder, Names, RawBatch, Result, RowSource, Ro
 CONNECT_SECONDS = 10
 # Seconds between two looks at whether there are still workers.
 _POLL_SECONDS = 1
+# What the scheduler and the workers must be able to do.
+_IMPORT = "import latree.table.dask"
 # A task reads row groups of a file until it has this many rows.
 _ROWS_PER_TASK = 2**20
 # Results of chunks that are computed and sent to this process at a time.
@@ -118,6 +121,23 @@ def _gather(client: Client, futures: list[Future]) -> list[Any]:
                 return results
 
 
+def _check_installed(client: Client) -> None:
+    """Raise if the scheduler or a worker cannot import latree: Dask ends workers that are sent what they lack."""
+    # Every Python has the function exec; a function of latree's own would do the harm that this prevents.
+    with _cluster_errors():
+        failed = [error for error in client.run(exec, _IMPORT, on_error="return").values() if error is not None]
+        where = f"{len(failed)} of {plural(len(client.nthreads()), 'worker')}"
+    try:
+        client.run_on_scheduler(exec, _IMPORT)
+    except ImportError as error:
+        failed, where = [error], "the scheduler"
+    if failed:
+        raise InputError(
+            f"latree cannot be imported on {where} of the cluster ({failed[0]}): install the same version on the "
+            "scheduler and on all workers"
+        )
+
+
 def frame_source(frame: Any, client: Client | None) -> "DaskSource":
     """Return a source of the rows of a Dask dataframe."""
     if client is None:
@@ -127,6 +147,7 @@ def frame_source(frame: Any, client: Client | None) -> "DaskSource":
             raise InputError(
                 "a Dask dataframe needs a cluster that keeps its rows: create a dask.distributed.Client first"
             ) from None
+    _check_installed(client)
     where = "the Dask dataframe"
     names = tuple(str(name) for name in frame.columns)
     check_names(list(names), where)
@@ -135,6 +156,7 @@ def frame_source(frame: Any, client: Client | None) -> "DaskSource":
 
 def parquet_source(where: str, paths: Sequence[Path], client: Client) -> "DaskSource":
     """Return a source of the rows of Parquet files that the workers can read under the same names as this process."""
+    _check_installed(client)
     parts = []
     for path in paths:
         groups: list[int] = []

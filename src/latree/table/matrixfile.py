@@ -1,5 +1,6 @@
 """Reading files of sparse matrices: SciPy's .npz and Matrix Market's .mtx."""
 
+import gzip
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,9 @@ from scipy.sparse import load_npz
 from latree._util.files import readable
 from latree.errors import InputError
 from latree.table.sparse import SparseSource, is_sparse, sparse_source
+
+# How a Matrix Market file begins, in small or large letters.
+_BANNER = b"%%matrixmarket"
 
 
 def matrix_source(path: Path, kind: Literal["npz", "mtx"], names: Sequence[str] | None, counts: bool) -> SparseSource:
@@ -27,7 +31,7 @@ def _read(path: Path, kind: Literal["npz", "mtx"]) -> Any:
     try:
         with readable(path), path.open("rb") as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy and SciPy warn about some damaged files before they raise
-            matrix = load_npz(stream) if kind == "npz" else mmread(path)
+            matrix = load_npz(stream) if kind == "npz" else _read_matrix_market(path)
     except InputError:
         raise
     except MemoryError:
@@ -38,3 +42,11 @@ def _read(path: Path, kind: Literal["npz", "mtx"]) -> Any:
     if not is_sparse(matrix):
         raise InputError(f"{path}: its matrix is dense: write it as a sparse one, or as a CSV or Parquet file")
     return matrix
+
+
+def _read_matrix_market(path: Path) -> Any:
+    """Read a Matrix Market file. SciPy would read a first line of any length, so that is looked at before."""
+    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stream:
+        if not stream.read(len(_BANNER)).lower() == _BANNER:
+            raise ValueError("its first line does not begin with %%MatrixMarket")
+    return mmread(path)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class RowNames:
             return texts_of(self.data, rows)
         source = self.data if isinstance(self.data, RowSource) else self.data()
         if not isinstance(source, LocalSource):
-            every: list[str] = source.reduce(self._texts, _joined, [self.column])
+            every: list[str] = source.reduce(partial(_every_text, self.column), _joined, [self.column])
             return [every[row] for row in rows.tolist()]
         found: dict[int, str] = {}
         start = 0
@@ -43,9 +44,11 @@ class RowNames:
             start += len(raw.codes)
         return [found[row] for row in rows.tolist()]
 
-    def _texts(self, batch: RawBatch) -> list[str]:
-        raw = batch.columns[self.column]
-        return texts_of(raw, np.arange(len(raw.codes)))
+
+def _every_text(column: str, batch: RawBatch) -> list[str]:
+    # Not a method: workers of a cluster are sent this function, and the data, with their client, cannot be sent.
+    raw = batch.columns[column]
+    return texts_of(raw, np.arange(len(raw.codes)))
 
 
 def _joined(one: list[str], other: list[str]) -> list[str]:

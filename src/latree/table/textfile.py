@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 # The largest text that is read as a whole; a small gzipped file may hold much more.
 _MAX_TEXT = 2**29
+_TEXT_AT_ONCE = 2**20
 _BAD_GZIP = "not a whole gzip file: copy or download it again"
 # Longer lines, and more blank lines one after the other, are not those of a table: the file would never end.
 _MAX_LINE = 2**24
@@ -122,11 +123,21 @@ def read_lines(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 def text_lines(path: Path) -> list[str]:
     """Return the lines of a text file, plain or gzipped, without their ends; for files that are read as a whole."""
+    parts, size, is_blank = [], 0, True
     with _open(path) as stream:
-        text = stream.read(_MAX_TEXT + 1)
-    if len(text) > _MAX_TEXT:
-        raise InputError(f"{path}: more than {_MAX_TEXT} letters, and such a file is read as a whole: divide it")
-    return re.split(r"\r\n|\r|\n", text)
+        for part in iter(partial(stream.read, _TEXT_AT_ONCE), ""):
+            if "\0" in part:
+                raise InputError(f"{path}: has a NUL byte: it is no text file, or is damaged")
+            parts.append(part)
+            size += len(part)
+            is_blank = is_blank and part.isspace()
+            if is_blank and size > _MAX_LINE:
+                raise InputError(f"{path}: begins with more than {_MAX_LINE} blanks and blank lines: remove them")
+            if size > _MAX_TEXT:
+                raise InputError(
+                    f"{path}: more than {_MAX_TEXT} letters, and such a file is read as a whole: divide it"
+                )
+    return re.split(r"\r\n|\r|\n", "".join(parts))
 
 
 def bad_line(path: Path, line: int, what: str, remedy: str) -> InputError:
@@ -162,13 +173,15 @@ def delimiter_of(path: Path | None) -> str:
 def _reader(path: Path, stream: TextIO) -> tuple[list[str], "_csv.Reader"]:
     """Read the header, and return it with a reader of the rows. Blank lines before the header are skipped."""
     lines = _lines(path, stream)
-    first: list[str] = []
-    while (not first or not first[-1].strip()) and (line := next(lines, None)) is not None:
-        first.append(line)
+    first, n_blank = next(lines, ""), 0
+    while first.isspace():
+        first, n_blank = next(lines, ""), n_blank + 1
     # The delimiter is the candidate that occurs most often in the first line, outside of quotes.
     delimiters = "\t,;" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ",;\t"
-    unquoted = re.sub(r'"[^"]*"', "", first[-1] if first else "")
-    reader = csv.reader(chain(first, lines), delimiter=max(delimiters, key=unquoted.count), strict=True)
+    unquoted = re.sub(r'"[^"]*"', "", first)
+    # Blank lines are passed on without their blanks, so that the reader counts them.
+    beginning = chain(repeat("\n", n_blank), [first])
+    reader = csv.reader(chain(beginning, lines), delimiter=max(delimiters, key=unquoted.count), strict=True)
     header = [name.strip() for name in next(filter(any, reader), [])]
     if not header:
         raise InputError(f"{path}: the file is empty; the first line must name the columns")
@@ -193,7 +206,7 @@ def _lines(path: Path, stream: TextIO) -> Iterator[str]:
             raise InputError(
                 f"{path}: line {number} has more than {_MAX_LINE} characters: it is no table; check where lines end"
             )
-        n_blank = 0 if len(line) > 2 else n_blank + 1
+        n_blank = n_blank + 1 if line.isspace() else 0
         if n_blank > _MAX_BLANK:
             raise InputError(f"{path}: line {number} ends more than {_MAX_BLANK} blank lines: remove them")
         yield line
