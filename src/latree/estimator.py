@@ -20,13 +20,13 @@ from latree._util.frames import backend_of, frame_like, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
-from latree.explain.overview import group_facts
 from latree.explain.scores import Of, Scorer, with_state_numbers
 from latree.export.mixin import ExportMixin
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
-from latree.learn import learn_model
+from latree.learn import learn_model, summary_of
 from latree.learners.methods import find_method
+from latree.model import LatentTreeModel
 from latree.model.impute import How, cell_probabilities, impute_like
 from latree.model.record import Origin
 from latree.settings import Goal, Representatives, Resolve, Settings
@@ -210,25 +210,81 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             reading = stages("Reading the table")
             how_to_read = {name: getattr(self, name) for name in _HOW_TO_READ}
             table = as_table(X, weights=sample_weight, progress=reading, **how_to_read)
-            self._ignores_others = _is_elsewhere(X) or isinstance(X, Table)
-            if self._ignores_others:
+            self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)
+            if self._library is None and not is_annotated(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
-            self._names_in = list(table.names) if self._ignores_others else _names(self._features(X, reset=True))
+            self._names_in = list(self.feature_names_in_) if self._library is None else _names(self._features(X, True))
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
             odd = sentences(table.oddities)
             _warn(odd)  # before the work starts
-            origin = Origin(weights=self._weights, identifier=self.identifier)
+            origin = Origin(
+                weights=self._weights,
+                reading=self._options,
+                columns=tuple(self._names_in),
+                library=self._library,
+                unseen=self.unseen,
+                labels=tuple((labels or {}).items()),
+            )
             learned = learn_model(table, settings, stages, origin, labels=labels)
         _warn(warning for warning in learned.warnings if warning not in odd)
-        self.model_ = learned.model
-        self.tree_: Tree = learned.model.tree
-        self.groups_ = list(learned.model.groups)
-        self.labels_ = group_labels(self.groups_, self._names_in)
-        self.summary_ = learned.summary
-        self.n_iter_ = learned.fit.iterations
-        self._backend = backend_of(X)
+        self._take(learned.model, learned.summary)
         return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator to a JSON file, which :meth:`load` reads.
+
+        The file is a ``model.json``: all commands, such as ``latree transform``, take it, too. It has no rows of the
+        data. A seed that is not a number is not kept.
+
+        Examples
+        --------
+        >>> import tempfile, latree
+        >>> from sklearn.datasets import load_iris
+        >>> data = load_iris(as_frame=True).data
+        >>> model = latree.LatentTree("lcm", n_states=3, random_state=0).fit(data)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/iris.json")
+        ...     again = latree.LatentTree.load(f"{folder}/iris.json")
+        >>> again.transform(data).equals(model.transform(data))
+        True
+        """
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "LatentTree":
+        """Read a fitted estimator: a file of :meth:`save`, or the folder or ``model.json`` of ``latree fit``.
+
+        Everything is there but the rows: groups, scores, imputation, reports, and ``summary_`` without the seconds.
+        """
+        model = LatentTreeModel.load(path)
+        record = model.record
+        if record is None:
+            raise InputError(f"{path}: this model was not fitted by latree: read it with latree.LatentTreeModel.load")
+        kept: dict[str, Any] = {field.name: getattr(record.settings, field.name) for field in fields(Settings)}
+        if record.reading is not None:
+            kept |= record.reading.to_dict() | {"ordered": record.reading.ordered or None}
+        loaded = cls(**kept | {"unseen": record.unseen, "labels": dict(record.labels) or None})
+        loaded._weights, loaded._library = record.weights, record.library
+        loaded._names_in = list(record.columns or model.tree.names)
+        loaded.n_features_in_ = len(loaded._names_in)
+        if record.library != "numpy":
+            loaded.feature_names_in_ = np.array(loaded._names_in, dtype=object)
+        try:
+            loaded._take(model, summary_of(model))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+        return loaded
+
+    def _take(self, model: LatentTreeModel, summary: dict[str, Any]) -> None:
+        """Set what users ask a fitted estimator for."""
+        self.model_ = model
+        self.tree_: Tree = model.tree
+        self.groups_ = list(model.groups)
+        self.labels_ = group_labels(self.groups_, self._names_in)
+        self.summary_ = summary
+        self.n_iter_: int = summary["iterations"]
 
     def rename(self, names: Mapping[str, str]) -> "LatentTree":
         """Rename hidden variables and groups of the fitted model, and return the estimator.
@@ -249,11 +305,8 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         ['size']
         """
         check_is_fitted(self)
-        before, self.model_ = self.groups_, self.model_.rename(names)
-        self.groups_ = list(self.model_.groups)
-        new = {old.name: group.name for old, group in zip(before, self.groups_, strict=True)}
-        reliable = {new[name]: figures for name, figures in self.summary_["reliability"].items()}
-        self.summary_ = {**self.summary_, "groups": group_facts(self.model_), "reliability": reliable}
+        model = self.model_.rename(names)
+        self._take(model, self.summary_ | summary_of(model))
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -529,7 +582,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         if not _is_frame(X):
             return X
         names = _names(X)
-        if reset or not self._ignores_others:
+        if reset or self._library is not None:
             wanted = set(self._options.select(names)) - {self._weights}
         else:
             wanted = set(self.feature_names_in_)
@@ -537,6 +590,11 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         if wanted.issuperset(names):
             return X
         return frame.select(name for name in frame.columns if str(name) in wanted).to_native()
+
+    @property
+    def _backend(self) -> str | None:
+        """The library of frames that the model was fitted to; None if it was something else."""
+        return None if self._library == "numpy" else self._library
 
     @property
     def _options(self) -> Options:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.text import plural
+from latree.errors import InputError
 from latree.explain import (
     RedundantPair,
     Worth,
@@ -24,6 +25,7 @@ from latree.explain import (
     with_groups,
 )
 from latree.explain.overview import group_facts, group_lines
+from latree.explain.scores import scored_groups
 from latree.explain.stability import RESAMPLES
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
@@ -99,49 +101,70 @@ class Learned:
             tried=self.choice.tried if self.choice else (),
             counts=tuple(self.structure.facts.items()),
             warnings=self.warnings,
+            reliability=tuple((one.reliability, one.alpha) for one in reliability(self.fit.model, self.table)),
+            redundant=tuple((*pair.columns, pair.strength) for pair in self.redundant),
+            left_out=tuple((one.column, one.what) for one in self.table.findings if one.action == "left out"),
             worth=self.worth,
         )
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The facts as plain data, for people and for JSON."""
-        table, model, log_likelihood = self.table, self.fit.model, self.log_likelihood
-        return {
-            "latree": __version__,
-            "method": self.settings.method,
-            "goal": self.settings.goal,
-            "n_rows": table.n_rows,
-            "n_columns": table.n_columns,
-            "n_hidden": model.tree.n_hidden,
-            "n_groups": sum(group.level == "main" for group in model.groups),
-            "groups": group_facts(model),
-            "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
-            "smoothing": self.smoothing,
-            "n_parameters": model.n_parameters,
-            "worth": self.worth.to_dict(self.settings.goal) if self.worth else None,
-            "log_likelihood": log_likelihood,
-            "aic": aic(log_likelihood, model.n_parameters),
-            "bic": bic(log_likelihood, model.n_parameters, table.total_weight),
-            "support": _support(model.tree),
-            "reliability": {
-                one.name: {"reliability": one.reliability, "alpha": one.alpha} for one in reliability(self.model, table)
-            },
-            "redundant_columns": [pair._asdict() for pair in self.redundant],
-            "iterations": self.fit.iterations,
-            "converged": self.fit.monitor.converged,
-            **self.structure.facts,
-            "missing_cells": int(table.n_missing.sum()),
-            "left_out": {one.column: one.what for one in table.findings if one.action == "left out"},
-            "binned_columns": sum(column.cuts is not None for column in table.columns),
-            "settings": self.settings.to_dict(),
-            "seconds": round(self.seconds, 3),
-            "warnings": list(self.warnings),
-        }
+        facts = summary_of(self.model)
+        warnings = facts.pop("warnings")
+        # The record of the model has no seconds: the same fit gives the same file.
+        return facts | {"seconds": round(self.seconds, 3), "warnings": warnings}
 
     def report(self) -> str:
         """Return the finding as text: the groups, the tree, and the facts."""
         parts = [group_lines(self.model), self.model.draw().splitlines(), summary_lines(self.summary)]
         return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def summary_of(model: LatentTreeModel) -> dict[str, Any]:
+    """Return the facts of a fit that a model remembers, as plain data; none if it has no record."""
+    record = model.record
+    if record is None:
+        return {}
+    scored = scored_groups(model)
+    if len(record.reliability) != len(scored):
+        raise InputError(f"the fit's reliability has {len(record.reliability)} pairs for {len(scored)} scores")
+    log_likelihood = -inf if record.log_likelihood is None else record.log_likelihood
+    group_of = {column: group.name for group in model.groups if group.level == "main" for column in group.columns}
+    return {
+        "latree": record.latree,
+        "method": record.settings.method,
+        "goal": record.settings.goal,
+        "n_rows": record.n_rows,
+        "n_columns": len(model.columns),
+        "n_hidden": model.tree.n_hidden,
+        "n_groups": sum(group.level == "main" for group in model.groups),
+        "groups": group_facts(model),
+        "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
+        "smoothing": record.smoothing,
+        "n_parameters": model.n_parameters,
+        "worth": record.worth.to_dict(record.settings.goal) if record.worth else None,
+        "log_likelihood": log_likelihood,
+        "aic": aic(log_likelihood, model.n_parameters),
+        "bic": bic(log_likelihood, model.n_parameters, record.total_weight),
+        "support": _support(model.tree),
+        "reliability": {
+            group.name: {"reliability": share, "alpha": alpha}
+            for group, (share, alpha) in zip(scored, record.reliability, strict=True)
+        },
+        "redundant_columns": [
+            {"columns": (one, other), "group": group_of.get(one, ""), "strength": strength}
+            for one, other, strength in record.redundant
+        ],
+        "iterations": max(len(record.history) - 1, 0),
+        "converged": record.converged,
+        **dict(record.counts),
+        "missing_cells": sum(record.n_missing),
+        "left_out": dict(record.left_out),
+        "binned_columns": sum(column.cuts is not None for column in model.columns),
+        "settings": record.settings.to_dict(),
+        "warnings": list(record.warnings),
+    }
 
 
 def summary_lines(facts: Mapping[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
+from latree.table.reading import Options
 from latree.table.textfile import write_lines
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -80,7 +81,7 @@ def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "reading", "settings"),
     [
-        ("--drop c --drop b", {"drop": ["b", "c"]}, {}),
+        ("--drop c --drop b", {"drop": ["c", "b"]}, {}),
         ("--weights w", {"weights": "w"}, {}),
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
         ("--bins 3", {"bins": 3}, {}),
@@ -106,7 +107,8 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     command = LatentTreeModel.load("run/model.json").record.command
     told = re.sub(" --(states|smoothing) auto", "", f" {options}")
     assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
-    origin = Origin("more.csv", command, reading.get("weights"))
+    columns = Options.checked(**{key: value for key, value in reading.items() if key != "weights"})
+    origin = Origin("more.csv", command, reading.get("weights"), columns)
     for name, read, told in (("same", reading, settings), ("other", {}, {})):
         data = latree.as_table("more.csv", **read)
         with as_in_shell():  # warnings are spelled like this, too

@@ -59,6 +59,13 @@ WRONG = {
     "counts": [["exchanges", 1.5]],
     "warnings": "none",
     "worth": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, "0.2", 0.1]]],
+    "reliability": [[0.5]],
+    "redundant": [["a", "b", "much"]],
+    "left_out": [["a", 1]],
+    "reading": {"bins": 10},
+    "columns": "abc",
+    "library": 1,
+    "labels": [["a"]],
     "version": 2,
     "command": "\ud800",
 }
@@ -74,6 +81,7 @@ IMPOSSIBLE = {
     "tried   ": [[1, 1, 0.1, 1.0]],
     "worth": ["latent tree", 300, 1.0, -0.1, []],
     "worth ": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, 0.2, -0.1]]],
+    "unseen": "ignored",
     "unknown field": 1,
 }
 

@@ -75,12 +75,10 @@ class ModelPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path of the file."""
+        from latree.model.file import model_path
+
         path: Any = super().convert(value, param, ctx)
-        if not path.is_dir():
-            return path
-        if not (path / "model.json").is_file():
-            raise InputError(f"{path}: is a folder without a model.json; give a model.json or the folder of a fit")
-        return path / "model.json"
+        return model_path(path)
 
 
 model_file = ModelPath()

@@ -130,17 +130,20 @@ def fit(
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
     from latree.table.readers import dask_module
+    from latree.table.reading import Options
 
     how_to_read = reading.arguments(data, options)
     labels_file = options.pop("labels")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
-    origin = Origin(name, common.command_line(name), how_to_read["weights"], how_to_read["identifier"])
+    read = {key: how_to_read[key] for key in reading.OF_COLUMNS if key in how_to_read}
+    origin = Origin(name, common.command_line(name), how_to_read["weights"], Options.checked(**read))
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **how_to_read)
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
+        origin = origin._replace(labels=tuple((labels or {}).items()))
         learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, tell=not quiet)
     _print_run(learned, out, as_json, quiet)
 

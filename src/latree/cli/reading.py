@@ -66,8 +66,9 @@ _OPTIONS = (
     ),
     click.option("--strict", is_flag=True, help="Refuse columns that say nothing, which are left out otherwise."),
 )
-# The names of the options as arguments of Python.
-_NAMES = ("bins", "missing", "missing_also", "drop", "keep", "identifier", "ordered", "weights", "strict")
+# The names of the options as arguments of Python: how columns are chosen and read, and others.
+OF_COLUMNS = ("bins", "missing", "missing_also", "drop", "keep", "identifier", "ordered")
+_NAMES = (*OF_COLUMNS, "weights", "strict")
 _NAMES_OF_FORMATS = ("format", "names", "counts")
 
 

@@ -23,7 +23,8 @@ _ROWS = 5
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file with a header whose first two columns are the name of a column and its label, for colours.",
+    help="CSV file with a header whose first two columns are the name of a column and its label, for colours; by "
+    "default those of the fit.",
 )
 @click.option("--test", type=common.file, help="File with other rows, on which the model is scored.")
 @click.option(
@@ -54,7 +55,10 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     loaded = common.load_model(model)
     weights = options["weights"] or (loaded.record.weights if loaded.record else None)
     identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
-    labels = read_labels(options["labels"], loaded.tree.names) if options["labels"] else None
+    if options["labels"]:
+        labels = read_labels(options["labels"], loaded.tree.names)
+    else:
+        labels = dict(loaded.record.labels) if loaded.record else {}
     with progress_bars(True) as stages:
         reading = stages("Reading the table")
         how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
@@ -62,7 +66,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         test = _read_rows(loaded, options["test"], **how)
         writing = stages("Writing the report", at_most=True)
         rows = _ROWS if options["rows"] is None else options["rows"]
-        html = report_html(loaded, table, test=test, labels=labels, rows=rows, progress=writing)
+        html = report_html(loaded, table, test=test, labels=labels or None, rows=rows, progress=writing)
     write_report(out, html)
     click.echo(f"Written to {out}")
 

@@ -119,6 +119,15 @@ def parts_from_dict(plain: Any) -> Parts:
     )
 
 
+def model_path(path: Path) -> Path:
+    """Return the path of a model's file: the file itself, or the model.json in the folder of a fit."""
+    if not path.is_dir():
+        return path
+    if not (path / "model.json").is_file():
+        raise InputError(f"{path}: is a folder without a model.json; give a model.json or the folder of a fit")
+    return path / "model.json"
+
+
 def write_json(path: Path, plain: Any) -> None:
     """Write plain data to a JSON file, whole or not at all."""
     write_text(path, to_json(plain))

@@ -14,7 +14,7 @@ from latree.errors import InputError
 from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
 from latree.inference.patterns import plan_messages
 from latree.model.distribution import TreeDistribution
-from latree.model.file import Parts, parts_from_dict, parts_to_dict, read_json, write_json
+from latree.model.file import Parts, model_path, parts_from_dict, parts_to_dict, read_json, write_json
 from latree.model.group import Group, check_groups
 from latree.model.impute import How, StateHow, cell_probabilities, impute_like
 from latree.model.names import check_names, find_node, renamed
@@ -421,8 +421,11 @@ class LatentTreeModel(TreeDistribution):
 
     @classmethod
     def load(cls, path: str | Path) -> "LatentTreeModel":
-        """Read a model from a JSON file that :meth:`save` wrote. Anything wrong with it raises InputError."""
-        plain = read_json(Path(path))
+        """Read a model from a file that :meth:`save` or ``latree fit`` wrote, or from the folder of a fit.
+
+        Anything wrong with it raises InputError.
+        """
+        plain = read_json(model_path(Path(path)))
         try:
             return cls(*parts_from_dict(plain))
         except InputError as error:

@@ -1,13 +1,15 @@
 """How a model came about: what a fit remembers for those who read its report later."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from latree._util.plain import check_fields
 from latree.errors import InputError
 from latree.model.worth import SimplerGain, Worth
 from latree.settings import Settings
 from latree.table.columns import is_number, is_text
+from latree.table.encode import Unseen
+from latree.table.reading import Options
 
 VERSION = 1
 
@@ -31,7 +33,11 @@ class Origin(NamedTuple):
     source: str | None = None  # what the data are called
     command: str | None = None  # that asked for the fit
     weights: str | None = None  # the column that held the rows' weights
-    identifier: str | None = None  # the column that names the rows
+    reading: Options | None = None  # how columns were chosen and read
+    columns: tuple[str, ...] = ()  # the columns of the data, also those that say nothing; none if that does not matter
+    library: str | None = None  # the library of the data frame, or "numpy" for an array; None for files and others
+    unseen: Unseen = "error"  # what to do with categories that were not there
+    labels: tuple[tuple[str, str], ...] = ()  # the user's labels of columns
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,8 @@ class Record:
         Name of the data, and the command that fitted them.
     weights : str or None
         The column that held the rows' weights.
-    identifier : str or None
-        The column that names the rows.
+    reading, columns, library, unseen, labels
+        How the data were read, and what they were, as in :class:`Origin`.
     settings : Settings
     n_rows : int
     total_weight : float
@@ -65,6 +71,12 @@ class Record:
     counts : tuple of (str, int)
         Such as the number of quartet tests.
     warnings : tuple of str
+    reliability : tuple of (float or None, float or None)
+        The reliability and Cronbach's alpha of each score, on these rows.
+    redundant : tuple of (str, str, float)
+        Pairs of columns that say the same thing, and how strongly.
+    left_out : tuple of (str, str)
+        Columns that say nothing, and why.
     worth : Worth or None
         The cross-validated gain beside simpler models; None if it was not measured.
     """
@@ -73,7 +85,11 @@ class Record:
     source: str | None
     command: str | None
     weights: str | None
-    identifier: str | None
+    reading: Options | None
+    columns: tuple[str, ...]
+    library: str | None
+    unseen: str
+    labels: tuple[tuple[str, str], ...]
     settings: Settings
     n_rows: int
     total_weight: float
@@ -85,7 +101,15 @@ class Record:
     tried: tuple[Attempt, ...]
     counts: tuple[tuple[str, int], ...]
     warnings: tuple[str, ...]
+    reliability: tuple[tuple[float | None, float | None], ...]
+    redundant: tuple[tuple[str, str, float], ...]
+    left_out: tuple[tuple[str, str], ...]
     worth: Worth | None = None
+
+    @property
+    def identifier(self) -> str | None:
+        """The column that names the rows."""
+        return self.reading.identifier if self.reading else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data for JSON."""
@@ -112,6 +136,9 @@ class Record:
             value = plain.get(name)
             if kinds[name] is Settings:
                 values[name] = Settings.from_dict(value)
+                continue
+            if name == "reading":
+                values[name] = None if value is None else Options.from_dict(value)
                 continue
             if not _fits(value, kinds[name]):
                 raise InputError(f"the fit's {name} make no sense: {value!r:.60}")
@@ -150,6 +177,8 @@ class Record:
             for number in numbers:
                 if number < 0:
                     raise InputError(f"the fit's {name} have a negative number, {number!r:.60}")
+        if self.unseen not in get_args(Unseen):
+            raise InputError(f"the fit's unseen is none of {', '.join(get_args(Unseen))}: {self.unseen!r:.60}")
         if any(not 1 <= attempt.fewest <= attempt.most for attempt in tried):
             raise InputError("the fit's tried have numbers of states that are not from 1 on and in order")
 

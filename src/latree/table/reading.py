@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from latree._util.progress import Progress, no_progress
 from latree._util.text import did_you_mean
 from latree.errors import InputError
-from latree.table.columns import DEFAULT_MISSING, Column, are_counted
+from latree.table.columns import DEFAULT_MISSING, Column, are_counted, is_text
 from latree.table.discretize import LearnedColumn, learn_columns
 from latree.table.encode import Unseen
 from latree.table.findings import Finding, advice, findings_of
@@ -163,13 +163,13 @@ class Options:
     @classmethod
     def checked(
         cls,
-        bins: int,
-        missing: Collection[Any],
-        missing_also: Collection[Any],
-        drop: Collection[str],
-        keep: Collection[str] | None,
-        identifier: str | None,
-        ordered: Mapping[str, Sequence[Any]] | None,
+        bins: int = DEFAULT_BINS,
+        missing: Collection[Any] = DEFAULT_MISSING,
+        missing_also: Collection[Any] = (),
+        drop: Collection[str] = (),
+        keep: Collection[str] | None = None,
+        identifier: str | None = None,
+        ordered: Mapping[str, Sequence[Any]] | None = None,
     ) -> "Options":
         """Check the arguments as far as that is possible without the data."""
         if not isinstance(bins, int | np.integer):
@@ -190,6 +190,28 @@ class Options:
         return cls(
             int(bins), tuple(marks), _several(drop), None if keep is None else _several(keep), identifier, orders
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain data for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> "Options":
+        """Read options from plain data, trusting none of it."""
+        names = [field.name for field in fields(cls)]
+        if not isinstance(plain, dict) or sorted(plain) != sorted(names):
+            raise InputError(f"the reading of the data is not an object with the names {', '.join(names)}")
+        orders, keep, identifier = plain["ordered"], plain["keep"], plain["identifier"]
+        lists = [plain["missing"], plain["drop"], *([] if keep is None else [keep])]
+        lists += orders.values() if isinstance(orders, dict) else [orders]
+        if (
+            type(plain["bins"]) is not int
+            or not all(isinstance(texts, list) and all(map(is_text, texts)) for texts in lists)
+            or not (identifier is None or is_text(identifier))
+            or not all(map(is_text, orders))
+        ):
+            raise InputError(f"the reading of the data makes no sense: {plain!r:.60}")
+        return cls.checked(**plain, missing_also=())
 
     def wanted(self, source: RowSource) -> list[str]:
         """Return the names of the columns to learn from; raise if a name is not one of the data."""
