@@ -91,9 +91,8 @@ def test_a_random_start_that_is_stuck_is_left_for_the_outline_of_the_model(monke
             return fit
 
         monkeypatch.setattr("latree.explain.worth.fit_model", fake)
-        refit = _Refits(model, 0.1)
-        for _ in range(3):
-            refit(table)
+        monkeypatch.setattr("latree._util.forks.n_threads", lambda: 1)  # a copy of the process would not tell
+        measure_worth(model, table)
         monkeypatch.undo()
         return fits
 
@@ -232,7 +231,7 @@ def test_smoothing_is_that_of_the_models_own_fit():
 def test_progress_counts_the_folds():
     model, seen = tree_model(), []
     measure_worth(model, model.sample(60, random_state=0), progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert seen == [(0, 3), (1, 3), (3, 3)]  # the later ones are fitted at the same time
 
 
 def test_chow_liu_trees_keep_the_edges_of_all_rows_as_the_model_does():

@@ -28,7 +28,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Work that takes less than this, in seconds, judged by its last item, is done without copies.
-_WORTH_A_COPY = 0.03
+_WORTH_A_COPY = 0.1
 
 # A copy that has not shown, in seconds after all work was taken, that it can compute is given up.
 _PATIENCE = 5.0
@@ -39,7 +39,7 @@ _PARTS = 1024  # numbers that fit into the smallest such pipe
 
 
 def map_forked(
-    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object] = ()
+    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object] = (), *, are_long: bool = False
 ) -> list[Result]:
     """Apply a function to every item on all cores and return the results in the items' order.
 
@@ -53,19 +53,19 @@ def map_forked(
         Those that take longest come first.
     shared : iterable of object
         Objects that results may refer to: from a copy, only references to them are sent.
+    are_long : bool
+        Whether a few items are known to be worth a copy; else the time of the last one decides.
     """
-    if not items:
-        return []
-    *others, last = items
-    started = time.perf_counter()
-    last_result = function(last)
-    expected = (time.perf_counter() - started) * len(others)
-    n_copies = min(n_threads(), len(others)) - 1 if sys.platform == "linux" else 0
+    waiting, results = list(items), list[Result]()
+    if waiting and not are_long:
+        started = time.perf_counter()
+        results = [function(waiting.pop())]
+        are_long = (time.perf_counter() - started) * len(waiting) > _WORTH_A_COPY
+    n_copies = min(n_threads(), len(waiting)) - 1 if sys.platform == "linux" else 0
     found: dict[int, Result] = {}
-    if n_copies > 0 and expected > _WORTH_A_COPY:
-        found = _Work(function, others, {id(one): one for one in shared}).done(n_copies)
-    results = [found[number] if number in found else function(item) for number, item in enumerate(others)]
-    return [*results, last_result]
+    if n_copies > 0 and are_long:
+        found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
+    return [found[number] if number in found else function(item) for number, item in enumerate(waiting)] + results
 
 
 class _Work(Generic[Item, Result]):

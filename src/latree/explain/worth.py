@@ -5,13 +5,16 @@ numbers of states stay those of the model, which were found on all rows: the who
 again for each fold. The Chow-Liu tree has the same advantage, so that the comparison is fair (docs/worth.md).
 """
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
+from latree._util.forks import map_forked
 from latree._util.progress import Progress, no_progress
 from latree.explain.simpler_models import chow_liu_tree, fit_simpler_models
 from latree.inference.em import DEFAULT_SMOOTHING
@@ -41,6 +44,8 @@ _START_WEIGHT = 0.4
 _MIN_STUCK = 30.0
 
 _SEED = 0
+
+_OWN = "own"  # the model among simpler ones
 
 
 def measure_worth(
@@ -87,20 +92,22 @@ def measure_worth(
     if rows.n_rows < MIN_ROWS:
         return None
     parts = _folds(rows, rng)
-    refit, own_scores = _Refits(model, smoothing), list[FloatArray]()
-    simpler_scores: dict[str, list[FloatArray]] = {}
-    tree = chow_liu_tree(rows)
-    n_classes: int | None = None  # the number that minimises BIC in the first fold
-    for number, part in enumerate(parts):
-        progress(number, len(parts))
-        own_scores.append(refit(part.fitted).log_likelihood_rows(part.judged))
-        for simpler in fit_simpler_models(part.fitted, tree, n_classes):
-            simpler_scores.setdefault(simpler.method, []).append(simpler.model.log_likelihood_rows(part.judged))
-            n_classes = simpler.n_classes or n_classes
+    refits, simpler = _Refits(model, smoothing), partial(_simpler_models, chow_liu_tree(rows))
+    # The first fold decides where EM starts, and how many classes there are.
+    progress(0, len(parts))
+    tries = [partial(refits, start, parts[0]) for start in refits.starts]
+    *tried, beside = _on_all_cores([*tries, partial(simpler, None, parts[0])])
+    chosen = refits.chosen([one.objective for one in tried])
+    progress(1, len(parts))
+    fits = [partial(refits, refits.starts[chosen]), partial(simpler, beside.n_classes or None)]
+    later = _on_all_cores([partial(fit, part) for fit in fits for part in parts[1:]])
     progress(len(parts), len(parts))
+    found = [tried[chosen], beside, *later]
     weights = np.concatenate([part.judged.map(_weights) for part in parts])
-    scores = {method: np.concatenate(found) for method, found in simpler_scores.items()}
-    own, independent = np.concatenate(own_scores), scores.pop("independent")
+    own, independent, *others = (
+        np.concatenate([one.rows[method] for one in found if method in one.rows]) for method in (_OWN, *beside.rows)
+    )
+    methods = list(beside.rows)[1:]
     return Worth(
         _kind(model.tree),
         len(own),
@@ -108,17 +115,25 @@ def measure_worth(
         tuple(
             SimplerGain(
                 method,
-                n_classes if method == "lcm" and n_classes else 0,
-                *_mean(found - independent, weights),
-                *_mean(own - found, weights),
+                beside.n_classes if method == "lcm" else 0,
+                *_mean(scores - independent, weights),
+                *_mean(own - scores, weights),
             )
-            for method, found in scores.items()
+            for method, scores in zip(methods, others, strict=True)
         ),
     )
 
 
+class _Scored(NamedTuple):
+    """What models that were fitted to some rows say about others."""
+
+    rows: dict[str, FloatArray]  # log-likelihoods, for each model
+    objective: float = 0.0  # what EM reached
+    n_classes: int = 0
+
+
 class _Refits:
-    """Fits a model's probabilities again to the rows outside a fold, for one fold after the other.
+    """Fits a model's probabilities again to the rows outside a fold, and scores the rows of the fold.
 
     EM that starts from the model knows the held-out rows: states of a model with too many of them stay where the
     held-out rows put them. So EM starts at random. If it is stuck there in the first fold, that is, if it gets clearly
@@ -136,17 +151,28 @@ class _Refits:
         # Without hidden variables there is one optimum, and EM finds it from any start.
         self.starts = [None, LatentTreeModel(model.tree, model.columns, outline)] if self.n_states else [None]
 
-    def __call__(self, fitted: Table) -> LatentTreeModel:
-        """Return the model with probabilities that are fitted to these rows."""
-        fits = [
-            fit_model(fitted, self.tree, self.n_states, smoothing=self.smoothing, start=start, random_state=_SEED)
-            for start in self.starts
-        ]
-        chosen = 0
-        if len(fits) > 1 and fits[1].objective - fits[0].objective > _MIN_STUCK:
-            chosen = 1
-        self.starts = [self.starts[chosen]]
-        return fits[chosen].model
+    def __call__(self, start: LatentTreeModel | None, part: Part) -> _Scored:
+        """Return the scores of the rows of a fold, with EM from this start."""
+        fit = fit_model(
+            part.fitted, self.tree, self.n_states, smoothing=self.smoothing, start=start, random_state=_SEED
+        )
+        return _Scored({_OWN: fit.model.log_likelihood_rows(part.judged)}, fit.objective)
+
+    @staticmethod
+    def chosen(objectives: Sequence[float]) -> int:
+        """Return the number of the start that the first fold asks for, given what EM reached from each."""
+        return int(objectives[-1] - objectives[0] > _MIN_STUCK)
+
+
+def _simpler_models(tree: Tree, n_classes: int | None, part: Part) -> _Scored:
+    """Return the scores of the rows of a fold under simpler models, independent columns first."""
+    found = list(fit_simpler_models(part.fitted, tree, n_classes))
+    rows = {simpler.method: simpler.model.log_likelihood_rows(part.judged) for simpler in found}
+    return _Scored(rows, n_classes=found[-1].n_classes)
+
+
+def _on_all_cores(tasks: Sequence[Callable[[], _Scored]]) -> list[_Scored]:
+    return map_forked(lambda task: task(), tasks, are_long=True)
 
 
 def _sample(table: Table, rng: np.random.Generator) -> Table:
