@@ -231,7 +231,7 @@ def wheel(tmp_path_factory):
 
 def test_the_wheel_is_small(wheel):
     """It installs in a moment; large files belong elsewhere."""
-    assert wheel.stat().st_size < 600_000
+    assert wheel.stat().st_size < 650_000
     with zipfile.ZipFile(wheel) as archive:
         large = {info.filename for info in archive.infolist() if info.file_size > 40_000}
     assert not large
