@@ -44,9 +44,9 @@ except KeyboardInterrupt:  # imports take a second
 @click.version_option(__version__, prog_name="latree")
 @click.pass_context
 def commands(context: click.Context) -> None:
-    """Find the hidden tree behind a table of discrete variables.
+    """Find the hidden variables behind a table: which columns belong together, and where each row stands.
 
-    Start with `latree demo`, or with `latree fit data.csv --out run`.
+    Start with `latree demo`, or with `latree check data.csv` and `latree fit data.csv --out run`.
     """
     context.with_resource(as_in_shell())
     if context.invoked_subcommand is None:

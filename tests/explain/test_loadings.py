@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.models import grouped_model, model_on, naive_joint, small_models
+from latree import LatentTree
 from latree.errors import InputError
 from latree.explain import find_groups, loadings, order_states, profiles
 from latree.explain.loadings import loading_matrix
@@ -166,7 +169,7 @@ def test_means_are_those_of_values_that_are_numbers():
     of_low = frame[frame["state"] == 0].drop_duplicates("column").set_index("column")["mean"]
     assert np.isnan(of_low["colour"])
     assert of_low[["level", "answer", "size", "member"]].tolist() == [1.25, 2, 2, 0.25]
-    assert frame["value"].tolist()[:8] == ["blue", "red", "low", "high", "1", "5", "<= 2", "> 2"]
+    assert frame["value"].tolist()[:8] == ["blue", "red", "low", "high", 1, 5, "<= 2", "> 2"]
 
 
 def test_columns_have_the_profile_of_their_own_hidden_variable():
@@ -186,3 +189,20 @@ def test_a_column_without_a_group_has_that_of_the_closest_hidden_variable():
 def test_profiles_of_a_column_are_refused():
     with pytest.raises(InputError, match="'a' is a column"):
         profiles(MODELS[0], "a")
+
+
+def test_values_of_profiles_are_those_of_the_data():
+    data = pd.DataFrame({"a": [1, 2, 3] * 20, "b": [1, 2, 2] * 20, "c": [2, 1, 1] * 20})
+    model = LatentTree("lcm", n_states=2, random_state=0)
+    numbers = model.fit(data).profiles()
+    assert numbers.value.dtype.kind == "i"
+    assert set(numbers.query("column == 'a'").value) == {1, 2, 3}
+    mixed = data.assign(d=["x", "y", "y"] * 20, e=np.linspace(0, 1, 60), f=[True, False, False] * 20)
+    found = model.fit(mixed).profiles()
+    assert set(found.query("column == 'a'").value) == {1, 2, 3}
+    assert set(found.query("column == 'd'").value) == {"x", "y"}
+    assert set(found.query("column == 'e'").value) == set(model.model_.columns[4].categories)
+    assert set(found.query("column == 'f'").value) == {True, False}
+    texts = model.fit(pl.from_pandas(mixed)).profiles()
+    assert texts["value"].dtype == pl.String
+    assert model.fit(pl.from_pandas(data)).profiles()["value"].dtype == pl.Int64

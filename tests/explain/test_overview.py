@@ -208,3 +208,39 @@ def test_descriptions_are_one_more_column():
     assert {row[0]: row[-1] for row in table[1:]} == {
         column.name: "The first question" if column.name == first.name else "" for column in model.columns
     }
+
+
+def test_columns_with_descriptions_have_lines_of_their_own():
+    model = with_stability(scales("a", "bcd", reversed_columns=("bcd1",)), (1.0, 1.0, 0.2))
+    texts = {"a0": "I  like\nparties", "a2": "I talk a lot. " * 9, "bcd1": "I worry"}
+    model = replace(model, columns=tuple(replace(c, description=texts.get(c.name, "")) for c in model.columns))
+    assert group_lines(model) == [
+        "2 groups in 6 columns",
+        "",
+        "a   stability 73 %",
+        "    a0      I like parties",
+        "    a1",
+        "    a2 (?)  I talk a lot. I talk a lot. I talk a lot. I talk a lot. I talk a…",
+        "bcd",
+        "    bcd0",
+        "    bcd1 (−)  I worry",
+        "    bcd2",
+        "",
+        "(−) falls when its group rises",
+        "(?) in this group in fewer than half of the resampled tables",
+    ]
+
+
+@pytest.mark.parametrize(("d", "last"), [(20, "x9"), (21, "and 1 more")])
+def test_twenty_columns_with_descriptions_are_shown(d, last):
+    model = with_groups(copying_model(star(d), lambda *_: 0.6))
+    model = replace(model, columns=tuple(replace(c, description="text") for c in model.columns))
+    assert group_lines(model)[-1].split("  ")[-2 if d == 20 else -1].strip() == last
+
+
+def test_unsure_columns_that_are_not_shown_are_counted():
+    model = with_groups(copying_model(star(400), lambda *_: 0.6))
+    share = [0.2 if name in ("x0", "x399") else 1.0 for name in model.groups[0].columns]
+    group = replace(model.groups[0], column_stability=tuple(share), stability=0.996)
+    *_, last, _, _ = group_lines(replace(model, groups=(group,)))
+    assert last.endswith(" more (1 with (?))")

@@ -83,8 +83,8 @@ def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_t
 
 
 INSTEAD = (
-    "have no direction: use the states instead. If the values have an order, code them as 1, 2, 3, or make the columns "
-    "ordered Categoricals in Python."
+    "have no direction: use the states instead. If the values have an order, code them as 1, 2, 3, or give it with "
+    "ordered."
 )
 
 
@@ -230,3 +230,14 @@ def test_every_warning_fits_into_the_report_with_long_names():
     found = warnings_about(table_of(model, codes), fit_of(model, False), "explain")
     assert len(found) == 4
     assert max(map(len, found)) <= 500
+
+
+@pytest.mark.parametrize(
+    ("letters", "said"), [("ACGT", False), ("ACGU", False), ("ABCD", True), ("ACDEFGHI", False), ("ACDEFGH", True)]
+)
+def test_nobody_expects_an_order_of_aligned_sequences(letters, said):
+    tree = Tree(["x0", "x1", "x2"], [(0, 3), (1, 3), (2, 3)])
+    model = with_groups(copying_model(tree, lambda *_: 0.7, [len(letters)] * 4))
+    columns = tuple(Column(name, "text", tuple(letters)) for name in tree.names)
+    changed = replace(model, columns=columns)
+    assert bool(scores_without_direction(changed, changed.groups)) == said

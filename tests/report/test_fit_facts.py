@@ -9,6 +9,7 @@ from latree.explain import measure_worth
 from latree.report.facts import report_facts
 from latree.report.fit_facts import python_lines
 from latree.settings import Settings
+from latree.table.reading import Options
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +70,12 @@ def test_python_lines_have_the_settings_that_were_chosen():
     settings = Settings(method="nj", goal="predict", n_states=3, random_state=0)
     assert "LatentTree(method='nj', goal='predict', n_states=3, random_state=0).fit(df)" in python_lines(settings)
     compile(python_lines(settings), "lines", "exec")
+
+
+def test_lines_of_python_say_how_the_data_were_read():
+    reading = Options.checked(drop=["day"], identifier="person", missing_also=[-99], ordered={"a": ["low", "high"]})
+    line = python_lines(Settings(random_state=0), reading).splitlines()[3]
+    made = eval(line.removeprefix("model = ").removesuffix(".fit(df)"), {"latree": latree})
+    assert made._options == reading
+    assert "bins" not in line
+    assert python_lines(Settings(), Options.checked()).splitlines()[3] == "model = latree.LatentTree().fit(df)"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+import narwhals as nw
 import numpy as np
 
 from latree._util.arrays import FloatArray
@@ -98,7 +99,8 @@ def profiles(model: LatentTreeModel, hidden: str | Sequence[str] | None = None, 
         - ``hidden``, ``state``, ``state_name``, ``share``: the hidden variable, the number of the state, a name for it
           such as low or high, and its probability.
         - ``column``, ``value``, ``probability``: the probability of the column's value in this state. Values are
-          texts, bins have their labels.
+          numbers, booleans or texts as in the data, and bins have their labels; all are texts if they differ in kind
+          and the library of the frame cannot mix them, as polars and pyarrow cannot.
         - ``mean``: the expected value of the column in this state, the same in all rows of the column and the state.
           Bins count as the medians of their values, False and True as 0 and 1, ordered categories as 1, 2, ...; NaN
           for columns without an order.
@@ -116,7 +118,21 @@ def profiles(model: LatentTreeModel, hidden: str | Sequence[str] | None = None, 
     2     H1      0        low   0.42      b     0         0.83  0.17
     3     H1      0        low   0.42      b     1         0.17  0.17
     """
-    return make_frame(profile_columns(model, hidden), backend)
+    found = profile_columns(model, hidden)
+    labels = found["value"]
+    values_of = {column.name: _values(column) for column in model.columns}
+    found["value"] = [values_of[name][label] for name, label in zip(found["column"], labels, strict=True)]
+    made = make_frame({"value": labels[:0]}, backend)
+    if len({type(value) for value in found["value"]}) > 1 and not nw.dependencies.is_pandas_like_dataframe(made):
+        found["value"] = labels
+    return make_frame(found, backend)
+
+
+def _values(column: Column) -> dict[str, Any]:
+    """Return the values of a column by their labels; labels themselves for bins."""
+    if column.cuts is not None:
+        return {label: label for label in column.categories}
+    return {label: column.decode(state) for state, label in enumerate(column.categories)}
 
 
 def profile_columns(model: LatentTreeModel, hidden: str | Sequence[str] | None = None) -> dict[str, list[Any]]:

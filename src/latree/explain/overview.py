@@ -17,7 +17,9 @@ _INDENT = 4
 _GAP = 3
 # Names of columns are cut to this length.
 _MAX_COLUMN = 40
-# The number of lines of a group's columns, and the number of groups, that are shown.
+# The number of a group's columns that are shown if they have descriptions, the number of lines of its columns if not,
+# and the number of groups.
+_MAX_DESCRIBED = 20
 _MAX_LINES = 3
 _MAX_GROUPS = 40
 # The decimals of loadings and stability.
@@ -111,16 +113,24 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     """Return the main groups as lines of text: their number, then the name, the stability and the columns of each.
 
     Columns with strong loadings come first. Columns that fall when their group rises, and those that are often found in
-    other groups, are marked.
+    other groups, are marked. If columns have descriptions, each has a line of its own.
     """
     groups = _main_groups(model)
     n_columns = plural(model.tree.n_observed, "column")
     if not groups:
         return [f"no groups in {n_columns}" + ("" if len(model.tree.edges) else ": no column depends on another one")]
-    parts = [(group.name, group.stability, list(map(_shown, columns))) for group, columns in groups[:_MAX_GROUPS]]
+    found = [(group.name, group.stability, columns) for group, columns in groups[:_MAX_GROUPS]]
     if alone := _columns_in_no_group(model):
-        parts.append((_ALONE, None, [_shown(GroupColumn(name, None, None)) for name in alone]))
-    lines = [f"{plural(len(groups), 'group')} in {n_columns}", "", *_lines_of(parts, width)]
+        found.append((_ALONE, None, [GroupColumn(name, None, None) for name in alone]))
+    parts = [(name, stability, list(map(_shown, columns))) for name, stability, columns in found]
+    lines = [f"{plural(len(groups), 'group')} in {n_columns}", ""]
+    texts = {column.name: column.description for column in model.columns}
+    if any(texts.values()):
+        for (_, _, columns), (name, stability, shown) in zip(found, parts, strict=True):
+            lines += _heading(name, stability, width)
+            lines += _described(shown, [texts[column.name] for column in columns], width)
+    else:
+        lines += _lines_of(parts, width)
     if len(groups) > _MAX_GROUPS:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
@@ -146,11 +156,18 @@ def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> l
             head = name.ljust(longest - len(share)) + share
             lines.append((head.ljust(indent) + (block.pop(0)[indent:] if block else "")).rstrip())
         else:
-            share = share and f"{stability_head} {share}"
-            fits = len(name) + _GAP + len(share) <= width
-            lines += [(name + " " * _GAP + share).rstrip()] if fits else [name, " " * indent + share]
+            lines += _heading(name, stability, width)
         lines += block
     return lines
+
+
+def _heading(name: str, stability: float | None, width: int) -> list[str]:
+    """Return the name of a group and its stability, on one line if there is room."""
+    if stability is None:
+        return [name]
+    share = f"{_HEADS[1]} {percent(stability)} %"
+    fits = len(name) + _GAP + len(share) <= width
+    return [name + " " * _GAP + share] if fits else [name, " " * _INDENT + share]
 
 
 def _main_groups(model: LatentTreeModel) -> list[tuple[Group, list[GroupColumn]]]:
@@ -174,6 +191,24 @@ def _shown(column: GroupColumn) -> str:
     return shortened(one_line(column.name), _MAX_COLUMN) + marks
 
 
+def _more(hidden: list[str]) -> str:
+    """Return how many columns are not shown, and how many of them are marked as unsure."""
+    n_unsure = sum(text.endswith(_UNSURE) for text in hidden)
+    marked = f" ({n_unsure} with{_UNSURE})" if n_unsure else ""
+    return f"and {len(hidden)} more{marked}"
+
+
+def _described(columns: list[str], descriptions: list[str], width: int) -> list[str]:
+    """Return a line for each of a group's columns, with its description."""
+    shown = columns[:_MAX_DESCRIBED]
+    longest = max(map(len, shown))
+    lines = []
+    for column, text in zip(shown, descriptions, strict=False):
+        room = max(width - _INDENT - longest - 2, _MAX_COLUMN)
+        lines.append(" " * _INDENT + (f"{column:{longest}}  {shortened(text, room)}" if text else column))
+    return lines + [" " * _INDENT + _more(columns[_MAX_DESCRIBED:])] * (len(columns) > _MAX_DESCRIBED)
+
+
 def _wrapped(texts: list[str], indent: int, width: int) -> list[str]:
     """Return texts with commas between them, in lines of a width; if there are too many, the number of the others."""
     room = max(width - indent, _MAX_COLUMN)
@@ -183,11 +218,11 @@ def _wrapped(texts: list[str], indent: int, width: int) -> list[str]:
             lines.append([])
         lines[-1].append(text)
     shown = lines[:_MAX_LINES]
-    if n_hidden := sum(map(len, lines[_MAX_LINES:])):
-        shown[-1].append(f"and {n_hidden} more")
+    if hidden := [text for line in lines[_MAX_LINES:] for text in line]:
+        shown[-1].append(_more(hidden))
         while len(", ".join(shown[-1])) > room and len(shown[-1]) > 1:
-            n_hidden += 1
-            shown[-1][-2:] = [f"and {n_hidden} more"]
+            hidden.append(shown[-1][-2])
+            shown[-1][-2:] = [_more(hidden)]
     written = [", ".join(line) for line in shown]
     return [
         " " * indent + line + ("," if number < len(written) else "") for number, line in enumerate(written, start=1)

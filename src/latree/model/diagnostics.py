@@ -1,6 +1,6 @@
 """Warnings about a fitted model: what makes it less trustworthy, and what to do about it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from latree.model.fitting import Fit
 from latree.model.group import Group
 from latree.model.model import LatentTreeModel
 from latree.settings import Goal
-from latree.table import Table
+from latree.table import Column, Table
 
 # A state is empty if fewer rows than this are in it.
 _MIN_ROWS_IN_STATE = 1
@@ -27,6 +27,9 @@ _MAX_MISSING_SHARE = 0.5
 
 # This many columns or hidden variables are named in one warning.
 _MAX_NAMED = 3
+
+# Letters of aligned sequences. Few amino acids might be grades of a school.
+_NUCLEOTIDES, _AMINO_ACIDS, _MIN_AMINO_ACIDS = frozenset("ACGTU"), frozenset("ACDEFGHIKLMNPQRSTVWY"), 8
 
 # With fewer bins a column of numbers can show no dependence.
 _MIN_BINS = 2
@@ -101,6 +104,8 @@ def _states_of(found: dict[str, str]) -> str:
 def scores_without_direction(model: LatentTreeModel, groups: Iterable[Group]) -> list[str]:
     """Return a warning if there are main groups whose scores have no direction, because no column has an order."""
     columns = dict(zip(model.tree.names, model.columns, strict=True))
+    if _are_sequences(model.columns):
+        return []
     found = {
         group.name: sorted(group.columns)
         for group in groups
@@ -116,9 +121,16 @@ def scores_without_direction(model: LatentTreeModel, groups: Iterable[Group]) ->
         owners, group = f"all columns of {len(names)} groups ({shown})", "these groups"
     return [
         f"The values of {owners} are texts without an order, so scores of {group} have no direction: use the states "
-        "instead. If the values have an order, code them as 1, 2, 3, or make the columns ordered Categoricals in "
-        "Python."
+        f"instead. If the values have an order, code them as 1, 2, 3, or give it with {setting('ordered')}."
     ]
+
+
+def _are_sequences(columns: Sequence[Column]) -> bool:
+    """Return whether columns are aligned sequences: nobody expects nucleotides or amino acids to have an order."""
+    letters = {label for column in columns for label in column.categories if column.kind == "text"}
+    if not all(column.kind == "text" for column in columns) or not all(len(letter) == 1 for letter in letters):
+        return False
+    return letters <= _NUCLEOTIDES or (letters <= _AMINO_ACIDS and len(letters) >= _MIN_AMINO_ACIDS)
 
 
 def _few_rows(table: Table) -> list[str]:

@@ -85,7 +85,8 @@ def story_facts(
     facts = {
         "n_columns": tree.n_observed,
         "n_hidden": tree.n_hidden,
-        "n_components": len(tree.components),
+        # Columns that depend on no other one are not called parts.
+        "n_parts": sum(component.bit_count() > 1 for component in tree.components),
         "finding": finding(len(tree.edges), tree.n_hidden, len(cards)),
         "groups": cards,
         "alone": columns_alone(model),

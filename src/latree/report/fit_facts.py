@@ -14,7 +14,10 @@ from latree.model.record import Record
 from latree.model.worth import Worth
 from latree.settings import Settings
 from latree.table import Table
+from latree.table.reading import Options
 
+# What the report shows of the record, beside the settings, the attempts and the counts.
+_OF_RECORD = ("latree", "command", "weights", "total_weight", "smoothing")
 # The method of the model that the report is about, where methods are compared.
 _OWN = "own"
 # Names and descriptions of the simpler models, by their methods.
@@ -43,7 +46,7 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, p
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,
         "warnings": list(record.warnings) if record else [],
-        "python": python_lines(record.settings if record else Settings()),
+        "python": python_lines(record.settings, record.reading) if record else python_lines(Settings()),
         "record": _record_facts(record, model) if record else None,
         "n_states": model.n_states[model.tree.n_observed :].tolist(),
     }
@@ -118,7 +121,7 @@ def _scores(model: LatentTreeModel, log_likelihood: float, weight: float, test: 
 
 
 def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
-    facts = record.to_dict()
+    facts = {name: getattr(record, name) for name in _OF_RECORD} | {"settings": record.settings.to_dict()}
     states = model.n_states[model.tree.n_observed :].tolist() or [1]
     own = (min(states), max(states), record.smoothing)
     # If several attempts have the states and smoothing of the model, the best of them was chosen.
@@ -128,17 +131,16 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
         default=None,
     )
     facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
-    facts["counts"] = dict(record.counts)
-    return {key: facts[key] for key in facts if key not in ("version", "history", "n_missing", "warnings", "worth")}
+    return facts | {"counts": dict(record.counts)}
 
 
-def python_lines(settings: Settings) -> str:
+def python_lines(settings: Settings, reading: Options | None = None) -> str:
     """Return the lines of Python that make a model like this one, and read it."""
-    chosen = [
-        f"{field.name}={getattr(settings, field.name)!r}"
-        for field in fields(settings)
-        if getattr(settings, field.name) != field.default
-    ]
+    values = {f.name: getattr(settings, f.name) for f in fields(settings) if getattr(settings, f.name) != f.default}
+    if reading is not None:
+        read, default = reading.to_dict(), Options.checked().to_dict()
+        values |= {name: value for name, value in read.items() if value != default[name]}
+    chosen = [f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in values.items()]
     return "\n".join(
         [
             "import latree",
