@@ -112,11 +112,11 @@ def profiles(model: LatentTreeModel, hidden: str | Sequence[str] | None = None, 
     >>> tree = latree.Tree.from_newick("(a,b,c);")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> profiles(model, "H1", "pandas").head(4).round(2)
-      hidden  state state_name  share column value  probability  mean
-    0     H1      0        low   0.42      a     0         0.84  0.16
-    1     H1      0        low   0.42      a     1         0.16  0.16
-    2     H1      0        low   0.42      b     0         0.83  0.17
-    3     H1      0        low   0.42      b     1         0.17  0.17
+      hidden  state state_name  share column  value  probability  mean
+    0     H1      0        low   0.42      a      0         0.84  0.16
+    1     H1      0        low   0.42      a      1         0.16  0.16
+    2     H1      0        low   0.42      b      0         0.83  0.17
+    3     H1      0        low   0.42      b      1         0.17  0.17
     """
     found = profile_columns(model, hidden)
     labels = found["value"]
