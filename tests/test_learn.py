@@ -103,3 +103,10 @@ def test_the_summary_has_the_reliability_of_every_score():
     assert learned.summary["reliability"] == {
         one.name: {"reliability": one.reliability, "alpha": one.alpha} for one in expected
     }
+
+
+def test_there_are_no_numbers_of_states_to_choose_without_hidden_variables(monkeypatch):
+    monkeypatch.setattr("latree.learn.Search", None)
+    learned = learn_model(simulated_table(300), Settings("chow-liu", random_state=0))
+    assert learned.model.tree.n_hidden == 0
+    assert learned.summary["n_states"] == []

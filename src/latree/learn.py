@@ -344,6 +344,8 @@ def _capacity(
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Return numbers of states, smoothing and a model to start from: as given, as the learner found them, or chosen."""
     known, edge_tables = settings.n_states or structure.n_states, structure.edge_tables
+    if settings.goal == "explain" and known is None and not structure.tree.n_hidden:
+        known = ()  # there is nothing to choose
     if settings.goal == "explain" and known is None:
         choosing = stages("Choosing the states", at_most=True)
         found = Search(table, int(rng.integers(2**31)), progress=choosing).sized(structure.tree)

@@ -1,6 +1,7 @@
 """Cutting a tree at a latent correlation: no small change of a cut is better, and cuts are nested where asked."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -218,3 +219,40 @@ def test_columns_without_hidden_variables_have_a_home():
     similarity[2, 3] = similarity[3, 2] = similarity[4, 5] = similarity[5, 4] = 0.9
     cutter = TreeCutter(tree, similarity, np.ones(7))
     assert frozenset({2, 3}) in partition(cutter, cutter.best(0.5, 2))
+
+
+def test_sums_over_pairs_do_not_depend_on_how_many_are_added_at_once(monkeypatch):
+    tree = latree.random_tree(12, random_state=3)
+    model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=3)
+    cutter, _, _ = cutter_of(model)
+    rng = np.random.default_rng(0)
+    matrices = rng.random((2, len(cutter.inner), len(cutter.inner)))
+    matrices += matrices.transpose(0, 2, 1)
+    first = np.arange(len(cutter.inner))
+    last = first + cutter.size
+    naive = np.array(
+        [[m[a:b, :a].sum() + m[a:b, b:].sum() for a, b in zip(first, last, strict=True)] for m in matrices]
+    )
+    expected = cutter.best(0.6, 2)
+    for cells in (1, 25, 2**17):
+        monkeypatch.setattr(cutting, "_CELLS_AT_ONCE", cells)
+        found = cutting._sums_across(lambda rows: matrices[:, rows], first, last, 2)
+        np.testing.assert_allclose(found, naive, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(cutter.best(0.6, 2), expected)
+
+
+def test_cuts_of_wide_trees_need_few_copies_of_all_pairs():
+    d = 600
+    tree = Tree([f"x{i}" for i in range(d)], [(i, i + 1) for i in range(d - 1)])  # every column is an inner node
+    similarity = np.exp(-np.abs(np.subtract.outer(np.arange(d), np.arange(d))) / 10.0)
+    np.fill_diagonal(similarity, 0)
+    tracemalloc.start()
+    try:
+        cutter = TreeCutter(tree, similarity, np.ones(d))
+        best = cutter.best(0.5, 2)
+        cutter.nearby(best[None], np.array([0.4]), 2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # One copy that the cutter keeps, up to two for sums over pieces, and some rows.
+    assert peak < 3.7 * similarity.nbytes

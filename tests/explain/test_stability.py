@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import permutations
+from threading import current_thread, main_thread
 
 import numpy as np
 import pytest
@@ -138,6 +139,18 @@ def test_neither_the_order_of_columns_nor_threads_change_the_stability(seed, dat
     assert by_column(find_groups(other, reordered, resamples=8, random_state=seed)) == expected
     with one_thread():
         assert by_column(find_groups(model, table, resamples=8, random_state=seed)) == expected
+
+
+def test_wide_tables_are_resampled_one_after_the_other(monkeypatch):
+    model = two_factors()
+    table = model.sample(300, 0)
+    threads = set()
+    monkeypatch.setattr(stability, "same_group", lambda *groups: threads.add(current_thread()) or same_group(*groups))
+    expected = by_column(find_groups(model, table, resamples=8))
+    threads.clear()
+    monkeypatch.setattr(stability, "_MANY_COLUMNS", 7)
+    assert by_column(find_groups(model, table, resamples=8)) == expected
+    assert threads == {main_thread()}
 
 
 def test_the_seed_decides():

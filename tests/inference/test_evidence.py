@@ -64,3 +64,16 @@ def test_the_largest_of_a_message_is_one_and_an_empty_side_says_nothing(model, n
         np.testing.assert_allclose(message.max(axis=0), 1, rtol=1e-12)
         np.testing.assert_allclose(message[:, 0], 1, rtol=1e-12)  # the first row has no cell at all
     assert (codes[0] == -1).all()
+
+
+def test_messages_are_computed_for_some_rows_at_a_time(monkeypatch):
+    for model in small_models():
+        codes = table_of(model, all_rows(model)).subsample_block(10**9, 0).codes
+        expected = messages(model.network, codes)
+        monkeypatch.setattr("latree.inference.evidence.rows_at_once", lambda network: 7)
+        found = messages(model.network, codes, precision=np.float32)
+        monkeypatch.undo()
+        assert set(found) == set(expected)
+        for ends, message in expected.items():
+            assert found[ends].dtype == (np.bool_ if message.dtype == np.bool_ else np.float32)
+            np.testing.assert_allclose(found[ends], message, rtol=1e-6, atol=1e-12)

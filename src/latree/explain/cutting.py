@@ -10,16 +10,19 @@ This is the constant Potts model of Traag, Van Dooren & Nesterov (2011), with lo
 has no resolution limit: whether two groups are apart depends on these two, and not on how many others there are.
 """
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.tree import Tree
 
-# Cuts for several thresholds are changed together while their pairs of inner nodes are not more than this.
+# Cuts for several thresholds are changed together while their pairs of inner nodes are not more than this. Of one
+# threshold, so many pairs are added up at a time: with thousands of columns, all pairs are much memory.
 _CELLS_AT_ONCE = 2**17
 # The most rounds of changes from one cut to a better one nearby. Two or three are enough, as a rule. More would only be
 # needed at a threshold that many groups are near, and that threshold then agrees with no other.
@@ -82,9 +85,9 @@ class TreeCutter:
         self._set_similarity(similarity)
 
     def _set_similarity(self, similarity: FloatArray) -> None:
-        belongs = np.zeros((len(self.home), len(self.inner)))
-        belongs[np.arange(len(self.home)), self.home] = 1
-        self.similarity = belongs.T @ similarity @ belongs
+        columns = np.arange(len(self.home))
+        belongs = csr_array((np.ones(len(columns)), (columns, self.home)), shape=(len(columns), len(self.inner)))
+        self.similarity: FloatArray = belongs.T @ similarity @ belongs
         self.min_gain = _MIN_GAIN * float(similarity.sum())
 
     def with_similarity(self, similarity: FloatArray) -> "TreeCutter":
@@ -166,11 +169,10 @@ class TreeCutter:
         self, is_cut: NDArray[np.bool_], thresholds: FloatArray, min_columns: int, kept: NDArray[np.bool_]
     ) -> None:
         """Cut edges and undo cuts, in place, while that raises Q."""
-        excess = self.similarity - thresholds[:, None, None] * np.outer(self.loadings, self.loadings)
         for _ in range(_MAX_ROUNDS):
             cut = self._tops(is_cut)
-            cutting = self._gains_of_cutting(is_cut, cut, excess, min_columns)
-            joining = self._gains_of_joining(cut, excess, kept)
+            cutting = self._gains_of_cutting(is_cut, cut, thresholds, min_columns)
+            joining = self._gains_of_joining(cut, thresholds, kept)
             if not self._change(is_cut, cut, np.where(is_cut, joining, cutting)):
                 break
 
@@ -182,17 +184,18 @@ class TreeCutter:
         return tops
 
     def _gains_of_cutting(
-        self, is_cut: NDArray[np.bool_], cut: IntArray, excess: FloatArray, min_columns: int
+        self, is_cut: NDArray[np.bool_], cut: IntArray, thresholds: FloatArray, min_columns: int
     ) -> FloatArray:
         """Return how much a cut above each node raises Q, for several cuts at once; -inf where there can be none."""
         n_nodes = cut.shape[1]
-        first, last = np.arange(n_nodes), np.arange(n_nodes) + self.size
-        # Pairs in one piece alone. What is below a node but in another piece has no pairs outside of the subtree.
-        together = np.where(cut[:, :, None] == cut[:, None, :], excess, 0)
-        sums = np.zeros((len(cut), n_nodes + 1, n_nodes + 1))
-        sums[:, 1:, 1:] = together.cumsum(axis=1).cumsum(axis=2)
-        inside = sums[:, last, last] - sums[:, first, last] - sums[:, last, first] + sums[:, first, first]
-        across = sums[:, last, -1] - sums[:, first, -1] - inside
+
+        def together(nodes: slice) -> FloatArray:
+            """Return R - t λ λ of pairs in one piece; what is below a node in another piece has no pairs outside."""
+            expected = self.loadings[nodes, None] * self.loadings
+            excess = self.similarity[nodes] - thresholds[:, None, None] * expected
+            return np.where(cut[:, nodes, None] == cut[:, None, :], excess, 0)
+
+        across = _sums_across(together, np.arange(n_nodes), np.arange(n_nodes) + self.size, len(cut))
         below = np.repeat(self.n_columns[None], len(cut), axis=0)
         for node in range(n_nodes - 1, -1, -1):
             if (parent := int(self.parent[node])) >= 0:
@@ -200,16 +203,18 @@ class TreeCutter:
         smaller_side = np.minimum(below, np.take_along_axis(below, cut, axis=1) - below)
         return np.where((smaller_side >= min_columns) & (self.parent >= 0), np.round(-across, 12), -np.inf)
 
-    def _gains_of_joining(self, cut: IntArray, excess: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
+    def _gains_of_joining(self, cut: IntArray, thresholds: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
         """Return how much it raises Q to undo the cut above each node, for several cuts at once."""
         gains = np.empty(cut.shape)
         for number, tops in enumerate(cut):
             order = np.argsort(tops, kind="stable")
             pieces, firsts = np.unique(tops[order], return_index=True)
             # Sums over every two pieces.
-            sums = np.add.reduceat(np.add.reduceat(excess[number][np.ix_(order, order)], firsts), firsts, axis=1)
-            piece = np.searchsorted(pieces, tops)
-            gains[number] = sums[piece, piece[self.parent]]
+            similarity = np.add.reduceat(np.add.reduceat(self.similarity[order], firsts)[:, order], firsts, axis=1)
+            loadings = np.add.reduceat(self.loadings[order], firsts)
+            one = np.searchsorted(pieces, tops)
+            other = one[self.parent]
+            gains[number] = similarity[one, other] - thresholds[number] * loadings[one] * loadings[other]
         return np.where(kept | (self.parent < 0), -np.inf, np.round(gains, 12))
 
     def _change(self, is_cut: NDArray[np.bool_], cut: IntArray, gains: FloatArray) -> bool:
@@ -258,11 +263,7 @@ class TreeCutter:
         """
         # The nodes of the piece below its node number p are piece[p:last[p]].
         first, last = np.arange(len(piece)), np.searchsorted(piece, piece + self.size[piece])
-        # Sums over blocks of the similarities, from cumulative sums over rows and columns.
-        cumulative = np.zeros((len(piece) + 1, len(piece) + 1))
-        cumulative[1:, 1:] = self.similarity[np.ix_(piece, piece)].cumsum(axis=0).cumsum(axis=1)
-        inside = cumulative[last, last] - cumulative[first, last] - cumulative[last, first] + cumulative[first, first]
-        across = cumulative[last, -1] - cumulative[first, -1] - inside
+        across = _sums_across(lambda some: self.similarity[np.ix_(piece[some], piece)][None], first, last)[0]
         loadings = np.concatenate([[0.0], self.loadings[piece].cumsum()])
         side = loadings[last] - loadings[first]
         gains = rule.threshold * side * (loadings[-1] - side) - across
@@ -276,6 +277,44 @@ class TreeCutter:
     def _below(self, piece: IntArray, node: int) -> IntArray:
         """Return the nodes of a piece that are in the subtree of one of them."""
         return np.asarray(piece[(piece >= node) & (piece < node + self.size[node])])
+
+
+def _sums_across(
+    matrix: Callable[[slice], FloatArray], first: IntArray, last: IntArray, n_matrices: int = 1
+) -> FloatArray:
+    """Return the sum of a symmetric matrix over all pairs of a node in a subtree and one outside, for every subtree.
+
+    Parameters
+    ----------
+    matrix : callable
+        Returns some rows of several matrices, shape (matrices, rows, nodes).
+    first, last : array of int, shape (nodes,)
+        Every subtree is the slice ``first:last`` of the nodes.
+    n_matrices : int
+
+    Returns
+    -------
+    array, shape (matrices, nodes)
+    """
+    n_nodes = len(first)
+    # Sums over blocks are differences of cumulative sums over rows and columns. They are needed in the rows ``first``
+    # and ``last``, at the columns ``first`` and ``last`` and at the end.
+    columns = np.column_stack([first, last, np.full(n_nodes, n_nodes)])
+    corners = np.empty((2, n_matrices, n_nodes, 3))
+    before = np.zeros((n_matrices, n_nodes + 1))
+    step = max(1, _CELLS_AT_ONCE // (n_nodes + 1))
+    for start in range(0, n_nodes, step):
+        rows = matrix(slice(start, start + step))
+        sums = np.zeros((n_matrices, rows.shape[1] + 1, n_nodes + 1))
+        sums[:, 0] = before
+        rows.cumsum(axis=2, out=sums[:, 1:, 1:])
+        sums = sums.cumsum(axis=1)
+        for number, row in enumerate((first, last)):
+            nodes = np.flatnonzero((row >= start) & (row <= start + rows.shape[1]))
+            corners[number][:, nodes] = sums[:, row[nodes, None] - start, columns[nodes]]
+        before = sums[:, -1]
+    of_subtree = corners[1] - corners[0]
+    return np.asarray(of_subtree[..., 2] - (of_subtree[..., 1] - of_subtree[..., 0]))
 
 
 def _home(tree: Tree, column: int) -> int:

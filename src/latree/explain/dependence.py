@@ -307,7 +307,10 @@ class Dependence:
 
 def correlation(information: FloatArray) -> FloatArray:
     """Return Linfoot's informational correlation ``sqrt(1 - exp(-2 I))``; that of two normal variables is ``|r|``."""
-    return np.sqrt(-np.expm1(-2 * information))
+    found = np.asarray(-2.0 * information)
+    for change in (np.expm1, np.negative, np.sqrt):  # in place: with thousands of columns, each copy is much memory
+        change(found, out=found)
+    return found
 
 
 def standardised_codes(shares: FloatArray) -> FloatArray:

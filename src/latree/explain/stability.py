@@ -32,6 +32,8 @@ _MAX_ROWS = 5000
 _MAX_WORK = 1e11
 _MIN_RESAMPLES = 10
 _MIN_ROWS = 1000
+# With more columns than this, tables are resampled one after the other.
+_MANY_COLUMNS = 1000
 # A column leaves its group for another one only if its correlation there is higher by more than rounding errors.
 _ROUNDING = 1e-9
 
@@ -84,11 +86,15 @@ def column_stability(
         resampled = Table(sample.columns, sample.rows.resampled(seed, number))
         counted = pairwise(resampled, partial(information_above_chance, times=2))
         np.fill_diagonal(counted, 0)
-        again = np.where(np.isnan(counted), similarity, correlation(counted))
+        again = correlation(counted)
+        np.copyto(again, similarity, where=np.isnan(counted))
+        del counted  # with thousands of columns, it is much memory
         cut = main_level_nearby(cutter.with_similarity(again), levels)
         return same_group(groups, nearest_group(_labels(cutter, cut), again, loadings))
 
-    together = sum(found.astype(float) for found in map_ordered(found_again, range(n_resamples)))
+    # Threads share the pairs of columns of one table instead where all pairs of several tables are much memory.
+    in_turn = table.n_columns > _MANY_COLUMNS
+    together = sum(found.astype(float) for found in map_ordered(found_again, range(n_resamples), in_turn=in_turn))
     return np.where(groups >= 0, together / n_resamples, np.nan)
 
 

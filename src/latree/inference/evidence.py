@@ -3,8 +3,8 @@
 In a fitted model, the cells of a subtree act on the rest of the tree only through this node.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray
 from latree.inference.messages import downward, upward
 from latree.inference.network import Network
-from latree.inference.patterns import plan_messages
+from latree.inference.patterns import plan_messages, rows_at_once
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 
@@ -31,7 +31,10 @@ def column_cells(codes: CodeArray, n_states: Iterable[int]) -> list[BoolArray]:
 
 
 def messages(
-    network: Network, codes: CodeArray, cells: Sequence[BoolArray] | None = None
+    network: Network,
+    codes: CodeArray,
+    cells: Sequence[BoolArray] | None = None,
+    precision: type[np.float32] | type[np.float64] = np.float64,
 ) -> dict[tuple[int, int], FloatArray | BoolArray]:
     """Return the likelihood of each subtree's top node, given the subtree's cells.
 
@@ -42,6 +45,8 @@ def messages(
         The rows.
     cells : sequence of array, optional
         What :func:`column_cells` returns for the same rows, if it is known.
+    precision : type
+        Of the messages. They are computed in double precision, for some rows at a time.
 
     Returns
     -------
@@ -50,21 +55,31 @@ def messages(
         on u's side of the edge given the state of u, up to a factor per row; the largest is one. That of a column that
         is a leaf is a bool array.
     """
-    up = upward(network, plan_messages(network, codes, repeats=False))
-    hidden = range(network.n_observed, len(network.parent))
+    found: dict[tuple[int, int], FloatArray | BoolArray] = {}
+    step = rows_at_once(network)
+    for start in range(0, max(len(codes), 1), step):
+        rows = slice(start, start + step)
+        for ends, message in _messages(network, codes[rows]):
+            if ends not in found:
+                empty: NDArray[Any] = np.empty((len(message), len(codes)), dtype=precision)
+                found[ends] = empty
+            found[ends][:, rows] = message
+    # A plain leaf: one for the state of its cell, and ones if that is missing.
     if cells is None:
         cells = column_cells(codes, [len(table) for table in network.tables[: network.n_observed]])
-    found: dict[tuple[int, int], FloatArray | BoolArray] = {}
+    above = {leaf: int(network.parent[leaf]) for leaf in network.plain_leaves}
+    return found | {(leaf, node): cells[leaf] for leaf, node in above.items() if node >= network.n_observed}
+
+
+def _messages(network: Network, codes: CodeArray) -> Iterator[tuple[tuple[int, int], FloatArray]]:
+    """Yield the messages of some rows, but those of plain leaves."""
+    up = upward(network, plan_messages(network, codes, repeats=False))
     marginals = network.marginals()
     for step, outside, _ in downward(up):
         node, parent = step.number, int(network.parent[step.number])
         # A node's own side, for its parent: P(cells below | node).
-        if parent in hidden:
-            found[node, parent] = up.as_message(up.likelihood[node])
+        if parent >= network.n_observed:
+            yield (node, parent), up.as_message(up.likelihood[node])
         # The parent's side, for the node: P(parent, all cells that are not below the node) / P(parent).
-        if parent >= 0 and node in hidden:
-            found[parent, node] = up.as_message(outside, marginals[parent])
-        # A plain leaf: one for the state of its cell, and ones if that is missing.
-        if step.leaves and node in hidden:
-            found |= {(leaf, node): cells[leaf] for leaf in step.leaves.columns}
-    return found
+        if parent >= 0 and node >= network.n_observed:
+            yield (parent, node), up.as_message(outside, marginals[parent])

@@ -328,6 +328,16 @@ def _pairs(one: _Patterns, other: _Patterns) -> _Patterns:
     return _Patterns(number_of[codes], len(distinct))
 
 
+def rows_at_once(network: Network) -> int:
+    """Return the most rows whose messages need little memory."""
+    inner = [table for node, table in enumerate(network.tables) if node not in network.plain_leaves]
+    leaves = [network.tables[leaf] for leaf in network.plain_leaves]
+    # Numbers per row: the two messages of each inner node, and those of groups of leaves.
+    n_numbers = sum(sum(table.shape) for table in inner)
+    n_numbers += _MAX_GROUP_SHARE / 2 * sum(table.shape[1] for table in leaves)
+    return int(np.clip(_MESSAGE_BYTES / (8 * n_numbers), *_BLOCK_ROWS))
+
+
 class PlanCache:
     """The message plans of a table's blocks, kept while they need little memory.
 
@@ -339,12 +349,7 @@ class PlanCache:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        inner = [table for node, table in enumerate(network.tables) if node not in network.plain_leaves]
-        leaves = [network.tables[leaf] for leaf in network.plain_leaves]
-        # Numbers per row: the two messages of each inner node, and those of groups of leaves.
-        n_numbers = sum(sum(table.shape) for table in inner)
-        n_numbers += _MAX_GROUP_SHARE / 2 * sum(table.shape[1] for table in leaves)
-        self.max_rows = int(np.clip(_MESSAGE_BYTES / (8 * n_numbers), *_BLOCK_ROWS))
+        self.max_rows = rows_at_once(network)
         self._kept: dict[int, MessagePlan] = {}
         self._nbytes = 0
 

@@ -19,7 +19,7 @@ from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
 from latree.search.local import AnyLocal, Pair, Star, fit
-from latree.search.neighbors import Message, converted, precision_for
+from latree.search.neighbors import Message, precision_for
 from latree.table import Block
 
 SMOOTHING = 1.0  # pseudo-rows in every cell, in fits of small models
@@ -61,10 +61,8 @@ class Surroundings:
         # The message of a column that is a leaf of the unrooted tree are its cells, also where the column is the root.
         precision = precision_for(self.weights)
         self.messages: dict[tuple[int, int], Message] = {
-            (u, v): cells[u]
-            if u < self.tree.n_observed and len(self.tree.neighbors[u]) == 1
-            else converted(message, precision)
-            for (u, v), message in messages(model.network, block.codes, cells).items()
+            (u, v): cells[u] if u < self.tree.n_observed and len(self.tree.neighbors[u]) == 1 else message
+            for (u, v), message in messages(model.network, block.codes, cells, precision).items()
         }
         self.marginals = model.network.marginals()
 
