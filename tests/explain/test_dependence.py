@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import xlogy
 
+import latree
 from helpers.models import copying_model, model_on, naive_joint, small_models, star, table_of
 from helpers.strategies import mixed_tree
 from latree.explain.dependence import Dependence
@@ -203,3 +205,14 @@ def test_strength_is_0_for_independence_and_1_where_one_end_determines_the_other
     assert strengths[:2] == pytest.approx([1, 0], abs=1e-7)
     entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
     assert strengths[2] == pytest.approx(np.sqrt(1 - entropy / np.log(2)), rel=1e-9)
+
+
+def test_some_states_stand_for_all_of_two_columns_with_very_many(monkeypatch):
+    tree = latree.Tree.from_newick("((a,b),c,d);")
+    model = latree.random_model(tree, n_states=600, hidden_states=2, random_state=0)
+    exact = Dependence(model)._wide_information(0, 1)
+    monkeypatch.setattr("latree.explain.dependence._MOST_WIDE_CELLS", 600 * 40)
+    sizes = []
+    monkeypatch.setattr("latree.explain.dependence.xlogy", lambda x, y: sizes.append(x.shape) or xlogy(x, y))
+    assert Dependence(model)._wide_information(0, 1) == pytest.approx(exact, rel=0.02)
+    assert sizes[-1] == (600, 40)
