@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import warnings
+from copy import deepcopy
 from pathlib import Path
 
 import matplotlib as mpl
@@ -14,6 +15,7 @@ from pyarrow import parquet
 import latree
 from helpers.pages import ROOT, runnable
 from latree.datasets import make_questionnaire
+from latree.learn import learn_model
 
 PAGES = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if runnable(page.read_text("utf-8"))]
 
@@ -43,11 +45,26 @@ def six_answers(answers):
     return moved.set_axis([f"{scale}{item}" for scale in "ACEN" for item in range(1, 6)], axis=1)
 
 
+@pytest.fixture(scope="module")
+def learn_once():
+    """Return `learn_model` with a memory: many blocks fit the same rows with the same settings."""
+    known = {}
+
+    def learn(table, settings, *rest, **options):
+        asked = (table.fingerprint(), repr(settings), repr(options))
+        if asked not in known:
+            known[asked] = learn_model(table, settings, *rest, **options)
+        return deepcopy(known[asked])
+
+    return learn
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_python_lines_of_a_page_run(page, files, tmp_path, monkeypatch):
+def test_the_python_lines_of_a_page_run(page, files, learn_once, tmp_path, monkeypatch):
     shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
+    monkeypatch.setattr("latree.estimator.learn_model", learn_once)
     mpl.use("Agg")
     names = {"df": six_answers(make_questionnaire(150).data)}  # what a page calls the reader's own frame
     with warnings.catch_warnings():  # other libraries warn when they are imported

@@ -173,11 +173,11 @@ def test_a_run_that_got_nowhere_leaves_no_folder(tmp_path, monkeypatch, error):
 
 
 def test_a_process_that_is_ended_goes_on(tmp_path):
-    write(tmp_path / "data.csv", 7, 300)
-    options = ["--bootstrap", "12", "--quiet", *PREDICT]
+    write(tmp_path / "data.csv")
+    options = ["--method", "nj", "--bootstrap", "12", "--quiet", *PREDICT]
     command = [sys.executable, "-c", PROGRAM, "fit", "data.csv", "--out", "run", "--checkpoint", "kept", *options]
     said = []
-    for number, least in ((signal.SIGKILL, 5), (signal.SIGINT, 60)):
+    for number, least in ((signal.SIGKILL, 5), (signal.SIGINT, 20)):
         process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
         while len(list(tmp_path.glob("kept/*.done"))) < least:

@@ -1,6 +1,7 @@
 """What tests of reports share: models with hostile names, of unusual shapes, with groups; a parser of pages."""
 
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -76,6 +77,7 @@ def hostile_model(seed=0):
     return LatentTreeModel(tree, columns, model.tables)
 
 
+@cache
 def learned_run():
     """Learn a small model, with bootstrap support and a record of the fit."""
     model = latree.random_model(

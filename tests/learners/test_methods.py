@@ -221,7 +221,7 @@ def test_without_a_number_of_states_it_takes_its_own_or_asks(method):
             with pytest.raises(InputError, match=f"'{method}' needs the number of states.*with n_states"):
                 learn()
         return
-    learned = learn_model(mixed(), settings)
+    learned = learn_model(mixed(100), settings)
     states = tuple(learned.model.n_states[7:].tolist())
     assert learned.summary["settings"]["n_states"] is None
     if learned.structure.n_states is not None:

@@ -86,7 +86,7 @@ def test_the_file_stays_small():
     model = latree.random_model(
         latree.random_tree(60, random_state=0), n_states=10, hidden_states=12, start="identity", random_state=0
     )
-    table = model.sample(400, random_state=0)
+    table = model.sample(100, random_state=0)
     assert len(report_html(model, table, rows=10).encode()) < 400_000
 
 

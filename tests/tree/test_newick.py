@@ -17,7 +17,7 @@ def caterpillar(n):
     return "(" * (n - 1) + "x0,x1" + "".join(f"),x{i}" for i in range(2, n)) + ");"
 
 
-@settings(checked, max_examples=400)
+@settings(checked, max_examples=200)
 @given(named_trees)
 def test_newick_round_trip(tree):
     again = Tree.from_newick(tree.to_newick())
