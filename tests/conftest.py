@@ -48,6 +48,8 @@ SLOW = {
     "search/test_states.py",
     "table/test_dask.py",
     "test_estimator.py",
+    "test_estimator_data.py",
+    "test_estimator_file.py",
     "test_site.py",
     "test_snippets.py",
 }

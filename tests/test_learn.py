@@ -4,16 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.estimator import easy_codes, frame
 from helpers.tables import keep_all_on_disk, simulated_table, through_parquet, wide_table, write_frame
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.explain import reliability
+from latree.inference.starts import start_from
 from latree.learn import learn_model, learn_tree
 from latree.model import LatentTreeModel
 from latree.model.heldout import held_out
 from latree.settings import Settings
-from latree.table import Table
+from latree.table import Table, as_table
 from latree.table.disk import DiskRows
 from latree.table.memory import MemoryRows
 
@@ -110,3 +112,76 @@ def test_there_are_no_numbers_of_states_to_choose_without_hidden_variables(monke
     learned = learn_model(simulated_table(300), Settings("chow-liu", random_state=0))
     assert learned.model.tree.n_hidden == 0
     assert learned.summary["n_states"] == []
+
+
+def test_learn_tree_and_the_estimator_agree():
+    assert learn_tree(frame(), random_state=3).to_newick() == LatentTree(random_state=3).fit(frame()).tree_.to_newick()
+
+
+def uneven_codes(n_rows=1000):
+    """Three columns that follow a hidden variable of four states, and three that follow its parity."""
+    rng = np.random.default_rng(0)
+    hidden = np.repeat(rng.integers(0, 4, (n_rows, 1)), 6, axis=1)
+    codes = np.where(rng.random(hidden.shape) < 0.85, hidden, rng.integers(0, 4, hidden.shape))
+    codes[:, 3:] %= 2
+    return codes
+
+
+def test_hidden_variables_have_what_the_learner_finds_or_what_it_is_told():
+    found = LatentTree("hw", random_state=0).fit(uneven_codes())
+    structure = learn_model(as_table(uneven_codes()), Settings("hw", random_state=0)).structure
+    assert found.summary_["n_states"] == list(structure.n_states) == found.model_.n_states[6:].tolist()
+    assert set(structure.n_states) == {2, 4}
+    for method, told, n_hidden in (("hw", 3, 4), ("tensor", 2, 4), ("auto", 3, 1)):
+        fitted = LatentTree(method, n_states=told, random_state=0).fit(uneven_codes())
+        assert fitted.summary_["n_states"] == told
+        assert fitted.model_.n_states[6:].tolist() == [told] * n_hidden
+    alike = LatentTree("hw", random_state=0).fit(uneven_codes()[:, 3:])
+    assert alike.summary_["n_states"] == 2
+
+
+def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
+    told = {}
+    learn_model(
+        as_table(easy_codes(100)),
+        Settings("tensor", n_states=2, smoothing=0.1, bootstrap=3, random_state=0),
+        lambda stage, at_most=False: lambda *numbers: told.setdefault(stage, []).append(numbers),
+    )
+    assert told["Resampling the rows"] == [(1, 3), (2, 3), (3, 3)]
+    building = [done for done, _ in told["Building the tree"]]
+    assert building == sorted(set(building))
+
+
+@pytest.mark.parametrize("told", [None, 3])
+def test_em_starts_from_what_the_learner_found_unless_the_number_of_states_is_told(told):
+    table = as_table(uneven_codes()[:, 3:])
+    learned = learn_model(table, Settings("hw", n_states=told, smoothing=0, random_state=0))
+    tree = learned.model.tree
+    start = LatentTreeModel(tree, table.columns, start_from(table, tree, learned.structure.edge_tables))
+    first = learned.fit.monitor.history[0]
+    assert learned.structure.n_states == (2,)
+    assert (first == pytest.approx(start.log_likelihood(table), rel=1e-12)) == (told is None)
+
+
+def test_the_report_tells_the_numbers_of_states():
+    for columns, told, words in (
+        (slice(6), None, "4 hidden variables of 2 to 4 states (method: hw)"),
+        (slice(3, 6), None, "1 hidden variable of 2 states (method: hw)"),
+        (slice(6), 1, "4 hidden variables of 1 state (method: hw)"),
+    ):
+        learned = learn_model(as_table(uneven_codes()[:, columns]), Settings("hw", n_states=told, random_state=0))
+        facts = learned.report().rpartition("\n\n")[2].splitlines()
+        assert facts[1] == words
+
+
+def test_learn_tree_takes_weights_bins_and_missing():
+    data = frame(200)
+    weights = np.where(np.arange(200) < 60, 5, 0)
+    weighted = learn_tree(data, method="tensor", weights=weights, random_state=0)
+    assert weighted.to_newick() == learn_tree(data.head(60), method="tensor", random_state=0).to_newick()
+    assert weighted.to_newick() != learn_tree(data, method="tensor", random_state=0).to_newick()
+    with pytest.raises(InputError, match="bins"):
+        learn_tree(data, bins=1)
+    assert "colour" not in learn_tree(data, method="nj", missing=["red", "green", "blue", "white"]).names
+    with pytest.raises(InputError, match="its own columns and weights"):
+        learn_tree(as_table(data), weights=weights)

@@ -142,6 +142,8 @@ def test_tests_mirror_the_modules():
 
 # Test files about the project, or about several modules at once.
 NOT_A_MODULE = {
+    "test_estimator_data.py",
+    "test_estimator_file.py",
     "test_fuzz.py",
     "test_promises.py",
     "test_project.py",
