@@ -347,4 +347,5 @@ def test_a_pair_is_a_star_whose_last_neighbour_is_hidden(pair):
     difference = small.rows() - pair.rows()  # the message has another scale in each row, the same for all models
     changed = replace(small, prior=small.prior[::-1] / small.prior.sum())
     np.testing.assert_allclose(changed.rows() - pair.with_star(changed).rows(), difference, **EXACT)
-    assert pair.with_star(small) == replace(pair, tables=small.tables[:-1], between=small.tables[-1])
+    found, expected = pair.with_star(small), replace(pair, tables=small.tables[:-1], between=small.tables[-1])
+    assert list(vars(found).values()) == list(vars(expected).values())  # the very same arrays

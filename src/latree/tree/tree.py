@@ -65,7 +65,7 @@ class Tree(Graph):
         >>> import latree
         >>> tree = latree.Tree.from_newick("((a,b),c,d);")
         >>> [f"{split.side:04b}" for split in tree.edge_splits]
-        ['0010', '1110', '0100', '1000', '1100']
+        ['1110', '0010', '1100', '0100', '1000']
         """
         return edge_splits(self.rooted(), self.n_observed)
 
