@@ -142,9 +142,31 @@ def test_quick_moves_fit_the_table_of_the_moved_neighbour_alone(side, place):
         step = fit(current, weights, smoothing=SMOOTHING, max_iterations=1).model
         current = replace(moved, **{tables: (*getattr(moved, tables)[:-1], getattr(step, tables)[-1])})
         best = max(best, weights @ (current.rows() - pair.rows()))
+    quick, moving = moves._QuickMoves(pair, weights), ([], [place]) if side else ([place], [])
+    assert quick.gains(*moving, best - 1)
+    assert not quick.gains(*moving, best + 0.1)
+
+
+@pytest.mark.parametrize(("leaving", "coming"), [(0, 0), (2, 1)])
+def test_quick_exchanges_fit_the_tables_of_both_neighbours(leaving, coming):
+    """The gain is nearly that of the whole small model in which only these two tables are new."""
+    rng = np.random.default_rng(2)
+    kinds, sizes = (("hard", "soft", "missing"), ("soft", "hard")), ((2, 3, 4), (3, 2))
+    pair, weights = random_pair(kinds, sizes, (2, 3), rng), rng.exponential(size=40)
+    own, other = [0, 1, 2], [3, 4]
+    left = [other[coming] if place == leaving else u for place, u in enumerate(own)]
+    right = [own[leaving] if place == coming else u for place, u in enumerate(other)]
+    current = moved = moves._rearranged(pair, (own, other), (left, right))
+    best = -np.inf
+    for _ in range(200):  # EM of these tables alone: the others are put back
+        step = fit(current, weights, smoothing=SMOOTHING, max_iterations=1).model
+        tables, other_tables = list(moved.tables), list(moved.other_tables)
+        tables[leaving], other_tables[coming] = step.tables[leaving], step.other_tables[coming]
+        current = replace(moved, tables=tuple(tables), other_tables=tuple(other_tables))
+        best = max(best, weights @ (current.rows() - pair.rows()))
     quick = moves._QuickMoves(pair, weights)
-    assert quick.gains(side, place, best - 1)
-    assert not quick.gains(side, place, best + 0.1)
+    assert quick.gains([leaving], [coming], best - 1)
+    assert not quick.gains([leaving], [coming], best + 0.1)
 
 
 def test_moves_are_fitted_if_one_table_alone_comes_near_enough(monkeypatch):

@@ -1,6 +1,6 @@
 """Moves of a neighbour to the next hidden variable, and exchanges of two neighbours across an edge."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from latree.search.neighbors import converted, precision_for
 
 _ITERATIONS = 6  # of EM, for each way to divide the neighbours
 
-# After one neighbour moved and its own table was fitted, the other tables gain less than this, in nats. In moves that
+# After neighbours moved and their own tables were fitted, the other tables gain less than this, in nats. In moves that
 # were worth it, they gained up to 34.
 _SLACK = 50.0
 
@@ -100,11 +100,9 @@ def _arranged(
     for left, right in _arrangements(own, other):
         start = _rearranged(pair, (own, other), (left, right))
         least_gain = (start.n_parameters - pair.n_parameters) * log_rows / 2 - margin
-        if len(left) != len(own):  # one neighbour moves
-            side, before, after = (0, own, left) if len(left) < len(own) else (1, other, right)
-            place = next(place for place, u in enumerate(before) if u not in after)
-            if not quick.gains(side, place, least_gain - _SLACK):
-                continue
+        leaving, coming = _places(own, left), _places(other, right)
+        if not quick.gains(leaving, coming, least_gain - _SLACK):
+            continue
         target = float(weights @ now.rows) + least_gain
         tried = fit(start, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS, target=target)
         if float(weights @ tried.rows) > target:
@@ -112,8 +110,13 @@ def _arranged(
     return found
 
 
+def _places(before: Sequence[int], after: Collection[int]) -> list[int]:
+    """Return the places of neighbours that are no longer there."""
+    return [place for place, u in enumerate(before) if u not in after]
+
+
 class _QuickMoves:
-    """How much one neighbour of two hidden variables gains on the other side, if only its own table is fitted again."""
+    """How much neighbours of two hidden variables gain on the other side, if only their own tables are fitted again."""
 
     def __init__(self, pair: Pair, weights: FloatArray) -> None:
         precision = precision_for(weights)
@@ -136,14 +139,28 @@ class _QuickMoves:
         self.across = [converted(pair.between, precision), converted(pair.between, precision).T]
         self.now = self._sum_of_logarithms((self.products[1] * (self.across[0] @ self.products[0])).sum(axis=0))
 
-    def gains(self, side: int, place: int, least: float) -> bool:
-        """Return whether the log-likelihood gains this if a neighbour of H (side 0) moves to G, or one of G to H."""
-        rest = self.products[side] / self.factors[side][place]
-        joint = self.products[1 - side] * (self.across[side] @ rest)
-        total = np.maximum(joint.sum(axis=0), self.tiny)
-        target = least + self.now - self._sum_of_logarithms(total)
-        message = self.messages[side][place]
-        _, found = attached(message, joint / total, self.weights, smoothing=SMOOTHING, target=target)
+    def gains(self, leaving: Sequence[int], coming: Sequence[int], least: float) -> bool:
+        """Return whether the log-likelihood gains this if neighbours change sides.
+
+        Parameters
+        ----------
+        leaving, coming : sequence of int
+            Places of neighbours that go from H to G, and from G to H: one that moves, or two that are exchanged.
+        least : float
+        """
+        moving = [*((0, place) for place in leaving), *((1, place) for place in coming)]
+        products = list(self.products)
+        for side, place in moving:
+            products[side] = products[side] / self.factors[side][place]
+        for number, (side, place) in enumerate(moving, start=1):
+            joint = products[1 - side] * (self.across[side] @ products[side])
+            total = np.maximum(joint.sum(axis=0), self.tiny)
+            # The log-likelihood of all cells but those of neighbours that are not attached yet.
+            target = least + self.now - self._sum_of_logarithms(total) if number == len(moving) else -np.inf
+            message = self.messages[side][place]
+            table, found = attached(message, joint / total, self.weights, smoothing=SMOOTHING, target=target)
+            factor = np.maximum(converted(table, message.dtype).T @ message, self.tiny)
+            products[1 - side] = products[1 - side] * factor
         return found >= target
 
     def _sum_of_logarithms(self, rows: FloatArray) -> float:
