@@ -83,3 +83,10 @@ def test_a_mark_in_a_column_of_many_numbers_is_no_reason_to_drop_it(folder):
 
 def test_bad_input(folder):
     assert run("check", "absent.csv") == (2, "", "latree: absent.csv: no such file\n")
+
+
+def test_a_table_without_rows_is_refused(folder):
+    Path("header.csv").write_text("a,b,c,d\n")
+    for options in ([], ["--json"]):
+        said = "latree: header.csv: no rows, only column names: add rows\n"
+        assert run("check", "header.csv", *options) == (2, "", said)

@@ -206,8 +206,8 @@ def test_columns_that_are_never_present_together():
         codes[:50, 0] = -1
         codes[50:, 1] = -1
 
-    said = "'a' and 'b' are never present in the same row: only other columns say how they depend on each other. "
-    assert warnings_of(100, hide) == [said + DROP]
+    said = "'a' and 'b' are never present in the same row: only other columns say how they depend on each other, and "
+    assert warnings_of(100, hide) == [f"{said}edges that no row shows have a support of 0. {DROP}"]
 
 
 def test_many_pairs_that_are_never_present_together_are_counted():

@@ -125,6 +125,26 @@ def test_codes_for_missing_cells(values, codes):
         assert kinds(repeated(*values), missing_also=codes) == {}
 
 
+def test_a_single_negative_number_beside_many_others(tmp_path, monkeypatch):
+    incomes = [137 * i for i in range(10)]
+    for code, codes in ((-99, ("-99",)), (-999, ("-999",)), (-98, ("-98",)), (-9, ()), (-95, ()), (-1, ())):
+        found = kinds(repeated(*incomes, code)).get("code")
+        assert (found.values if found else ()) == codes
+    found = kinds(repeated(*incomes, -99, -77))["code"]
+    assert found.what == "has -99 and -77 in 20 rows and no other number below 0, as codes for missing cells are"
+    assert kinds(repeated(*incomes, -99, -5)) == {}
+    assert kinds(repeated(*incomes[:9], -99)) == {}  # too few others
+    monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 20)  # only extreme numbers are known
+    assert kinds([*range(1000), -99])["code"].values == ("-99",)
+
+
+def test_a_mark_among_numbers_that_all_differ():
+    for rows in (100, 3000):  # more than are looked at where columns are texts
+        found = kinds([*map(str, range(10, 10 + rows)), "n.a."])
+        assert [*found] == ["mark"]
+        assert found["mark"].values == ("n.a.",)
+
+
 def test_marks_among_numbers():
     assert kinds(repeated("0", "1", "?"))["mark"].values == ("?",)
     assert kinds(repeated(*map(str, range(9)), "none", "refused", "other"))["mark"].values == (
@@ -164,9 +184,9 @@ def test_one_sentence_tells_all_columns_with_the_same_code():
     frame = pd.DataFrame({f"sleep{i}": rows[i:] + [1] * i for i in range(8)} | {"age": [999, 20, 30, 40] * 19})
     told = [text for text in sentences(as_table(frame).findings) if "99" in text]
     assert told == [
-        "8 columns have -99 in 9 to 16 rows ('sleep0', 'sleep1', 'sleep2', 'sleep3', 'sleep4', 'sleep5', ...), far "
-        "from their other values, as codes for missing cells are; 'age' has 999 in 19 rows, far from its other values "
+        "8 columns have -99 in 9 to 16 rows ('sleep0', 'sleep1', 'sleep2', 'sleep3', 'sleep4', 'sleep5', ...), unlike "
+        "their other values, as codes for missing cells are; 'age' has 999 in 19 rows, far from its other values "
         "(20 to 40), as codes for missing cells are. To make such cells missing, use missing_also=[-99, 999]."
     ]
     frame = pd.DataFrame({"a": rows, "b": rows})
-    assert "2 columns have -99 in 16 rows ('a', 'b'), far" in sentences(as_table(frame).findings)[0]
+    assert "2 columns have -99 in 16 rows ('a', 'b'), unlike" in sentences(as_table(frame).findings)[0]

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from latree.cli import common, reading
+from latree.errors import InputError
 
 
 @click.command()
@@ -31,6 +32,8 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
     arguments.pop("strict")
     with progress_bars(not as_json) as stages:
         found = check_table(data, progress=stages("Reading the table"), **arguments)
+    if not found.n_rows:
+        raise InputError(f"{data}: no rows, only column names: add rows")
     can_fit = found.n_remaining >= common.MIN_COLUMNS
     command = common.command_line(str(data), name="fit", more=found.advice) if can_fit else None
     if as_json:

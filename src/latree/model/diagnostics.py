@@ -169,7 +169,7 @@ def _never_together(table: Table) -> list[str]:
         return []
     first = [table.names[column] for column in pairs[0]]
     which = listed(first) if len(pairs) == 1 else f"{len(pairs)} pairs of columns, such as {listed(first)},"
-    meaning = "only other columns say how they depend on each other"
+    meaning = "only other columns say how they depend on each other, and edges that no row shows have a support of 0"
     return [f"{which} are never present in the same row: {meaning}. {_drop(first[1])}"]
 
 

@@ -37,6 +37,9 @@ _STUCK, _RESTART_ITERATIONS = 12.0, 20
 _NULL_MEAN, _NULL_SPREAD = -4.0, 3.5
 # Gains of edges that are there have a gamma distribution above this, with at least this scale.
 _LEAST_GAIN, _MIN_SCALE = -7.0, 5.0
+# Where cells are missing, the first three numbers are multiplied by this power of the share of cells that are present:
+# a hidden variable too many can adapt to less, and costs less in other rows.
+_PRESENT_POWER = 0.5
 _THRESHOLDS = np.arange(-70, 80) / 10  # where the threshold may be
 _STEPS = 50  # of EM for these distributions
 
@@ -255,6 +258,8 @@ class GainDistribution:
         Of the edges that are there.
     scale : float
         Of their gains, in nats.
+    present : float
+        The share of cells that are present.
 
     References
     ----------
@@ -263,14 +268,18 @@ class GainDistribution:
 
     share: float
     scale: float
+    present: float = 1.0
 
     @classmethod
-    def of(cls, gains: FloatArray) -> "GainDistribution":
+    def of(cls, gains: FloatArray, present: float = 1.0) -> "GainDistribution":
         """Estimate the distribution from the gains of all inner edges of a binary tree."""
-        above = gains - _LEAST_GAIN
+        above = gains - _LEAST_GAIN * present**_PRESENT_POWER
         # EM finds a local optimum: begin where few edges are there, and where nearly all are.
         highest = np.sort(above)[-max(1, len(above) // 5) :]
-        starts = [cls(0.2, max(float(highest.mean()), _MIN_SCALE)), cls(0.9, max(float(above.mean()), _MIN_SCALE))]
+        starts = [
+            cls(0.2, max(float(highest.mean()), _MIN_SCALE), present),
+            cls(0.9, max(float(above.mean()), _MIN_SCALE), present),
+        ]
         return max((start._improved(gains) for start in starts), key=lambda found: found._log_likelihood(gains))
 
     @cached_property
@@ -290,22 +299,27 @@ class GainDistribution:
 
     def _densities(self, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the densities of gains for edges that are there, and for those that are not, each times its share."""
-        above = np.maximum(gains - _LEAST_GAIN, 0)
+        above = self._above(gains)
         there = above / self.scale**2 * np.exp(-above / self.scale)
         # A gain below the mean of edges that are not there counts as the mean: such an edge is certainly not there.
-        distance = (np.maximum(gains, _NULL_MEAN) - _NULL_MEAN) / _NULL_SPREAD
-        not_there = np.exp(-0.5 * distance**2) / (_NULL_SPREAD * sqrt(2 * pi))
+        mean, spread = (number * self.present**_PRESENT_POWER for number in (_NULL_MEAN, _NULL_SPREAD))
+        distance = (np.maximum(gains, mean) - mean) / spread
+        not_there = np.exp(-0.5 * distance**2) / (spread * sqrt(2 * pi))
         return self.share * there + TINY, (1 - self.share) * not_there + TINY
+
+    def _above(self, gains: FloatArray) -> FloatArray:
+        """Return by how much gains are above the least one of edges that are there."""
+        return np.asarray(np.maximum(gains - _LEAST_GAIN * self.present**_PRESENT_POWER, 0))
 
     def _improved(self, gains: FloatArray) -> "GainDistribution":
         """Return the distribution after many steps of EM."""
-        found, above = self, np.maximum(gains - _LEAST_GAIN, 0)
+        found, above = self, self._above(gains)
         for _ in range(_STEPS):
             probability = found.probability(gains)
             # One edge of either kind is added, so that no share is zero or one. The mean of the gamma is 2 scale.
             share = float((probability.sum() + 1) / (len(gains) + 2))
             scale = float((probability * above).sum() / max(2 * probability.sum(), TINY))
-            found = GainDistribution(share, max(scale, _MIN_SCALE))
+            found = GainDistribution(share, max(scale, _MIN_SCALE), self.present)
         return found
 
     def _log_likelihood(self, gains: FloatArray) -> float:

@@ -377,7 +377,9 @@ class Search:
         """
         gains = np.array([test.gain for test in self._tests(around, edges, number)])
         if self._distribution is None:
-            self._distribution = GainDistribution.of(gains)
+            n_cells = self.table.n_rows * self.table.n_columns
+            present = 1 - float(self.table.n_missing.sum()) / n_cells
+            self._distribution = GainDistribution.of(gains, present)
         close = np.flatnonzero(np.abs(gains - self._least_gain) < _DOUBTFUL)
         again = self._tests(around, [edges[place] for place in close.tolist()], number + _CONTRACTIONS)
         gains[close] = (gains[close] + [test.gain for test in again]) / 2

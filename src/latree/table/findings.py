@@ -53,6 +53,8 @@ _MIN_NUMBERS_PER_WORD = 3
 _MIN_DATES = 5
 # Codes for missing cells are above or below the other values by more than this many times the range of these.
 _MIN_GAP = 1
+# A negative number is odd beside at least so many others, none of them negative.
+_MIN_POSITIVE = 10
 # Most columns that one sentence names.
 _MAX_NAMED = 20
 # Most names of columns with the same codes for missing cells.
@@ -64,6 +66,7 @@ _DATE = re.compile(
 )
 _CODE = re.compile(r"-?(9+[789]?|8+|7+)|-[1-9]")
 _WHOLE = re.compile(r"-?[1-9]\d*")
+_NEGATIVE_CODE = re.compile(r"-(9+[789]|88+|77+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -158,7 +161,7 @@ def _column_findings(summary: ColumnSummary, column: Column | None, problem: str
     if column.n_states == 1:
         what = f"is constant (every cell is {quoted(column.categories[0])})"
         return [Finding(name, "constant", what, "left out", None)]
-    found = _identifier(summary) or _date(summary) or _mark(summary)
+    found = _mark(summary) or _identifier(summary) or _date(summary)
     return [*([found] if found else []), *_codes(summary)]
 
 
@@ -219,8 +222,8 @@ def _mark(summary: ColumnSummary) -> Finding | None:
     """Return that a column of texts would be one of numbers without a few marks, or with decimal points."""
     if summary.is_numeric or summary.order is not None or summary.kinds != {"text"}:
         return None
-    texts = sorted(islice(summary.texts or (), _MAX_TEXTS))
-    others = [text for text in texts if parse_number(text) is None]
+    texts = summary.texts or ()
+    others = sorted(islice((text for text in texts if parse_number(text) is None), _MAX_TEXTS))
     n_numbers = len(texts) - len(others)
     if others and all(map(_DECIMAL_COMMA.fullmatch, others)):
         what = f"holds numbers with decimal commas, such as {quoted(others[0])}, which are taken for names"
@@ -250,6 +253,16 @@ def _codes(summary: ColumnSummary) -> Iterator[Finding]:
             yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels), n_rows=n_rows)
             return
         codes = far
+    # In a column of many numbers that are not negative, a single negative one like -99 is odd, however near it is.
+    negative = numbers < 0
+    labels = list(map(label_of, numbers[negative].tolist()))
+    if labels and all(map(_NEGATIVE_CODE.fullmatch, labels)) and np.count_nonzero(~negative) >= _MIN_POSITIVE:
+        n_rows = round(float(weights[negative].sum()))
+        what = (
+            f"has {' and '.join(labels)} in {plural(n_rows, 'row')} and no other number below 0, as codes for missing "
+        )
+        what += "cells are"
+        yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels), n_rows=n_rows)
 
 
 def sentences(findings: Iterable[Finding]) -> list[str]:
@@ -297,7 +310,7 @@ def _codes_in_words(found: Sequence[Finding]) -> Iterator[str]:
         rows = plural(high, "row") if low == high else f"{low} to {high} rows"
         yield (
             f"{len(same)} columns have {' and '.join(values)} in {rows} ({names}{', ...' * (len(same) > _MAX_CODED)}), "
-            "far from their other values, as codes for missing cells are"
+            "unlike their other values, as codes for missing cells are"
         )
 
 
