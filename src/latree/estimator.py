@@ -20,6 +20,7 @@ from latree._util.frames import backend_of, frame_like, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
+from latree.explain.reliability import few_rows
 from latree.explain.scores import Of, Scorer, with_state_numbers
 from latree.export.mixin import ExportMixin
 from latree.figure import Picture, plot
@@ -400,7 +401,9 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             One row per group: ``group``, ``columns`` (their number), ``reliability`` and ``alpha``; NaN where a figure
             is not defined.
         """
-        found = reliability(self.model_, self._encoded(X, sample_weight))
+        table = self._encoded(X, sample_weight)
+        _warn(few_rows(table.n_rows))
+        found = reliability(self.model_, table)
         numbers = {
             "columns": np.array([one.n_columns for one in found], dtype=np.int64),
             "reliability": np.array([one.reliability for one in found], dtype=np.float64),

@@ -117,7 +117,10 @@ class Learned:
 
     def report(self) -> str:
         """Return the finding as text: the groups, the tree, and the facts."""
-        parts = [group_lines(self.model), self.model.draw().splitlines(), summary_lines(self.summary)]
+        tree = self.model.draw().splitlines()
+        if self.summary["support"]:
+            tree += ["", "Numbers on edges are their support in per cent: build on 90 and more."]
+        parts = [group_lines(self.model), tree, summary_lines(self.summary)]
         return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 

@@ -13,7 +13,7 @@ def test_what_is_printed_fits_a_terminal_and_says_what_to_type(folder):
     assert max(map(len, printed.splitlines()[:-1])) <= 80
     assert printed.startswith("my data.csv: 60 rows, 8 columns, 6 of them to learn from\n")
     assert "A fit leaves out:\n- A column that says nothing is left out: 'planet'" in printed
-    command = "latree fit 'my data.csv' --bins 5 --drop size --drop nr --missing-also -99 --out run"
+    command = "latree fit 'my data.csv' --bins 5 --drop size --id nr --missing-also -99 --out run"
     assert printed.endswith(f"To fit a model, with what helps:\n  {command}\n")
 
 

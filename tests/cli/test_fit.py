@@ -58,7 +58,11 @@ def test_fit_writes_its_files_and_prints_a_report_json_or_nothing(fitted):
         Path("x/summary.json").read_bytes()
     )
     assert succeed("fit", "data.csv", "--out", "y", "--quiet") == ""
-    assert printed.endswith("The report is run/report.html: open it in a browser.\n")
+    assert printed.endswith(
+        "The report is run/report.html: open it in a browser.\n"
+        "Where each row stands: latree transform run data.csv --out scores.csv\n"
+    )
+    assert "Numbers on edges" not in printed  # there are none
 
 
 def test_loadings_and_profiles_are_those_of_the_model():
@@ -119,6 +123,7 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
 def test_a_bootstrap_writes_a_consensus_and_tells_support():
     printed = succeed("fit", "data.csv", "--out", "run", "--method", "nj", "--states", 2, "--bootstrap", 5)
     assert "groups.csv, tree.nwk, model.json, summary.json, consensus.nwk, loadings.csv, profiles.csv\n" in printed
+    assert "Numbers on edges are their support in per cent: build on 90 and more.\n" in printed
     agreed, tree = (latree.Tree.from_newick(Path(f"run/{name}.nwk").read_text()) for name in ("consensus", "tree"))
     assert sorted(agreed.names) == sorted(tree.names) == HEADER
     summary = json.loads(Path("run/summary.json").read_bytes())

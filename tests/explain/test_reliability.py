@@ -1,10 +1,14 @@
 """Reliability of scores: beside direct formulas, with missing cells and weights."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from latree import LatentTreeModel, Tree
+from latree import FitWarning, LatentTree, LatentTreeModel, Tree
+from latree.datasets import make_questionnaire
 from latree.explain import order_states, reliability, row_scores
+from latree.explain.reliability import few_rows
 from latree.table import Column, Table
 
 EXACT = 1e-9
@@ -105,3 +109,13 @@ def test_impossible_rows_do_not_count():
     assert np.isneginf(row_scores(model, Table.from_codes(model.columns, impossible)).log_likelihood[100:]).all()
     one, other = (reliability(model, Table.from_codes(model.columns, rows)) for rows in (codes, impossible))
     assert [r.reliability for r in one] == pytest.approx([r.reliability for r in other], rel=EXACT)
+
+
+@pytest.mark.parametrize(("n_rows", "said"), [(1, "of 1 row is"), (29, "of 29 rows is"), (30, None)])
+def test_few_rows_are_warned_about(n_rows, said):
+    assert [said in text for text in few_rows(n_rows)] == [True] * (said is not None)
+    fitted = LatentTree("lcm", n_states=2, random_state=0).fit(make_questionnaire(60).data)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted.reliability(make_questionnaire(60).data[:n_rows])
+    assert [str(one.message) for one in caught if one.category is FitWarning] == few_rows(n_rows)

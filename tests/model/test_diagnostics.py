@@ -8,7 +8,7 @@ import pytest
 from helpers.models import copying_model, model_on, star, table_of
 from latree.explain import with_groups
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
-from latree.model.diagnostics import scores_without_direction, unused_states, warnings_about
+from latree.model.diagnostics import coarse_scores, scores_without_direction, unused_states, warnings_about
 from latree.table import Column, as_table
 from latree.tree import Tree
 
@@ -241,3 +241,36 @@ def test_nobody_expects_an_order_of_aligned_sequences(letters, said):
     columns = tuple(Column(name, "text", tuple(letters)) for name in tree.names)
     changed = replace(model, columns=columns)
     assert bool(scores_without_direction(changed, changed.groups)) == said
+
+
+@pytest.mark.parametrize(
+    ("n_coarse", "n_groups", "n_states", "n_answers", "ordered", "said"),
+    [
+        (1, 1, 2, 4, True, "The group 'x0, x1 +1' has only 2 states"),
+        (2, 3, 2, 5, True, "2 groups have only 2 states"),
+        (1, 2, 2, 5, True, None),  # not most of them
+        (1, 1, 3, 5, True, None),
+        (1, 1, 2, 3, True, None),
+        (1, 1, 2, 5, False, None),
+    ],
+)
+def test_scores_with_two_states_rank_rows_less_finely_than_the_columns(
+    n_coarse, n_groups, n_states, n_answers, ordered, said
+):
+    d = 3 * n_groups
+    tree = Tree([f"x{i}" for i in range(d)], [(i, d + i // 3) for i in range(d)])
+    sizes = [n_answers] * d + [n_states] * n_coarse + [4] * (n_groups - n_coarse)
+    columns = tuple(Column(name, "integer", tuple("12345"[:n_answers]), ordered=ordered) for name in tree.names)
+    rng = np.random.default_rng(0)
+    tables = [rng.dirichlet(np.ones(sizes[i]), sizes[d + i // 3]).T for i in range(d)]
+    tables += [np.full((sizes[d + group], 1), 1 / sizes[d + group]) for group in range(n_groups)]
+    model = with_groups(LatentTreeModel(tree, columns, tuple(tables)))
+    found = coarse_scores(model)
+    assert len(found) == (said is not None)
+    if said is not None:
+        names = sorted(group.name for group in model.groups)
+        assert found[0].startswith(said if n_groups > 1 else f"The group '{names[0]}' has only 2 states")
+        assert found[0].endswith("To rank rows, use n_states=4, or that mean.")
+        rows = model.sample(500, random_state=0)
+        assert found[0] in warnings_about(rows, fit_of(model), "explain")
+        assert found[0] not in warnings_about(rows, fit_of(model), "predict")

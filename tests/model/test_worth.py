@@ -58,5 +58,6 @@ def test_plain_data_have_figures_and_words():
     }
     assert (found["gain"], found["standard_error"], found["n_rows"]) == (3.0, 0.1, 500)
     assert (found["best_simpler"], found["ahead"], found["ahead_standard_error"]) == ("chow-liu", -0.5, 0.2)
-    assert worth_lines(found) == [found["headline"], found["verdict"]]
+    unit = "One nat more means 2.7 times as probable."
+    assert worth_lines(found) == [found["headline"], unit, found["verdict"]]
     assert worth_lines(None) == ["There are too few rows to measure how well the model predicts new ones."]

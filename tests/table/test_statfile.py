@@ -162,6 +162,25 @@ def test_a_survey_from_spss_and_back(tmp_path):
     assert "already exists" in str(again.exception)
 
 
+@pytest.mark.parametrize(
+    ("person", "kind", "expected"),
+    [
+        ([float(10_001 + i) for i in range(60)], "F10.0", 10_001),
+        ([i + 0.5 for i in range(60)], "F10.4", 0.5),
+        ([f"{i:03}" for i in range(60)], "A3", "000"),
+        ([f"9007199254740993{i:02}" for i in range(60)], "A18", "900719925474099300"),
+    ],
+)
+def test_numbers_that_name_rows_stay_numbers(tmp_path, person, kind, expected):
+    data = write_sav(tmp_path / "survey.sav", pd.DataFrame({c: [1.0, 2, 1] * 20 for c in "abcd"} | {"person": person}))
+    run("fit", data, "--id", "person", "--method", "lcm", "--states", 2, "--out", tmp_path / "run", "--quiet")
+    run("transform", tmp_path / "run", data, "--out", tmp_path / "scores.sav", "--quiet")
+    cells, facts = pyreadstat.read_sav(tmp_path / "scores.sav")
+    assert cells["person"][0] == expected
+    assert facts.original_variable_types["person"] == kind
+    assert list(facts.original_variable_types.values())[1:] == ["F10.4", "F10.4", "F10.0", "F10.4", "F10.4"]
+
+
 def test_names_of_variables():
     names = ["A1, A2 +3", "a1 a2 3", "123", "", "with", "é", "x" * 80, "X" * 80, "log-likelihood"]
     found = sav_names(names)

@@ -1,5 +1,6 @@
 """The commands that learn a model: fit, and the demo."""
 
+import shlex
 from contextlib import nullcontext
 from glob import has_magic
 from itertools import count
@@ -145,7 +146,7 @@ def fit(
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
         origin = origin._replace(labels=tuple((labels or {}).items()))
         learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, tell=not quiet)
-    _print_run(learned, out, as_json, quiet)
+    _print_run(learned, out, as_json, quiet, data)
 
 
 @click.command()
@@ -244,7 +245,7 @@ def _write_run(
             write_text(folder / "consensus.nwk", learned.consensus.to_newick())
 
 
-def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> None:
+def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool, data: Path | None = None) -> None:
     from latree._util.files import to_json
 
     if as_json:
@@ -255,3 +256,7 @@ def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool) -> Non
         click.echo(learned.report(), nl=False)
         click.echo(f"\nWritten to {out}: report.txt (this text), groups.csv, tree.nwk, model.json, summary.json{more}")
         click.echo(f"The report is {out / 'report.html'}: open it in a browser.")
+        if data is not None and learned.summary["reliability"]:
+            scores = "scores.sav" if data.suffix.lower() == ".sav" else "scores.csv"
+            command = shlex.join(["latree", "transform", str(out), str(data), "--out", scores])
+            click.echo(f"Where each row stands: {command}")

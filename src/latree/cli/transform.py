@@ -50,7 +50,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     import numpy as np
 
     from latree._util.terminal import progress_bars
-    from latree.explain.reliability import finish, reliability_sums
+    from latree.explain.reliability import few_rows, finish, reliability_sums
     from latree.explain.scores import Scorer, scored_groups
     from latree.model.diagnostics import scores_without_direction
     from latree.table.chunks import add
@@ -84,7 +84,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         click.echo(f"{plural(n_rows, 'row')}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
-            for warning in scores_without_direction(loaded, scored_groups(loaded)):
+            for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded))):
                 click.echo(f"warning: {warning}\n")
         click.echo(f"Written to {out}")
 
@@ -123,7 +123,7 @@ def _variables(parts: "Sequence[tuple[Sequence[Any], RowScores]]", identifier: s
     from latree.table.statfile import Variable
 
     rows = [part for _, part in parts]
-    yield Variable(identifier, identifier, [name for names, _ in parts for name in names])
+    yield _row_names([str(name) for names, _ in parts for name in names], identifier)
     for j, name in enumerate(rows[0].names):
         columns = {
             "": [part.scores[:, j] for part in rows],
@@ -134,10 +134,27 @@ def _variables(parts: "Sequence[tuple[Sequence[Any], RowScores]]", identifier: s
         for what, values in columns.items():
             states = dict(enumerate(rows[0].state_names[j])) if what == "state" else None
             label = f"{name}: {what}" if what else name
-            yield Variable(f"{name} {_SHORT[what]}", label, np.concatenate(values), states)
-    yield Variable("log-likelihood", "log-likelihood", np.concatenate([part.log_likelihood for part in rows]))
+            decimals = 0 if what == "state" else _DECIMALS
+            yield Variable(f"{name} {_SHORT[what]}", label, np.concatenate(values), states, decimals)
+    likelihoods = np.concatenate([part.log_likelihood for part in rows])
+    yield Variable("log-likelihood", "log-likelihood", likelihoods, decimals=_DECIMALS)
 
 
+def _row_names(names: list[str], identifier: str) -> "Variable":
+    """Return the variable that names the rows: numbers stay numbers, so that SPSS can match files by them."""
+    from latree.table.raw import label_of, parse_number
+    from latree.table.statfile import Variable
+
+    numbers = [float("nan") if name == "" else parse_number(name) for name in names]
+    floats = [None if number is None else float(number) for number in numbers]
+    if [label_of(number) for number in floats] != names:
+        return Variable(identifier, identifier, names)
+    are_whole = not any("." in name for name in names)
+    return Variable(identifier, identifier, floats, decimals=0 if are_whole else _DECIMALS)
+
+
+# The decimals of numbers in SPSS.
+_DECIMALS = 4
 # How the names of variables in SPSS, which are short, end.
 _SHORT = {"": "", "standard error": "se", "state": "state", "probability": "p"}
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray
+from latree._util.text import plural
 from latree.explain.scores import Scale, Scorer
+from latree.explain.worth import MIN_ROWS
 from latree.model import LatentTreeModel
 from latree.table import Block
 from latree.table.table import signed_codes
@@ -93,6 +95,16 @@ def reliability(model: LatentTreeModel, data: Any) -> list[Reliability]:
     """
     scorer = Scorer.of_model(model)
     return finish(scorer, model.encode(data).sum(partial(reliability_sums, scorer)))
+
+
+def few_rows(n_rows: int) -> list[str]:
+    """Return a warning if there are too few rows for a reliability."""
+    if n_rows >= MIN_ROWS:  # with fewer, the worth of a model is not measured either
+        return []
+    return [
+        f"The reliability of {plural(n_rows, 'row')} is mostly chance. Use that of the fit, in the summary, or at "
+        f"least {MIN_ROWS} rows."
+    ]
 
 
 def reliability_sums(scorer: Scorer, block: Block, lines: FloatArray | None = None) -> tuple[FloatArray, ...]:

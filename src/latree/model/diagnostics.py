@@ -28,6 +28,9 @@ _MAX_MISSING_SHARE = 0.5
 # This many columns or hidden variables are named in one warning.
 _MAX_NAMED = 3
 
+# Columns with this many ordered values or more rank rows more finely than two states do.
+_MIN_ANSWERS = 4
+
 # Letters of aligned sequences. Few amino acids might be grades of a school.
 _NUCLEOTIDES, _AMINO_ACIDS, _MIN_AMINO_ACIDS = frozenset("ACGTU"), frozenset("ACDEFGHIKLMNPQRSTVWY"), 8
 
@@ -46,6 +49,7 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
         )
     if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(fit.model, table.total_weight)
+        found += coarse_scores(fit.model)
     found += scores_without_direction(fit.model, fit.model.groups)
     found += _few_rows(table)
     if table.n_missing.any():
@@ -122,6 +126,25 @@ def scores_without_direction(model: LatentTreeModel, groups: Iterable[Group]) ->
     return [
         f"The values of {owners} are texts without an order, so scores of {group} have no direction: use the states "
         f"instead. If the values have an order, code them as 1, 2, 3, or give it with {setting('ordered')}."
+    ]
+
+
+def coarse_scores(model: LatentTreeModel) -> list[str]:
+    """Return a warning if most scores only tell low from high, although the columns say more."""
+    columns = dict(zip(model.tree.names, model.columns, strict=True))
+    scored = [group for group in model.groups if group.level == "main" and group.hidden]
+    coarse = [
+        group.name
+        for group in scored
+        if all(columns[name].ordered and columns[name].n_states >= _MIN_ANSWERS for name in group.columns)
+        and [len(model.tables[node]) for node in group.nodes if node >= model.tree.n_observed] == [2]
+    ]
+    if 2 * len(coarse) <= len(scored):
+        return []
+    which = f"The group {quoted(coarse[0])} has" if len(coarse) == 1 else f"{len(coarse)} groups have"
+    return [
+        f"{which} only 2 states, because the rows show no more. Scores then tell low from high, but rank rows less "
+        f"finely than the mean of the columns does. To rank rows, use {setting('n_states', 4)}, or that mean."
     ]
 
 

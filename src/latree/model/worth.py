@@ -146,7 +146,8 @@ def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:
     """Return what a summary says about the worth of a model, in plain words."""
     if facts is None:
         return ["There are too few rows to measure how well the model predicts new ones."]
-    return [line for line in (facts["headline"], facts["verdict"]) if line]
+    unit = "One nat more means 2.7 times as probable." if " nats " in facts["headline"] else ""
+    return [line for line in (facts["headline"], unit, facts["verdict"]) if line]
 
 
 def _figure(value: float, error: float) -> str:

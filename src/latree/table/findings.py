@@ -145,9 +145,11 @@ def findings_of(learned: Iterable[LearnedColumn], identifier: str | None) -> lis
             found.append(Finding("", "unreadable", "has no name, and its values repeat: give it a name", "refused"))
         else:
             found += _column_findings(summary, column, problem)
-    first = next((place for place, one in enumerate(found) if one.kind == "identifier"), None)
-    if identifier is None and first is not None:
-        found[first] = replace(found[first], option="identifier")
+    for kind in ("identifier", "running number"):
+        first = next((place for place, one in enumerate(found) if one.kind == kind), None)
+        if identifier is None and first is not None:
+            found[first] = replace(found[first], option="identifier")
+            break
     return found
 
 

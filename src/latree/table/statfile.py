@@ -104,13 +104,15 @@ def _raw_column(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> R
 class Variable(NamedTuple):
     """A variable of a file to write: a name, which is made fit for SPSS, its label, and one value per row.
 
-    ``value_labels`` are those of its values. An empty cell is NaN or an empty text.
+    ``value_labels`` are those of its values, and ``decimals`` are shown of numbers. An empty cell is NaN or an empty
+    text.
     """
 
     name: str
     label: str
     values: Any
     value_labels: Mapping[int, str] | None = None
+    decimals: int | None = None
 
 
 def sav_content(path: Path, variables: Sequence[Variable]) -> bytes:
@@ -124,7 +126,8 @@ def sav_content(path: Path, variables: Sequence[Variable]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.sav"
         described = [variable.label for variable in variables]
-        library.write_sav(frame, file, column_labels=described, variable_value_labels=labels)
+        formats = {n: f"F10.{v.decimals}" for n, v in zip(names, variables, strict=True) if v.decimals is not None}
+        library.write_sav(frame, file, column_labels=described, variable_value_labels=labels, variable_format=formats)
         return file.read_bytes()
 
 
