@@ -223,6 +223,13 @@ def test_the_workflow_tests_what_the_metadata_promise():
     assert {*jobs["wheel"]["strategy"]["matrix"]["target"], "test"} <= targets
 
 
+def test_the_sdist_takes_folders_of_this_project_only():
+    """A name without a slash would match in every folder."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    names = settings["targets"]["sdist"]["include"]
+    assert not [name for name in names if name[0] != "/" or not (ROOT / name[1:]).exists()]
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dist")

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.quartets import factorised_unfoldings
 from latree.counts.quartets.nuclear import nuclear_pairings
-from latree.counts.tensor import factorised_unfoldings, khatri_rao, nuclear_norms, singular_values, unfoldings
+from latree.counts.tensor import nuclear_norms, singular_values, unfoldings
 from latree.errors import InputError
 
 
@@ -57,14 +58,6 @@ def test_ranks_of_the_unfoldings(k, zero):
     assert nonzero == k * k - zero
     assert ranks == [np.linalg.matrix_rank(tables[-1], tol=1e-9), nonzero, nonzero]
     assert ranks[0] == k
-
-
-def test_khatri_rao_is_a_kronecker_product_of_columns():
-    rng = np.random.default_rng(3)
-    left, right = rng.random((3, 4)), rng.random((2, 4))
-    product = khatri_rao(left, right)
-    for column in range(4):
-        np.testing.assert_array_equal(product[:, column], np.kron(left[:, column], right[:, column]))
 
 
 @pytest.mark.parametrize("shape", [(0, 3, 3), (1, 3, 3), (500, 2, 2), (7, 3, 40, 40)])

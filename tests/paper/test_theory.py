@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from helpers.models import model_on, naive_joint
+from helpers.quartets import factorised_unfoldings
 from latree.counts.quartets.four_point import four_point_test
 from latree.counts.quartets.nuclear import nuclear_test
-from latree.counts.tensor import factorised_unfoldings
 from latree.errors import InputError
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.model import LatentTreeModel
@@ -16,7 +16,6 @@ from latree.paper.simulate import random_model, random_tree
 from latree.paper.theory import (
     dependence,
     most_tests,
-    norm_error,
     quartet_facts,
     rows_needed,
     success,
@@ -250,8 +249,8 @@ def test_nuclear_norms_concentrate_as_stated():
         counts = rng.multinomial(m, exact.ravel() / exact.sum()).reshape(exact.shape) / m
         errors.append(abs(nuclear(counts.transpose(1, 0, 3, 2).reshape(n * n, n * n)) - truth))
     for confidence in (0.5, 0.9, 0.99):
-        assert np.mean(np.array(errors) <= norm_error(m, confidence)) >= confidence
-    assert norm_error(m, 0.9) == pytest.approx(2 * np.sqrt(2 * np.log(20) / m))
+        tau = np.log(2 / (1 - confidence))
+        assert np.mean(np.array(errors) <= 2 * np.sqrt(2 * tau / m)) >= confidence
 
 
 def test_the_bound_on_one_quartet_holds_in_simulation():

@@ -1,7 +1,7 @@
-"""The three unfoldings of a fourth-order tensor, their nuclear norms, and the factorisations of the unfolding lemma.
+"""The three unfoldings of a fourth-order tensor, and their nuclear norms.
 
 The letters are the paper's: A, B and C are the unfoldings for the pairings {12|34}, {13|24} and {14|23} of four
-variables; H and G are the hidden neighbours of the two sides.
+variables.
 
 Unfoldings, singular values and nuclear norms of NumPy arrays are computed on all cores. Arrays of any other library
 that follows the array API standard are computed where they are, for instance on a GPU.
@@ -147,37 +147,3 @@ def _svd_values(stack: FloatArray) -> FloatArray:
     values = np.zeros((len(stack), min(stack.shape[-2:])))
     values[:, : nonzero.shape[-1]] = nonzero
     return values
-
-
-def khatri_rao(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the Khatri-Rao product: its column j is the Kronecker product of the columns j of the two matrices."""
-    return (left[:, None, :] * right[None, :, :]).reshape(-1, left.shape[1])
-
-
-def factorised_unfoldings(
-    p1_h: FloatArray, p2_h: FloatArray, p3_g: FloatArray, p4_g: FloatArray, p_hg: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return A, B and C of a quartet {12|34}, computed from its parameters by the unfolding lemma.
-
-    ``A = (P2|H ⊙ P1|H) P_HG (P4|G ⊙ P3|G)ᵀ``,
-    ``B = (P3|G ⊗ P1|H) diag(P_HG(:)) (P4|G ⊗ P2|H)ᵀ``,
-    ``C = (P4|G ⊗ P1|H) diag(P_HG(:)) (P3|G ⊗ P2|H)ᵀ``.
-
-    Parameters
-    ----------
-    p1_h, p2_h : array, shape (n, k_H)
-        Conditional probability tables of the two leaves at H; columns are distributions.
-    p3_g, p4_g : array, shape (n, k_G)
-        Conditional probability tables of the two leaves at G.
-    p_hg : array, shape (k_H, k_G)
-        Joint distribution of H and G.
-
-    Returns
-    -------
-    tuple of array, each of shape (n², n²)
-    """
-    diagonal = p_hg.ravel(order="F")  # P_HG(:), its columns below each other
-    a = khatri_rao(p2_h, p1_h) @ p_hg @ khatri_rao(p4_g, p3_g).T
-    b = (np.kron(p3_g, p1_h) * diagonal) @ np.kron(p4_g, p2_h).T
-    c = (np.kron(p4_g, p1_h) * diagonal) @ np.kron(p3_g, p2_h).T
-    return a, b, c

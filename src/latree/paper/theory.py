@@ -451,8 +451,3 @@ def rows_needed(alpha: float, probability: float, n_tests: int = 1) -> int | Non
     if not 0 < probability < 1:
         raise InputError(f"the probability must lie between 0 and 1, not {probability!r}")
     return ceil(32 * log(8 * n_tests / (1 - probability)) / alpha**2) if alpha > _ROUNDING else None
-
-
-def norm_error(n_rows: float, confidence: float) -> float:
-    """Return a bound of the error of an estimated nuclear norm: ``2 sqrt(2 τ / m)``, with confidence 1 - 2 e^-τ."""
-    return 2 * sqrt(2 * log(2 / (1 - confidence)) / n_rows)
