@@ -75,6 +75,15 @@ def test_without_cores_or_on_other_systems_all_is_done_here(where, name, value, 
     assert {process for _, process in map_forked(slowly, range(3))} == {HERE}
 
 
+@pytest.mark.parametrize("name", ["fork", "pipe"])
+def test_where_the_system_allows_no_more_all_is_done_here(name, monkeypatch):
+    def refuse():
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, name, refuse)
+    assert map_forked(slowly, range(3)) == [(item**2, HERE) for item in range(3)]
+
+
 def test_what_a_copy_had_taken_when_it_died_is_done_again():
     def work(item):
         if os.getpid() != HERE:

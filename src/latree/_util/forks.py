@@ -64,7 +64,8 @@ def map_forked(
     n_copies = min(n_threads(), len(waiting)) - 1 if sys.platform == "linux" else 0
     found: dict[int, Result] = {}
     if n_copies > 0 and are_long:
-        found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
+        with suppress(OSError):  # the system allows no more processes or pipes: what is missing is computed here
+            found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
     return [found[number] if number in found else function(item) for number, item in enumerate(waiting)] + results
 
 
