@@ -133,6 +133,23 @@ def grouped_model(sizes=(4, 4, 4), strength=0.6, between=0.7, hidden_states=3, c
     return copying_model(tree, lambda u, v: strength if min(u, v) < d else between, states)
 
 
+def topics_table(n_topics, n_words, n_rows, seed=0):
+    """Texts about one topic each: which of its words, and few others, each text has. Also the topic of each word."""
+    rng = np.random.default_rng(seed)
+    topics = np.repeat(np.arange(n_topics), n_words)
+    about = rng.integers(n_topics, size=(n_rows, 1))
+    cells = rng.random((n_rows, len(topics))) < np.where(about == topics, 0.5, 0.03)
+    columns = tuple(Column(f"x{column:02}", "integer", ("0", "1"), ordered=True) for column in range(len(topics)))
+    return Table.from_codes(columns, cells.astype(np.int32)), topics
+
+
+def topics_tree(table, topics):
+    """A hidden variable for each topic, and a general one."""
+    d, n_topics = len(topics), max(topics) + 1
+    edges = [(column, d + topic) for column, topic in enumerate(topics.tolist())]
+    return Tree(table.names, [*edges, *((d + topic, d + n_topics) for topic in range(n_topics))])
+
+
 def on_tree(model, tree):
     """The same distribution on the same tree with other numbers of columns; hidden variables keep their numbers."""
     old = [model.tree.names.index(name) for name in tree.names] + list(range(tree.n_observed, tree.n_nodes))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.models import copying_model, grouped_model, holes, model_on, small_models, table_of
+from helpers.models import copying_model, grouped_model, holes, model_on, small_models, table_of, topics_table
 from helpers.search import surroundings
 from latree.model import fit_model
 from latree.paper.simulate import random_tree
@@ -14,12 +14,14 @@ from latree.search.edges import (
     SMOOTHING,
     EdgeTest,
     GainDistribution,
+    bic_gain,
     examine_edges,
     examine_pair,
     folds,
     held_out_gain,
 )
 from latree.search.explain import Search
+from latree.search.local import fit
 from latree.table import Table
 from latree.tree import Tree
 
@@ -72,6 +74,44 @@ def test_two_hidden_variables_in_a_bad_optimum_are_fitted_again(monkeypatch):
     assert examine_pair(bad, around.weights, fold).gain > 20
     monkeypatch.setattr("latree.search.edges._STUCK", np.inf)
     assert examine_pair(bad, around.weights, fold).gain < -20
+
+
+def test_bic_asks_for_two_hidden_variables_where_one_predicts_as_well_with_more_states():
+    """Two topics exclude each other: one hidden variable of three states knows both, and two of two states, too."""
+    table, topics = topics_table(3, 8, 400)
+    words = [(column, 24 + topic) for column, topic in enumerate(topics.tolist())]
+    tree = Tree(table.names, [*words, (24, 25), (25, 26)])
+    model = fit_model(table, tree, [2, 3, 2], smoothing=SMOOTHING, random_state=0).model
+    around = surroundings(model, table)
+    log_rows = np.log(400)
+    for h, g in ((24, 25), (25, 26)):
+        pair = around.pair(h, g)
+        gain = bic_gain(pair, around.weights, log_rows, 5.0)
+        assert gain > 5
+        # As computed from fits of one hidden variable with two to five states.
+        _, star = around.merged([h, g])
+        rng, halves = np.random.default_rng(0), []
+        for k in range(2, 6):
+            tables = tuple(rng.dirichlet(np.ones(len(table)), size=k).T for table in star.tables)
+            for start in (replace(star, prior=np.full(k, 1 / k), tables=tables), *([star] if k == 3 else [])):
+                found = fit(start, around.weights, smoothing=SMOOTHING, max_iterations=200)
+                halves.append(found.model.n_parameters * log_rows / 2 - around.weights @ found.rows)
+        expected = min(halves) - (pair.n_parameters * log_rows / 2 - around.weights @ pair.rows())
+        assert gain == pytest.approx(expected, abs=3)
+
+
+def test_one_hidden_variable_may_need_fewer_states_than_two():
+    table = grouped_model((8,), hidden_states=2, top=False).sample(600, 0)
+    tree = Tree(table.names, [*((column, 8 + column // 4) for column in range(8)), (8, 9)])
+    around = surroundings(fit_model(table, tree, [4, 2], smoothing=SMOOTHING, random_state=0).model, table)
+    pair, log_rows = around.pair(8, 9), np.log(600)
+    assert bic_gain(pair, around.weights, log_rows, 1e6) > 5  # than one of four states: no others are tried
+    assert bic_gain(pair, around.weights, log_rows, 5.0) < -5
+
+
+def test_bic_does_not_ask_for_two_hidden_variables_with_more_parameters():
+    around = two_groups(0.6)
+    assert bic_gain(around.pair(8, 9), around.weights, np.log(600), 5.0) == -np.inf
 
 
 def test_edges_of_a_resolved_star_predict_rows_worse():

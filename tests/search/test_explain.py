@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from helpers.models import copying_model, grouped_model, star
+from helpers.models import copying_model, grouped_model, star, topics_table, topics_tree
 from helpers.search import groups_of
 from latree.model import fit_model
 from latree.paper.simulate import random_tree
@@ -226,7 +226,11 @@ def test_divisions_that_are_nearly_worth_it_are_remembered(monkeypatch, gain, is
     search = Search(truth.sample(500, 0), 0)
     one = search.sized(Tree(search.table.names, star(8).edges)).model
     division = replace(incomplete_division(search, one, (0, 1, 2, 3)), gain=gain)
-    monkeypatch.setattr(explain, "best_division", lambda around, *_: division if around.model is one else None)
+
+    def best_division(around, fold, splits, log_rows, least_gain, node):
+        return division if around.model is one and division.gain >= least_gain else None
+
+    monkeypatch.setattr(explain, "best_division", best_division)
     search._divided(one)
     assert (search.steps["divisions"] == 1) is is_made
     assert bool(search._nearly_divided) is is_remembered
@@ -234,6 +238,30 @@ def test_divisions_that_are_nearly_worth_it_are_remembered(monkeypatch, gain, is
     assert [node for node, place in search._divisible(one).items() if place in search._nearly_divided] == (
         [8] if is_remembered else []
     )
+
+
+def test_hidden_variables_that_bic_asks_for_are_not_contracted(monkeypatch):
+    """Texts are about one of four topics, so that one hidden variable of three states predicts as well as two."""
+    table, topics = topics_table(4, 8, 300)
+    tree = topics_tree(table, topics)
+    found = Search(table, 0).explained([resolved(tree)]).model
+    assert groups_of(found.tree) == groups_of(tree)
+    monkeypatch.setattr(explain, "bic_gain", lambda *_: -np.inf)
+    before = Search(table, 0).explained([resolved(tree)]).model
+    assert groups_of(before.tree) != groups_of(tree)
+    assert before.bic(table) > found.bic(table) + 50
+
+
+def test_bic_must_fall_by_as_much_as_where_hidden_variables_are_divided(monkeypatch):
+    """Edges of a resolved star do not predict better; they stay if BIC asks for them."""
+    table = grouped_model((8,), top=False).sample(500, 0)
+    for fall, stay in ((4.9, False), (5.1, True)):
+        search = Search(table, 0)
+        first = search._first([resolved(Tree(table.names, star(8).edges))])
+        search._distribution = explain.GainDistribution(0.5, 20.0)
+        assert search._least_gain < 4.9
+        monkeypatch.setattr(explain, "bic_gain", lambda *_, fall=fall: fall)
+        assert (search._contracted(first) is first) is stay
 
 
 def test_a_column_at_the_wrong_place_is_moved(monkeypatch):

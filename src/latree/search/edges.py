@@ -20,6 +20,7 @@ from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
 from latree.search.local import AnyLocal, Pair, Star, fit
 from latree.search.neighbors import Message, precision_for
+from latree.search.states import best_size
 from latree.table import Block
 
 SMOOTHING = 1.0  # pseudo-rows in every cell, in fits of small models
@@ -236,6 +237,34 @@ def held_out_gain(pair: Pair, star: Star, weights: FloatArray, fold: IntArray) -
         scored = partial(_held_out_score, weights * (fold != number), weights * (fold == number))
         gain += scored(pair) - scored(star)
     return gain
+
+
+def bic_gain(pair: Pair, weights: FloatArray, log_rows: float, least: float) -> float:
+    """Return by how much half of the BIC is lower for two hidden variables than for one, where one has more parameters.
+
+    One hidden variable of many states may predict as well as two of few states, with far more parameters. Where it has
+    no more parameters than two, only prediction counts: -inf is returned.
+
+    Parameters
+    ----------
+    pair : Pair
+        As fitted in the whole model.
+    weights : array
+        Of the rows.
+    log_rows : float
+        The logarithm of the number of rows: what BIC charges for two parameters.
+    least : float
+        If it is lower by less than this with as many states as the larger of both has, other numbers are not tried.
+    """
+    one = pair.merged(max(pair.between.shape))
+    if one.n_parameters <= pair.n_parameters:
+        return -np.inf
+    found = fit(one, weights, smoothing=SMOOTHING, max_iterations=_FOLD_ITERATIONS)
+    own = pair.n_parameters * log_rows / 2 - float(weights @ pair.rows())
+    gain = one.n_parameters * log_rows / 2 - float(weights @ found.rows) - own
+    if gain < least:
+        return gain
+    return best_size(found.model, weights, smoothing=SMOOTHING, log_rows=log_rows).bic / 2 - own
 
 
 def _held_out_score(fitted: FloatArray, judged: FloatArray, model: AnyLocal) -> float:

@@ -24,7 +24,15 @@ from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import cap_states, rough_tolerance
 from latree.search.divide import best_division
 from latree.search.draft import Draft, Replacement
-from latree.search.edges import SMOOTHING, EdgeTest, GainDistribution, Surroundings, examine_edges, folds
+from latree.search.edges import (
+    SMOOTHING,
+    EdgeTest,
+    GainDistribution,
+    Surroundings,
+    bic_gain,
+    examine_edges,
+    folds,
+)
 from latree.search.independence import Independence
 from latree.search.local import Star
 from latree.search.moves import Move, best_moves
@@ -383,7 +391,15 @@ class Search:
         close = np.flatnonzero(np.abs(gains - self._least_gain) < _DOUBTFUL)
         again = self._tests(around, [edges[place] for place in close.tolist()], number + _CONTRACTIONS)
         gains[close] = (gains[close] + [test.gain for test in again]) / 2
+        # As where hidden variables are divided, two may also be better than one because BIC asks for them.
+        doubtful = np.flatnonzero(gains <= self._least_gain + _SURE)
+        least = self._least_division
+        asked = around.map(partial(self._bic_gain, around, least), [edges[place] for place in doubtful.tolist()])
+        gains[doubtful] = np.where(np.array(asked) > least, np.maximum(gains[doubtful], asked), gains[doubtful])
         return gains
+
+    def _bic_gain(self, around: Surroundings, least: float, edge: int) -> float:
+        return bic_gain(around.pair(*around.tree.edges[edge].tolist()), around.weights, self.log_rows, least)
 
     @property
     def _least_gain(self) -> float:
