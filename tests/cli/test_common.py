@@ -284,7 +284,7 @@ def test_a_file_is_not_replaced_by_a_folder(folder, force):
 def test_tables_have_the_ending_of_tables(folder, command):
     for name in ("scores.xlsx", "scores", "scores.json"):
         code, said, error = run(*command.split(), "--out", name)
-        endings = ".csv, .tsv, .txt or .sav" if command.startswith("transform") else ".csv, .tsv or .txt"
+        endings = ".csv, .tsv, .txt or .sav" if command.startswith(("transform", "impute")) else ".csv, .tsv or .txt"
         assert (code, said, error) == (2, "", f"latree: {name}: --out must end in {endings}\n")
         assert not Path(name).exists()
     for name in ("scores.txt", "scores.CSV"):

@@ -19,7 +19,7 @@ def printed_rows(*arguments):
     """Return the rows that the command prints; what it says about them goes to standard error."""
     code, printed, said = run("impute", *arguments)
     assert code == 0
-    assert re.fullmatch(r"\d+ cells? filled( \d+ times)?\n", said)
+    assert re.match(r"\d+ cells? filled( \d+ times)?\n", said)
     return printed
 
 
@@ -43,8 +43,12 @@ def test_impute_fills_missing_cells_and_touches_nothing_else():
     filled = model.complete(model.encode("holes.csv")).decode()
     assert {(i, j): str(filled[header[j]][i]) for i, j in changed} == changed
     assert printed.splitlines()[7:] == given.splitlines()[7:]
-    said = succeed("impute", "model.json", "holes.csv", "--out", "filled.csv")
-    assert said == "3 cells filled. Written to filled.csv\n"
+    code, *said = run("impute", "model.json", "holes.csv", "--out", "filled.csv")
+    assert code == 0
+    assert said == [
+        "3 cells filled. Written to filled.csv\n",
+        "20 missing cells stay in columns that are not in the model: 'note'\n",
+    ]
     assert Path("filled.csv").read_bytes() == printed.encode()
     assert printed_rows("model.json", "filled.csv") == printed
 
@@ -132,3 +136,17 @@ def test_options_that_contradict_each_other_are_refused():
         assert (code, out) == (2, "")
         assert message in err
     assert not Path("filled.csv.gz").exists()
+
+
+def test_holes_in_columns_that_are_not_in_the_model_are_said_once():
+    rows = [*ROWS, *ROWS]
+    others = {f"other{i}": ["NA", *["1"] * (len(rows) - 1)] for i in range(7)}
+    Path("holes.csv").write_text(table(rows, HEADER, **others))
+    _, _, said = run("impute", "model.json", "holes.csv", "--draws", 3)
+    assert said.splitlines()[1:] == [
+        "7 missing cells stay in columns that are not in the model: 'other0', 'other1', 'other2', 'other3', 'other4' "
+        "and 2 more columns"
+    ]
+    Path("holes.csv").write_text(table(rows, HEADER, other=others["other0"]))
+    _, _, said = run("impute", "model.json", "holes.csv")
+    assert said == "0 cells filled\n1 missing cell stays in columns that are not in the model: 'other'\n"

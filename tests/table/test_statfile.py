@@ -204,3 +204,48 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, ending):
     else:
         write_sav(path, small)
     assert count_refused(tmp_path / f"damaged{ending}", path.read_bytes(), 150, bins=0) > 20
+
+
+def test_impute_writes_a_file_like_the_one_it_reads(tmp_path):
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 2, 200)
+    answers = {f"q{i}": np.where(rng.random(200) < 0.8, hidden + 1, rng.integers(1, 4, 200)) * 1.0 for i in range(5)}
+    frame = pd.DataFrame(answers).assign(
+        size=np.round(hidden + rng.random(200), 3), sex=np.where(hidden, "m", "f"), note=[np.nan, *range(199)]
+    )
+    frame["day"] = [pd.Timestamp(2020, 1, 1 + number % 30).date() for number in range(200)]
+    frame.loc[3, "q0"], frame.loc[4, "q0"], frame.loc[5, "size"], frame.loc[6, "sex"] = np.nan, 9.0, np.nan, ""
+    details = {
+        "variable_value_labels": {f"q{i}": ANSWERS for i in range(5)} | {"sex": {"m": "male", "f": "female"}},
+        "column_labels": {"q0": "Do you like it?"},
+        "missing_ranges": {"q0": [9], "note": [7]},
+        "variable_measure": {"q0": "ordinal", "size": "scale"},
+    }
+    path = write_sav(tmp_path / "holes.sav", frame, **details)
+    fit = ["fit", str(path), "--out", str(tmp_path / "run"), "--drop", "note,day", "--quiet"]
+    assert CliRunner().invoke(commands, fit).exit_code == 0
+    out = tmp_path / "filled.sav"
+    result = CliRunner().invoke(commands, ["impute", str(tmp_path / "run"), str(path), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "4 cells filled" in result.output
+    filled, facts = pyreadstat.read_sav(out, user_missing=True)
+    given, expected = pyreadstat.read_sav(path, user_missing=True)
+    for name in ("column_names_to_labels", "variable_value_labels", "missing_ranges", "variable_measure"):
+        assert getattr(facts, name) == getattr(expected, name)
+    assert facts.original_variable_types == expected.original_variable_types
+    changed = {(3, "q0"), (4, "q0"), (5, "size"), (6, "sex")}
+    for name in given:
+        for row in range(200):
+            old, new = given[name][row], filled[name][row]
+            if (row, name) in changed:
+                assert new in ({1.0, 2.0, 3.0} if name == "q0" else {"m", "f"} if name == "sex" else set(frame["size"]))
+            else:
+                assert new == old or (np.isnan(new) and np.isnan(old))
+    for options, message in (
+        (["--draws", "2"], "are written as CSV"),
+        (["--format", "csv"], "a .sav file is written if DATA is one"),
+    ):
+        bad = ["impute", str(tmp_path / "run"), str(path), "--out", str(tmp_path / "b.sav"), *options]
+        result = CliRunner().invoke(commands, bad)
+        assert result.exit_code
+        assert message in str(result.exception) + result.output

@@ -117,17 +117,56 @@ class Variable(NamedTuple):
 
 def sav_content(path: Path, variables: Sequence[Variable]) -> bytes:
     """Return the content of an SPSS file."""
-    library = pyreadstat_module(path)
     names = sav_names([variable.name for variable in variables])
     frame = make_frame({name: variable.values for name, variable in zip(names, variables, strict=True)})
+    labels = {name: v.value_labels for name, v in zip(names, variables, strict=True) if v.value_labels}
+    described = [variable.label for variable in variables]
+    formats = {n: f"F10.{v.decimals}" for n, v in zip(names, variables, strict=True) if v.decimals is not None}
+    return _written(path, frame, column_labels=described, variable_value_labels=labels, variable_format=formats)
+
+
+def filled_sav(path: Path, source: Path, rows: Sequence[Mapping[str, str]]) -> bytes:
+    """Return the content of an SPSS file like another one, in which some missing cells are filled.
+
+    Cells that did not change keep their values, also those that are declared missing. Labels, measures and formats are
+    those of the other file.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write, for messages.
+    source : Path
+        The other file.
+    rows : sequence of mapping of str to str
+        The cells of each row by the names of the columns, as texts, as :func:`stat_source` reads them.
+    """
+    cells, facts = _read(source, "sav")
+    columns, _ = pyreadstat_module(path).read_sav(source, output_format="dict", user_missing=True)
+    for name, before in cells.items():
+        labels = _value_labels(name, facts)
+        values = {text: value for value, text in labels.items()}
+        for row, cell in enumerate(before):
+            text = rows[row][name]
+            if cell in (None, "") and text:
+                is_text = facts.readstat_variable_types.get(name) == "string"
+                columns[name][row] = values[text] if text in values else text if is_text else float(text)
+    return _written(
+        path,
+        make_frame(dict(columns)),
+        column_labels=facts.column_names_to_labels,
+        variable_value_labels=facts.variable_value_labels,
+        missing_ranges=facts.missing_ranges,
+        variable_measure=facts.variable_measure,
+        variable_format=facts.original_variable_types,
+    )
+
+
+def _written(path: Path, frame: Any, **details: Any) -> bytes:
     if isinstance(frame, dict):
         raise InputError(f"{path}: .sav files are written with pandas or polars: pip install pandas")
-    labels = {name: v.value_labels for name, v in zip(names, variables, strict=True) if v.value_labels}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.sav"
-        described = [variable.label for variable in variables]
-        formats = {n: f"F10.{v.decimals}" for n, v in zip(names, variables, strict=True) if v.decimals is not None}
-        library.write_sav(frame, file, column_labels=described, variable_value_labels=labels, variable_format=formats)
+        pyreadstat_module(path).write_sav(frame, file, **details)
         return file.read_bytes()
 
 
