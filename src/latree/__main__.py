@@ -79,11 +79,13 @@ for command in _COMMANDS:
 def main() -> None:
     """Run the command line. The exit code is 2, with one line, for errors that the user can fix, and 130 for Ctrl-C."""
     # A program may be started with closed streams, and an old terminal shows ? for characters that it does not have.
+    # Tables that go to a file or to another program are UTF-8 as all files of latree, also on Windows.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            is_free = "PYTHONIOENCODING" not in os.environ and not stream.isatty()
+            stream.reconfigure(encoding="utf-8" if is_free else None, errors="replace")
     try:
         sys.exit(commands.main(prog_name="latree", standalone_mode=False))
     except click.ClickException as error:

@@ -231,6 +231,35 @@ def test_a_run_that_cannot_be_replaced_stays(tmp_path):
     assert read_text(tmp_path / "run" / "model.json") == "old"
 
 
+def test_a_run_that_cannot_be_moved_stays(tmp_path):
+    """As on Windows, where no folder can be moved in which a file is open."""
+    a_run(tmp_path / "run", "old")
+
+    def fails(path, target, original=Path.rename):
+        if path == tmp_path / "run":
+            raise PermissionError(errno.EACCES, "Access is denied")
+        return original(path, target)
+
+    with mock.patch.object(Path, "rename", fails), pytest.raises(InputError, match="run: Access is denied"):
+        a_run(tmp_path / "run", "new")
+    assert listing(tmp_path) == ["run"]
+    assert read_text(tmp_path / "run" / "model.json") == "old"
+
+
+def test_a_run_that_cannot_be_put_back_is_not_lost(tmp_path):
+    a_run(tmp_path / "run", "old")
+
+    def fails(path, target, original=Path.rename):
+        if target == tmp_path / "run":
+            raise OSError("the disk is gone")
+        return original(path, target)
+
+    with mock.patch.object(Path, "rename", fails), pytest.raises(InputError, match="run: the disk is gone"):
+        a_run(tmp_path / "run", "new")
+    (aside,) = tmp_path.iterdir()
+    assert read_text(aside / "run" / "model.json") == "old"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path, encoding):
     (tmp_path / "a.nwk").write_bytes("((a,ü),c);".encode(encoding))

@@ -283,6 +283,20 @@ def test_an_old_terminal_gets_question_marks_not_a_traceback():
     assert b"? colour" in result.stdout
 
 
+def test_what_goes_to_a_file_is_utf_8_on_every_system():
+    """Windows has another encoding for pipes, in which names may be lost."""
+    script = (
+        "import io, sys; sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='cp1252'); "
+        "from latree.__main__ import main; main()"
+    )
+    Path("Łódź.csv").write_text(table())
+    command = [sys.executable, "-c", script, "check", "Łódź.csv"]
+    for variables, expected in (({}, "Łódź.csv"), ({"PYTHONIOENCODING": "cp1252"}, "?ód?.csv")):
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"} | variables
+        printed = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+        assert printed.startswith(expected.encode("cp1252" if variables else "utf-8"))
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
 def test_without_a_command_it_shows_what_there_is(arguments):
     result = subprocess.run([sys.executable, "-m", "latree", *arguments], capture_output=True, text=True, check=True)

@@ -226,14 +226,18 @@ def _set_aside(path: Path) -> Iterator[None]:
         yield
         return
     aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    path.rename(aside / path.name)
+    try:
+        path.rename(aside / path.name)
+    except OSError:  # Windows moves no folder in which a file is open
+        aside.rmdir()
+        raise
     try:
         yield
     except BaseException:
-        (aside / path.name).rename(path)
+        (aside / path.name).rename(path)  # if this fails, the earlier result stays where it is
+        aside.rmdir()
         raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def to_json(value: Any) -> str:
