@@ -1,11 +1,14 @@
 """Every form of data that the estimator takes, and the same form for what it returns."""
 
+import warnings
+
 import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from scipy.sparse import csr_matrix
 
 from helpers.estimator import CONVERT, easy_codes, fitted_quickly, frame, odd_frame, quick, with_holes
 from latree import FitWarning, InputError, LatentTree, LatentTreeModel
@@ -349,3 +352,15 @@ def test_a_model_of_a_table_or_file_takes_frames_with_more_columns(tmp_path):
     for given in (as_table(data, drop=["person"]), tmp_path / "data.csv"):
         fitted = quick(drop=["person"] * (not isinstance(given, Table))).fit(given)
         assert fitted.transform(data).equals(fitted.transform(data.drop(columns=["person", "planet"])))
+
+
+def test_a_table_with_names_is_scored_by_the_matrix_that_it_was_made_from():
+    codes = easy_codes() > 0
+    table = as_table(csr_matrix(codes), names=[f"word {number}" for number in range(codes.shape[1])])
+    fitted = quick().fit(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = fitted.transform(csr_matrix(codes))
+    assert np.array_equal(scores, fitted.transform(table).to_numpy())
+    with pytest.raises(InputError, match="pass the same columns"):
+        fitted.transform(csr_matrix(codes[:, 1:]))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState
 from latree._util.files import refuse_existing
@@ -264,8 +264,7 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         if record is None:
             raise InputError(f"{path}: this model was not fitted by latree: read it with latree.LatentTreeModel.load")
         kept: dict[str, Any] = {field.name: getattr(record.settings, field.name) for field in fields(Settings)}
-        if record.reading is not None:
-            kept |= record.reading.to_dict() | {"ordered": record.reading.ordered or None}
+        kept |= record.reading.arguments() if record.reading else {}
         loaded = cls(**kept | {"unseen": record.unseen, "labels": dict(record.labels) or None})
         loaded._weights, loaded._library = record.weights, record.library
         loaded._names_in = list(record.columns or model.tree.names)
@@ -577,8 +576,11 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
             plain = {"dtype": None, "ensure_all_finite": "allow-nan"}
             validate_data(self, np.ma.getdata(X), reset=reset, **plain)  # it would forget what is masked
             return X
-        sparse = ["csr", "csc", "coo"]  # others are converted to the first, because they cannot be checked
-        return validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=None, ensure_all_finite="allow-nan")
+        # Sparse matrices of other kinds are converted to the first, because they cannot be checked.
+        how = {"accept_sparse": ["csr", "csc", "coo"], "dtype": None, "ensure_all_finite": "allow-nan"}
+        if not reset and self._library is None:  # a Table has names where the array that it was made from has none
+            return check_array(X, **how)
+        return validate_data(self, X, reset=reset, **how)
 
     def _features(self, X: Any, reset: bool) -> Any:
         """Return the columns of a frame that must be the same in every call; others may be there or not."""

@@ -53,7 +53,10 @@ def test_what_each_column_is_taken_for():
         ("yes", "duplicate", "kept"),
     }
     assert found.advice == "identifier='person', missing_also=[99], drop=['yes']"
+    command = "  latree.LatentTree(identifier='person', missing_also=[99],\n      drop=['yes']).fit(...)"
+    assert str(found).endswith(f"To fit a model, with what helps:\n{command}")
     with as_in_shell():
+        assert "LatentTree" not in str(found)
         assert found.advice == "--id person --missing-also 99 --drop yes"
     assert found.n_rows == N
 

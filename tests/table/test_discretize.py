@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers.tables import assert_error, one_column, write_frame
 from latree.table import as_table
-from latree.table.discretize import learn_columns
+from latree.table.discretize import _interval_labels, learn_columns
 from latree.table.raw import RawColumn
 from latree.table.sources import RowWeights, file_source
 
@@ -78,3 +78,16 @@ def test_many_columns_of_many_numbers_are_collected_in_batches(all_on_disk, tmp_
     table = as_table(write_frame(frame, tmp_path / "a.parquet"))
     assert table.columns == expected.columns
     np.testing.assert_array_equal(table.codes(), expected.codes())
+
+
+@pytest.mark.parametrize(
+    ("cuts", "expected"),
+    [
+        ([19_550, 67_340.5], ["<= 19550", "(19550, 67340]", "> 67340"]),
+        ([-19_550, 1e11], ["<= -19550", "(-19550, 100000000000]", "> 100000000000"]),
+        ([1e12, 2e12], ["<= 1e+12", "(1e+12, 2e+12]", "> 2e+12"]),
+        ([0.00001, 0.5, 1.5], ["<= 1e-05", "(1e-05, 0.5]", "(0.5, 1.5]", "> 1.5"]),
+    ],
+)
+def test_bounds_of_bins_are_easy_to_read(cuts, expected):
+    assert _interval_labels(np.array(cuts)) == expected

@@ -1,5 +1,6 @@
 """From data of any form to a table."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -182,3 +183,41 @@ def test_a_file_is_named_once(tmp_path, monkeypatch):
     for data in ("bad.csv", "./bad.csv", "b*.csv"):
         with pytest.raises(InputError, match=r"^bad\.csv: data row 1 "):
             as_table(data)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"drop": ["a", "b"], "identifier": "c", "ordered": {"d": ["low", "high"]}, "bins": 3, "keep": ["d"]},
+        {"missing_also": [-99, "?", 0.5]},
+        {"missing": ["?"]},
+        {"missing": []},
+    ],
+)
+def test_options_give_the_arguments_that_made_them(given):
+    options = Options.checked(**given)
+    assert Options.checked(**options.arguments()) == options
+    assert options.arguments().keys() == given.keys()
+    assert Options.from_dict(json.loads(json.dumps(options.to_dict()))) == options
+    assert options.arguments().get("missing_also") in (None, [-99, "?", "0.5"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"bins": 2.0},
+        {"bins": 1},
+        {"drop": "abc"},
+        {"keep": [1]},
+        {"missing": None},
+        {"ordered": [["a", "b"]]},
+        {"ordered": {"a": ["x"]}},
+        {"identifier": 1},
+        {"unknown": 1},
+    ],
+)
+def test_options_are_read_as_hostile_input(change):
+    plain = json.loads(json.dumps(Options.checked().to_dict()))
+    with pytest.raises(InputError):
+        Options.from_dict(plain | change)

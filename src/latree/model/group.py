@@ -1,7 +1,7 @@
 """Groups of columns, as a model keeps them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from latree._util.plain import check_fields
@@ -61,9 +61,9 @@ class Group:
     hidden: str | None
     parent: int | None
     stability: float | None
-    nodes: tuple[int, ...]
-    centre: int
-    column_stability: tuple[float, ...] | None = None
+    nodes: tuple[int, ...] = field(repr=False)
+    centre: int = field(repr=False)
+    column_stability: tuple[float, ...] | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the group as plain data; the hidden variable is the node in the centre."""

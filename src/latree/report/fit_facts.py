@@ -137,10 +137,8 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
 def python_lines(settings: Settings, reading: Options | None = None) -> str:
     """Return the lines of Python that make a model like this one, and read it."""
     values = {f.name: getattr(settings, f.name) for f in fields(settings) if getattr(settings, f.name) != f.default}
-    if reading is not None:
-        read, default = reading.to_dict(), Options.checked().to_dict()
-        values |= {name: value for name, value in read.items() if value != default[name]}
-    chosen = [f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in values.items()]
+    values |= reading.arguments() if reading else {}
+    chosen = [f"{name}={value!r}" for name, value in values.items()]
     return "\n".join(
         [
             "import latree",

@@ -24,6 +24,7 @@ _MAX_NAME = 24
 # Labels of states that are listed for a column.
 _MAX_LABELS = 12
 _WIDTH = 80
+_INDENTED: Mapping[str, Any] = {"initial_indent": "  ", "subsequent_indent": "      ", "break_long_words": False}
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,12 @@ class Check:
                 lines += ["", f"{title}:"]
                 for sentence in sentences(found):
                     lines += wrap(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
-        return "\n".join(lines if self.findings else [*lines, "", "Nothing looks odd."])
+        if not self.findings:
+            lines += ["", "Nothing looks odd."]
+        elif self.advice and not in_shell():  # commands say it for themselves, with the name of the file
+            command = f"latree.LatentTree({self.advice}).fit(...)"
+            lines += ["", "To fit a model, with what helps:", *wrap(command, _WIDTH, **_INDENTED)]
+        return "\n".join(lines)
 
     def _table(self) -> list[str]:
         shown = self.columns[:_MAX_LINES]
@@ -269,6 +275,9 @@ def check(
     Looks odd:
     - 'age' has 999 in 9 rows, far from its other values (24 to 45), as codes for
       missing cells are. To make such cells missing, use missing_also=[999].
+    <BLANKLINE>
+    To fit a model, with what helps:
+      latree.LatentTree(missing_also=[999]).fit(...)
     """
     if isinstance(data, Table):
         raise InputError("a Table is encoded already: pass the original data to check them")

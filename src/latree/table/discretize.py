@@ -24,6 +24,8 @@ from latree.table.summary import ColumnSummary, NumberCounts, QuantileSketch, su
 
 # Numbers of all columns that are collected in one pass over the data; with more, there are several passes.
 _NUMBERS_PER_PASS = 2**23
+# Bounds of bins from 1 up to this number have no exponent.
+_MAX_PLAIN = 1e12
 
 Result = TypeVar("Result")
 
@@ -139,7 +141,10 @@ def _lower_median(numbers: FloatArray, weights: FloatArray) -> float:
 def _interval_labels(cuts: FloatArray) -> list[str]:
     """Name the bins by their bounds, with at least four digits and as many as make the bounds differ."""
     digits = next((d for d in range(4, 17) if len({f"{cut:.{d}g}" for cut in cuts}) == len(cuts)), 17)
-    texts = [f"{cut:.{digits}g}" for cut in cuts]
+    # An income of 23450 is easier to read than one of 2.345e+04.
+    texts = [
+        label_of(float(f"{cut:.{digits}g}")) if 1 <= abs(cut) < _MAX_PLAIN else f"{cut:.{digits}g}" for cut in cuts
+    ]
     between = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]
 

@@ -336,12 +336,12 @@ def advice(findings: Iterable[Finding]) -> str:
         if finding.option == "identifier":
             values["identifier"] = finding.column
         elif finding.option is not None and finding.action != "left out":
-            cells = map(_value, finding.values) if finding.values else (finding.column,)
+            cells = map(as_typed, finding.values) if finding.values else (finding.column,)
             chosen = values.setdefault(finding.option, [])
             chosen += [cell for cell in cells if cell not in chosen]
     return settings_in_a_row([setting(option, value) for option, value in values.items()])
 
 
-def _value(label: str) -> str | int:
+def as_typed(label: str) -> str | int:
     """Return a cell that means missing as Python writes it: a whole number as such."""
     return int(label) if _WHOLE.fullmatch(label) else label

@@ -15,7 +15,7 @@ from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column, are_counted, is_text
 from latree.table.discretize import LearnedColumn, learn_columns
 from latree.table.encode import Unseen
-from latree.table.findings import Finding, advice, findings_of
+from latree.table.findings import Finding, advice, as_typed, findings_of
 from latree.table.learnable import FEW_STATES
 from latree.table.raw import label_of
 from latree.table.readers import open_source
@@ -194,6 +194,16 @@ class Options:
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data for JSON."""
         return asdict(self)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments that give these options, as a person would write them."""
+        default, given = Options.checked(), set(self.missing)
+        chosen = {name: value for name, value in asdict(self).items() if value != getattr(default, name)}
+        if given > set(default.missing):
+            chosen.pop("missing")
+            more = [mark for mark in self.missing if mark not in default.missing]
+            chosen["missing_also"] = [as_typed(mark) for mark in more]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
 
     @classmethod
     def from_dict(cls, plain: Any) -> "Options":
