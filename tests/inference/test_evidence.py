@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from helpers.models import all_rows, naive_joint, small_models, table_of
+from latree.inference import evidence
 from latree.inference.evidence import column_cells, messages
+from latree.inference.messages import upward
 
 HIDDEN = [
     pytest.param(model, node, id=f"{number}-{model.tree.node_names[node]}")
@@ -70,9 +72,15 @@ def test_messages_are_computed_for_some_rows_at_a_time(monkeypatch):
     for model in small_models():
         codes = table_of(model, all_rows(model)).subsample_block(10**9, 0).codes
         expected = messages(model.network, codes)
-        monkeypatch.setattr("latree.inference.evidence.rows_at_once", lambda network: 7)
+        sizes = []
+        monkeypatch.setattr(evidence, "rows_at_once", lambda network: 28)
+        monkeypatch.setattr(
+            evidence, "upward", lambda network, plan: sizes.append(plan.n_rows) or upward(network, plan)
+        )
         found = messages(model.network, codes, precision=np.float32)
         monkeypatch.undo()
+        assert max(sizes) == 7
+        assert sum(sizes) == len(codes)
         assert set(found) == set(expected)
         for ends, message in expected.items():
             assert found[ends].dtype == (np.bool_ if message.dtype == np.bool_ else np.float32)

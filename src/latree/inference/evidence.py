@@ -16,6 +16,9 @@ from latree.inference.patterns import plan_messages, rows_at_once
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 
+# Messages are computed for so many times fewer rows at once than in EM: those of all other rows are kept meanwhile.
+_FEWER_ROWS = 4
+
 
 def column_cells(codes: CodeArray, n_states: Iterable[int]) -> list[BoolArray]:
     """Return for each column an array with one row per state: true for the state of a cell, all true if it is missing.
@@ -56,7 +59,7 @@ def messages(
         is a leaf is a bool array.
     """
     found: dict[tuple[int, int], FloatArray | BoolArray] = {}
-    step = rows_at_once(network)
+    step = max(1, rows_at_once(network) // _FEWER_ROWS)
     for start in range(0, max(len(codes), 1), step):
         rows = slice(start, start + step)
         for ends, message in _messages(network, codes[rows]):
