@@ -68,20 +68,17 @@ def test_the_largest_of_a_message_is_one_and_an_empty_side_says_nothing(model, n
     assert (codes[0] == -1).all()
 
 
-def test_messages_are_computed_for_some_rows_at_a_time(monkeypatch):
-    for model in small_models():
-        codes = table_of(model, all_rows(model)).subsample_block(10**9, 0).codes
-        expected = messages(model.network, codes)
-        sizes = []
-        monkeypatch.setattr(evidence, "rows_at_once", lambda network: 28)
-        monkeypatch.setattr(
-            evidence, "upward", lambda network, plan: sizes.append(plan.n_rows) or upward(network, plan)
-        )
-        found = messages(model.network, codes, precision=np.float32)
-        monkeypatch.undo()
-        assert max(sizes) == 7
-        assert sum(sizes) == len(codes)
-        assert set(found) == set(expected)
-        for ends, message in expected.items():
-            assert found[ends].dtype == (np.bool_ if message.dtype == np.bool_ else np.float32)
-            np.testing.assert_allclose(found[ends], message, rtol=1e-6, atol=1e-12)
+@pytest.mark.parametrize("model", small_models(), ids=str)
+def test_messages_are_computed_for_some_rows_at_a_time(monkeypatch, model):
+    codes = table_of(model, all_rows(model)).subsample_block(10**9, 0).codes
+    expected = messages(model.network, codes)
+    sizes = []
+    monkeypatch.setattr(evidence, "rows_at_once", lambda network: 28)
+    monkeypatch.setattr(evidence, "upward", lambda network, plan: sizes.append(plan.n_rows) or upward(network, plan))
+    found = messages(model.network, codes, precision=np.float32)
+    assert max(sizes) == 7
+    assert sum(sizes) == len(codes)
+    assert set(found) == set(expected)
+    for ends, message in expected.items():
+        assert found[ends].dtype == (np.bool_ if message.dtype == np.bool_ else np.float32)
+        np.testing.assert_allclose(found[ends], message, rtol=1e-6, atol=1e-12)
