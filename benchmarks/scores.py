@@ -2,12 +2,15 @@
 
 python benchmarks/scores.py recipe        # simulated questionnaires: are the states of groups the true ones?
 python benchmarks/scores.py bfi FOLDER    # a real questionnaire: scores beside the means of the scales' items
+python benchmarks/scores.py few           # few people: how well scores with few states rank them (docs/scores.md)
 python benchmarks/scores.py features      # classifiers on latree's features and on raw columns (docs/pipeline.md)
 
-`recipe` prints the share of right states of the fitted model and of the true model, which is the best that anybody can
-reach, on new rows. `bfi` prints for each group the correlation of the score with the mean of its scale's items, beside
-other scores that could be used, and reliabilities. `features` prints the accuracy of logistic regression on held-out
-rows, the mean over five splits, with its standard error.
+`recipe` prints the share of right states of the fitted model and of the true model, which is the best that anybody
+can reach, on new rows. `bfi` prints for each group the correlation of the score with the mean of its scale's items,
+beside other scores that could be used, and reliabilities. `few` prints the mean correlation with the true levels of
+people, of scores with the chosen number of states, of scores with four states, and of the means of the items.
+`features` prints the accuracy of logistic regression on held-out rows, the mean over five splits, with its standard
+error.
 """
 
 import argparse
@@ -27,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from latree import LatentTree, LatentTreeModel, Table
+from latree.datasets import make_questionnaire
 from latree.explain import reliability, row_scores
 from latree.explain.scores import scored_groups
 from real_tables import BFI, labelled_tables
@@ -50,6 +54,30 @@ def recipe(rows: list[int], seeds: int) -> None:
             new = Table.from_codes(truth.columns, drawn[:, : truth.tree.n_observed])
             n_groups, found, best = right_states(model, truth, new, drawn)
             print(f"{n_rows:5}  {seed:4}  {n_groups:6}  {found:12.2%}  {best:17.2%}  {found - best:+10.2%}", flush=True)
+
+
+def few(rows: list[int], seeds: int) -> None:
+    """Print how well scores rank few people, beside the means of the items."""
+    print("rows   seed  states      score  four states  mean of items")
+    for n_rows in rows:
+        for seed in range(seeds):
+            answers = make_questionnaire(n_rows, random_state=seed)
+            keyed = answers.data.where(~answers.data.columns.str.endswith("_5"), 6 - answers.data)  # reversed items
+            items = {scale: keyed.filter(like=scale).mean(axis=1) for scale in answers.rows}
+            chosen, states = _level_correlation(LatentTree(random_state=0), answers)
+            four, _ = _level_correlation(LatentTree(random_state=0, n_states=4), answers)
+            means = np.mean([np.corrcoef(mean, answers.rows[scale])[0, 1] for scale, mean in items.items()])
+            print(f"{n_rows:5}  {seed:4}  {states:10}  {chosen:5.3f}  {four:11.3f}  {means:13.3f}", flush=True)
+
+
+def _level_correlation(model: LatentTree, answers: Any) -> tuple[float, str]:
+    """Return the mean correlation of scores with the true levels of their scales, and the groups' numbers of states."""
+    scores = model.fit(answers.data).transform(answers.data)
+    groups = scored_groups(model.model_)
+    found = [
+        abs(np.corrcoef(scores[group.name], answers.rows[group.columns[0].split("_")[0]])[0, 1]) for group in groups
+    ]
+    return float(np.mean(found)), " ".join(str(len(model.model_.tables[group.centre])) for group in groups)
 
 
 def right_states(
@@ -185,14 +213,17 @@ def accuracies(X: NDArray[Any], y: NDArray[Any], setting: str, seed: int) -> lis
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="part", required=True)
-    simulated = parts.add_parser("recipe")
-    simulated.add_argument("--rows", type=int, nargs="+", default=[1000, 5000])
-    simulated.add_argument("--seeds", type=int, default=3)
+    for name, rows in (("recipe", [1000, 5000]), ("few", [200, 300, 500])):
+        simulated = parts.add_parser(name)
+        simulated.add_argument("--rows", type=int, nargs="+", default=rows)
+        simulated.add_argument("--seeds", type=int, default=3)
     parts.add_parser("bfi").add_argument("folder", type=Path)
     parts.add_parser("features").add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
     options = parser.parse_args()
     if options.part == "recipe":
         recipe(options.rows, options.seeds)
+    elif options.part == "few":
+        few(options.rows, options.seeds)
     elif options.part == "bfi":
         bfi(options.folder)
     else:
