@@ -39,6 +39,7 @@ ROOMS = [
     "figure",
     "export",
     "report",
+    "estimator_data",
     "estimator",
     "cli",
     "paper",
@@ -142,7 +143,6 @@ def test_tests_mirror_the_modules():
 
 # Test files about the project, or about several modules at once.
 NOT_A_MODULE = {
-    "test_estimator_data.py",
     "test_estimator_file.py",
     "test_fuzz.py",
     "test_promises.py",

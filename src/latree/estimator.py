@@ -7,18 +7,18 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from latree._util.arrays import FloatArray, RandomState
 from latree._util.files import refuse_existing
-from latree._util.frames import backend_of, frame_like, make_frame
+from latree._util.frames import backend_of, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
+from latree.estimator_data import HOW_TO_READ, DataMixin, names_of
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
 from latree.explain.reliability import few_rows
 from latree.explain.scores import Of, Scorer, with_state_numbers
@@ -31,23 +31,19 @@ from latree.model import LatentTreeModel
 from latree.model.impute import How, cell_probabilities, impute_like
 from latree.model.record import Origin
 from latree.settings import Goal, Representatives, Resolve, Settings
-from latree.table import Table, as_table
+from latree.table import as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.encode import Unseen
 from latree.table.findings import sentences
 from latree.table.labels import as_labels
 from latree.table.learnable import check_learnable
-from latree.table.raw import array_names, check_frame_names
-from latree.table.readers import is_annotated, is_dask_dataframe, open_source
-from latree.table.reading import DEFAULT_BINS, Options
+from latree.table.readers import is_annotated
+from latree.table.reading import DEFAULT_BINS
 from latree.table.sparse import is_sparse
 from latree.tree import Tree
 
-# The parameters that :func:`latree.as_table` takes.
-_HOW_TO_READ = ("bins", "missing", "missing_also", "drop", "keep", "identifier", "ordered")
 
-
-class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Find the hidden variables behind a table and fit a probability model on them.
 
     Columns may be categories, whole numbers, booleans or numbers with fractions, which are cut into bins; cells may be
@@ -209,12 +205,13 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         X = self._validated(X, reset=True)
         with progress_bars(bool(self.verbose)) as stages:
             reading = stages("Reading the table")
-            how_to_read = {name: getattr(self, name) for name in _HOW_TO_READ}
+            how_to_read = {name: getattr(self, name) for name in HOW_TO_READ}
             table = as_table(X, weights=sample_weight, progress=reading, **how_to_read)
             self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)
             if self._library is None and not is_annotated(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
-            self._names_in = list(self.feature_names_in_) if self._library is None else _names(self._features(X, True))
+            by_name = self._library is None
+            self._names_in = list(self.feature_names_in_) if by_name else names_of(self._features(X, reset=True))
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
             odd = sentences(table.oddities)
@@ -557,54 +554,6 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         finding = notebook_html(self.model_, self.summary_["worth"], labels)
         return f"<div>{finding}{warned}<div><code>{escape(repr(self))}</code></div></div>"
 
-    def _validated(self, X: Any, reset: bool) -> Any:
-        """Check the data as scikit-learn does; frames keep their columns' types."""
-        if isinstance(X, Table) or _is_elsewhere(X):
-            return X
-        if is_annotated(X):
-            if reset:
-                self.feature_names_in_ = np.array(list(map(str, X.var_names)), dtype=object)
-                self.n_features_in_ = len(self.feature_names_in_)
-            return X
-        if nw.dependencies.is_polars_lazyframe(X):
-            X = X.collect()
-        if _is_frame(X):
-            check_frame_names(X)
-            validate_data(self, self._features(X, reset), reset=reset, skip_check_array=True)
-            return X
-        if isinstance(X, np.ma.MaskedArray):
-            plain = {"dtype": None, "ensure_all_finite": "allow-nan"}
-            validate_data(self, np.ma.getdata(X), reset=reset, **plain)  # it would forget what is masked
-            return X
-        # Sparse matrices of other kinds are converted to the first, because they cannot be checked.
-        how = {"accept_sparse": ["csr", "csc", "coo"], "dtype": None, "ensure_all_finite": "allow-nan"}
-        if not reset and self._library is None:  # a Table has names where the array that it was made from has none
-            return check_array(X, **how)
-        return validate_data(self, X, reset=reset, **how)
-
-    def _features(self, X: Any, reset: bool) -> Any:
-        """Return the columns of a frame that must be the same in every call; others may be there or not."""
-        if not _is_frame(X):
-            return X
-        names = _names(X)
-        if reset or self._library is not None:
-            wanted = set(self._options.select(names)) - {self._weights}
-        else:
-            wanted = set(self.feature_names_in_)
-        frame = nw.from_native(X, eager_only=True)
-        if wanted.issuperset(names):
-            return X
-        return frame.select(name for name in frame.columns if str(name) in wanted).to_native()
-
-    @property
-    def _backend(self) -> str | None:
-        """The library of frames that the model was fitted to; None if it was something else."""
-        return None if self._library == "numpy" else self._library
-
-    @property
-    def _options(self) -> Options:
-        return Options.checked(**{name: getattr(self, name) for name in _HOW_TO_READ})
-
     def _output_is_set(self) -> bool:
         """Return whether scikit-learn was told what :meth:`transform` returns, for this estimator or for all."""
         config = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
@@ -614,64 +563,8 @@ class LatentTree(ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[
         table = self._encoded(X)
         return row_scores(self.model_, table, of)
 
-    def _like(self, X: Any, names: Sequence[str], values: NDArray[Any]) -> Any:
-        """Return an array as it is, or named columns like the data, unless these are an array."""
-        if not (_is_frame(X) or _is_elsewhere(X) or isinstance(X, Table)):
-            return values
-        return frame_like(X, names, values)
-
-    def _encoded(self, X: Any, weights: Any = None, identifier: str | None = None) -> Table:
-        check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        names = self._names_in if isinstance(X, np.ndarray) or is_sparse(X) else None
-        if weights is None and identifier is None:
-            table = self.model_.encode(X, unseen=self.unseen, names=names)
-        else:
-            how = {"names": names, "unseen": self.unseen, "weights": weights, "identifier": identifier}
-            table = as_table(X, columns=self.model_.columns, **how)
-        if table.n_rows == 0:
-            raise InputError("no rows (0 sample(s)) to work on")
-        return table
-
-    def _identifier_in(self, X: Any) -> str | None:
-        """Return the column that names the rows, if the data have it."""
-        if isinstance(X, str | Path):
-            names: Sequence[str] = open_source(X, None).names
-        else:
-            names = [] if isinstance(X, Table) else _names(X)
-        return self.identifier if self.identifier in names else None
-
-    def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
-        if self._backend is not None:
-            frame = nw.from_native(make_frame(columns, self._backend), eager_only=True)
-            if not frame.implementation.is_pyarrow():  # narwhals cannot make ordered categories there
-                categories = {
-                    c.name: nw.Enum(c.categories) for c in self.model_.columns if c.ordered and c.kind == "text"
-                }
-                frame = frame.with_columns(frame.get_column(name).cast(dtype) for name, dtype in categories.items())
-            return frame.to_native()
-        return np.column_stack([np.array(values) for values in columns.values()])
-
 
 def _warn(texts: Iterable[str]) -> None:
     """Warn the user who called :meth:`LatentTree.fit`."""
     for text in texts:
         warnings.warn(text, FitWarning, stacklevel=3)
-
-
-def _is_frame(X: Any) -> bool:
-    return bool(nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_polars_lazyframe(X))
-
-
-def _names(X: Any) -> list[str]:
-    """Return the names of all columns of a frame or an array, also of those that are not learned from."""
-    if isinstance(X, np.ndarray) or is_sparse(X):
-        return array_names(X.shape[1])
-    if is_annotated(X):
-        return list(map(str, X.var_names))
-    return list(map(str, nw.from_native(X, eager_only=True).columns)) if _is_frame(X) else []
-
-
-def _is_elsewhere(X: Any) -> bool:
-    """Return whether data are in files or on a cluster, not in memory."""
-    return isinstance(X, str | Path) or is_dask_dataframe(X)
