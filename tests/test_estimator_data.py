@@ -364,3 +364,11 @@ def test_a_table_with_names_is_scored_by_the_matrix_that_it_was_made_from():
     assert np.array_equal(scores, fitted.transform(table).to_numpy())
     with pytest.raises(InputError, match="pass the same columns"):
         fitted.transform(csr_matrix(codes[:, 1:]))
+
+
+def test_a_lazy_frame_names_its_rows_in_the_report(tmp_path):
+    data = frame(100).assign(person=[f"p{row}" for row in range(100)])
+    fitted = quick(identifier="person").fit(pl.from_pandas(data).lazy())
+    fitted.report(tmp_path / "lazy.html", pl.from_pandas(data).lazy())
+    fitted.report(tmp_path / "eager.html", pl.from_pandas(data))
+    assert (tmp_path / "lazy.html").read_bytes() == (tmp_path / "eager.html").read_bytes()

@@ -133,6 +133,8 @@ def names_of(X: Any) -> list[str]:
         return array_names(X.shape[1])
     if is_annotated(X):
         return list(map(str, X.var_names))
+    if nw.dependencies.is_polars_lazyframe(X):
+        return X.collect_schema().names()
     return list(map(str, nw.from_native(X, eager_only=True).columns)) if is_frame(X) else []
 
 
