@@ -66,6 +66,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.arange(3))
     np.savez(tmp_path / "pickled.npz", format=np.array([{}], dtype=object))
     io.mmwrite(tmp_path / "dense.mtx", DENSE)
+    (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n9 1000001 1\n1 1 1\n")
     (tmp_path / "line.mtx.gz").write_bytes(gzip.compress(b"1 2 3"))
     (tmp_path / "huge.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n9 9 1\n10 1 1\n")
     for name, fragments in {
@@ -75,6 +76,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
         "pickled.npz": ["not a sparse matrix of SciPy"],
         "dense.mtx": ["its matrix is dense"],
         "huge.mtx": ["not a Matrix Market file", "mmwrite"],
+        "wide.mtx": ["1000001 columns, more than 1000000: keep some"],
         "line.mtx.gz": ["does not begin with %%MatrixMarket"],
     }.items():
         assert_error(tmp_path / name, *fragments)

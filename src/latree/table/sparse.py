@@ -22,6 +22,9 @@ from latree.table.memory import LocalRows, Rows
 from latree.table.raw import RawColumn, check_names, column_names, infinite_value
 from latree.table.sources import Encoder, LocalSource, Matching, Names, RawBatch, Result, batch_rows
 
+# No learner takes nearly as many columns, and a few bytes of a file can ask for more than fit in memory.
+_MAX_COLUMNS = 10**6
+
 
 def sparse_source(
     where: str, matrix: Any, names: Sequence[str] | None, counts: bool, matching: Matching = "positions"
@@ -43,6 +46,10 @@ def _checked(where: str, matrix: Any) -> csc_array:
     """Return a matrix as a copy by columns, in which every cell that is not zero is stored once."""
     if matrix.ndim != 2:
         raise InputError(f"{where}: expected rows and columns, got {matrix.ndim} dimension(s): reshape it to two")
+    if matrix.shape[1] > _MAX_COLUMNS:
+        raise InputError(
+            f"{where}: {matrix.shape[1]} columns, more than {_MAX_COLUMNS}: keep some, such as the most frequent words"
+        )
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"{where}: its cells are of type {matrix.dtype}: convert them to numbers or booleans")
     if hasattr(matrix, "check_format"):
