@@ -62,7 +62,7 @@ def few(rows: list[int], seeds: int) -> None:
     for n_rows in rows:
         for seed in range(seeds):
             answers = make_questionnaire(n_rows, random_state=seed)
-            keyed = answers.data.where(~answers.data.columns.str.endswith("_5"), 6 - answers.data)  # reversed items
+            keyed = answers.data.assign(**{name: 6 - answers.data[name] for name in answers.data if name[-1] == "5"})
             items = {scale: keyed.filter(like=scale).mean(axis=1) for scale in answers.rows}
             chosen, states = _level_correlation(LatentTree(random_state=0), answers)
             four, _ = _level_correlation(LatentTree(random_state=0, n_states=4), answers)
