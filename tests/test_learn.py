@@ -174,6 +174,14 @@ def test_the_report_tells_the_numbers_of_states():
         assert facts[1] == words
 
 
+def test_the_report_fits_a_terminal():
+    data = frame(200).assign(age=np.where(np.arange(200) % 10 == 0, -99, 30 + np.arange(200) % 7), planet="earth")
+    report = learn_model(as_table(data), Settings("nj", n_states=2, random_state=0)).report()
+    assert "warning: A column that says nothing" in report
+    assert max(map(len, report.splitlines())) <= 80
+    assert "use missing_also=[-99]." in " ".join(report.split())
+
+
 def test_learn_tree_takes_weights_bins_and_missing():
     data = frame(200)
     weights = np.where(np.arange(200) < 60, 5, 0)

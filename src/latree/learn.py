@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,9 @@ from latree.tree import Tree
 
 # Most pairs of columns that the summary in words lists.
 _LISTED_PAIRS = 5
+# Lines of the summary in words fit a terminal; names and options are not divided.
+_WIDTH = 80
+_WHOLE_WORDS: Mapping[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,8 @@ class Learned:
         tree = self.model.draw().splitlines()
         if self.summary["support"]:
             tree += ["", "Numbers on edges are their support in per cent: build on 90 and more."]
-        parts = [group_lines(self.model), tree, summary_lines(self.summary)]
+        facts = [part for line in summary_lines(self.summary) for part in wrap(line, _WIDTH, **_WHOLE_WORDS)]
+        parts = [group_lines(self.model), tree, facts]
         return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
