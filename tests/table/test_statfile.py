@@ -215,6 +215,7 @@ def test_impute_writes_a_file_like_the_one_it_reads(tmp_path):
     )
     frame["day"] = [pd.Timestamp(2020, 1, 1 + number % 30).date() for number in range(200)]
     frame.loc[3, "q0"], frame.loc[4, "q0"], frame.loc[5, "size"], frame.loc[6, "sex"] = np.nan, 9.0, np.nan, ""
+    frame.loc[7, "q1"] = -99.0
     details = {
         "variable_value_labels": {f"q{i}": ANSWERS for i in range(5)} | {"sex": {"m": "male", "f": "female"}},
         "column_labels": {"q0": "Do you like it?"},
@@ -222,23 +223,25 @@ def test_impute_writes_a_file_like_the_one_it_reads(tmp_path):
         "variable_measure": {"q0": "ordinal", "size": "scale"},
     }
     path = write_sav(tmp_path / "holes.sav", frame, **details)
-    fit = ["fit", str(path), "--out", str(tmp_path / "run"), "--drop", "note,day", "--quiet"]
+    fit = ["fit", str(path), "--out", str(tmp_path / "run"), "--drop", "note,day", "--missing-also", "-99", "--quiet"]
     assert CliRunner().invoke(commands, fit).exit_code == 0
     out = tmp_path / "filled.sav"
     result = CliRunner().invoke(commands, ["impute", str(tmp_path / "run"), str(path), "--out", str(out)])
     assert result.exit_code == 0, result.output
-    assert "4 cells filled" in result.output
+    assert "5 cells filled" in result.output
     filled, facts = pyreadstat.read_sav(out, user_missing=True)
     given, expected = pyreadstat.read_sav(path, user_missing=True)
     for name in ("column_names_to_labels", "variable_value_labels", "missing_ranges", "variable_measure"):
         assert getattr(facts, name) == getattr(expected, name)
     assert facts.original_variable_types == expected.original_variable_types
-    changed = {(3, "q0"), (4, "q0"), (5, "size"), (6, "sex")}
+    changed = {(3, "q0"), (4, "q0"), (5, "size"), (6, "sex"), (7, "q1")}
     for name in given:
         for row in range(200):
             old, new = given[name][row], filled[name][row]
             if (row, name) in changed:
-                assert new in ({1.0, 2.0, 3.0} if name == "q0" else {"m", "f"} if name == "sex" else set(frame["size"]))
+                assert new in (
+                    {1.0, 2.0, 3.0} if name in ("q0", "q1") else {"m", "f"} if name == "sex" else set(frame["size"])
+                )
             else:
                 assert new == old or (np.isnan(new) and np.isnan(old))
     for options, message in (

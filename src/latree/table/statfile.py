@@ -145,10 +145,11 @@ def filled_sav(path: Path, source: Path, rows: Sequence[Mapping[str, str]]) -> b
     for name, before in cells.items():
         labels = _value_labels(name, facts)
         values = {text: value for value, text in labels.items()}
-        for row, cell in enumerate(before):
-            text = rows[row][name]
-            if cell in (None, "") and text:
-                is_text = facts.readstat_variable_types.get(name) == "string"
+        is_text = facts.readstat_variable_types.get(name) == "string"
+        raw = _raw_column(name, before, labels)
+        texts = raw.values.tolist() if raw.is_text else raw.labels()
+        for row, code in enumerate(raw.codes.tolist()):
+            if (text := rows[row][name]) != texts[code]:
                 columns[name][row] = values[text] if text in values else text if is_text else float(text)
     return _written(
         path,
