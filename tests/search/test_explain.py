@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -371,3 +372,19 @@ def test_a_single_hidden_variable_starts_from_two_states_too(monkeypatch):
     assert search._simplest(four).bic(table) < four.bic(table) - 5
     monkeypatch.setattr(explain, "_STAR_STATES", (4,))
     assert search._simplest(four).bic(table) == pytest.approx(four.bic(table))
+
+
+def test_messages_of_only_one_model_are_in_memory(monkeypatch):
+    alive, counts = WeakSet(), []
+
+    class Counted(explain.Surroundings):
+        def __init__(self, *arguments):
+            counts.append(len(alive))
+            alive.add(self)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(explain, "Surroundings", Counted)
+    table = grouped_model((4, 4), top=True).sample(500, 0)
+    Search(table, 0).sized(Tree(table.names, grouped_model((4, 4), top=True).tree.edges))
+    assert len(counts) > 1
+    assert max(counts) == 0

@@ -270,6 +270,7 @@ class Search:
     def _around(self, model: LatentTreeModel) -> Surroundings:
         """Return the messages around the hidden variables of a model; those of the last model are kept."""
         if self._surroundings is None or self._surroundings.model is not model:
+            self._surroundings = None  # two of them would be much memory
             self._surroundings = Surroundings(model, self.block, self._cells)
         return self._surroundings
 
@@ -556,6 +557,7 @@ class Search:
             if resized is None:
                 break
             model = resized
+            del around, found  # with many hidden variables, their messages are much memory
         return model
 
     def _replaced(self, model: LatentTreeModel, found: Iterable[tuple[float, Replacement]]) -> LatentTreeModel | None:
