@@ -6,6 +6,8 @@ from scipy import stats
 
 from helpers.models import grouped_model, holes, table_of
 from helpers.search import all_of
+from latree import as_table
+from latree.counts.distances import chance, pairwise_all
 from latree.search import independence
 from latree.search.edges import EdgeTest
 from latree.search.independence import Independence, SideTest
@@ -91,6 +93,43 @@ def test_one_dependent_pair_is_enough_with_many_rows():
     assert p_value(table_of(grouped_model((4, 4)), codes)) < 1e-4
 
 
+def closest_pair(table, side=SIDE):
+    return SideTest(all_of(table), table.n_states).closest_pair(side)
+
+
+def test_the_closest_pair_is_that_of_all_pairs_of_columns():
+    """As the learner's matrix of pairs has it (up to a row less), for columns with different numbers of states."""
+    rng, side = np.random.default_rng(1), np.array([True, False, True, False, False])
+    codes = np.stack([rng.integers(n, size=300) for n in (2, 3, 5, 2, 4)], axis=1)
+    codes[:30, 1] = codes[:30, 2] % 3
+    table = as_table(codes)
+    (pairs,) = pairwise_all(table, [chance])
+    assert closest_pair(table, side) == pytest.approx(pairs[side][:, ~side].min() * 6, rel=0.04)
+    assert closest_pair(table, side) == pytest.approx(closest_pair(table, ~side))
+
+
+def test_the_closest_pair_of_independent_sides_is_seldom_close():
+    found = np.array([closest_pair(two_sides(seed)) for seed in range(200)])
+    assert np.mean(found < 0.1) < 0.12
+    assert np.mean(found < 0.01) < 0.03
+    assert np.mean(found < 0.5) > 0.1
+
+
+def test_a_dependent_pair_among_many_columns_keeps_an_edge(monkeypatch):
+    """Two columns, one of which follows one of sixty others: a test of all of them hardly notices."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=(1000, 62)).astype(np.uint8)
+    follows = rng.random(1000) < 0.2
+    codes[follows, 1] = codes[follows, 2 + 5]
+    block = Block(codes, None)
+    edges = [(0, 62), (1, 62), (62, 63), *((column, 63) for column in range(2, 62))]
+    tree, tests = Tree([f"x{column}" for column in range(62)], edges), [EdgeTest(0, 1.0)]
+    assert SideTest(block, np.full(62, 3)).p_value(np.arange(62) < 2) > 0.01
+    assert Independence(block, np.full(62, 3)).edges(tree, [2], tests) == []
+    monkeypatch.setattr(independence, "_CHANCE", 0.0)
+    assert Independence(block, np.full(62, 3)).edges(tree, [2], tests) == [2]
+
+
 def test_the_sides_can_be_named_either_way():
     table = two_sides(1)
     tested = SideTest(all_of(table), table.n_states)
@@ -148,6 +187,12 @@ def test_edges_are_independent_by_both_questions(monkeypatch):
     assert found_edges(monkeypatch, 0.08, 6, 1) == [5]
     assert found_edges(monkeypatch, 0.012, 3, 1.5) == [5]
     assert found_edges(monkeypatch, 0.008, -5, 1) == []
+
+
+def test_edges_with_a_dependent_pair_across_them_stay(monkeypatch):
+    for closest, gone in ((0.008, []), (0.012, [2])):
+        monkeypatch.setattr(SideTest, "closest_pair", lambda self, side, closest=closest: closest)
+        assert found_edges(monkeypatch, 0.5, 1, 8) == gone
 
 
 def test_edges_that_were_clear_in_the_first_tree_are_never_cut(monkeypatch):

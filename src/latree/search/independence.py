@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from latree._util.arrays import IntArray
+from latree._util.arrays import FloatArray, IntArray
 from latree.counts.distances import gamma_tail
 from latree.search.edges import EdgeTest
 from latree.table import Block
@@ -24,6 +24,10 @@ _CLEAR_DEPENDENCE = 18.0
 # Two sides are independent if their dependence predicts rows better by less than the first number, in nats, and chance
 # makes as much covariance between them with at least the second, a probability. Either pair decides.
 _INDEPENDENT = ((7.0, 0.1), (2.0, 0.01))
+
+# But not if chance would show a pair of columns as dependent as the closest one across the edge, among all pairs across
+# it, with a smaller probability. Many other columns hide such a pair from a test of all of them.
+_CHANCE = 0.01
 
 
 class Independence:
@@ -75,8 +79,11 @@ class Independence:
     def _independent(self, split: Split, dependence: float) -> bool:
         if dependence >= _INDEPENDENT[0][0]:
             return False
-        p_value = self._sides.p_value(np.array([bool(split.side >> j & 1) for j in range(len(self._n_states))]))
-        return any(dependence < least and p_value > chance for least, chance in _INDEPENDENT)
+        side = np.array([bool(split.side >> j & 1) for j in range(len(self._n_states))])
+        p_value = self._sides.p_value(side)
+        if not any(dependence < least and p_value > chance for least, chance in _INDEPENDENT):
+            return False
+        return self._sides.closest_pair(side) > _CHANCE
 
     @cached_property
     def _sides(self) -> "SideTest":
@@ -104,6 +111,8 @@ class SideTest:
             centred = (states - mean[:, None] * present) * np.sqrt(weights / self._total)
             indicators.append(centred / max(float(np.sqrt((centred**2).sum())), 1e-9))
         self._indicators = np.concatenate(indicators)
+        # The squared norm of each column's own covariance.
+        self._own = np.array([((column @ column.T) ** 2).sum() for column in indicators])
 
     def p_value(self, side: NDArray[np.bool_]) -> float:
         """Return the probability that independent sides show as much covariance.
@@ -113,10 +122,26 @@ class SideTest:
         side : array of bool
             For each column whether it is on the one side.
         """
-        rows = side[self._column]
-        one, other = self._indicators[rows], self._indicators[~rows]
+        one, other = self._both(side)
         squared = ((one @ other.T) ** 2).sum()
         own = [part @ part.T for part in (one, other)]
         mean = np.trace(own[0]) * np.trace(own[1]) / self._total
         spread = np.sqrt((own[0] ** 2).sum() * (own[1] ** 2).sum()) / self._total
         return float(gamma_tail(*np.array([squared, mean, spread])))
+
+    def closest_pair(self, side: NDArray[np.bool_]) -> float:
+        """Return the probability that the closest pair of columns of independent sides shows as much covariance.
+
+        It is that of this pair by itself times the number of pairs (Bonferroni), and at most 1.
+        """
+        one, other = self._both(side)
+        starts = [np.flatnonzero(np.diff(self._column[part[self._column]], prepend=-1)) for part in (side, ~side)]
+        squared = np.add.reduceat(np.add.reduceat((one @ other.T) ** 2, starts[0], axis=0), starts[1], axis=1)
+        # Every column has total variance one, so that the mean of each pair is one over the number of rows.
+        spread = np.sqrt(np.outer(self._own[side], self._own[~side])) / self._total
+        found = gamma_tail(squared, np.full_like(squared, 1 / self._total), spread)
+        return min(float(found.min()) * found.size, 1.0)
+
+    def _both(self, side: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+        rows = side[self._column]
+        return self._indicators[rows], self._indicators[~rows]
