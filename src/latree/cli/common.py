@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from latree.model import LatentTreeModel
     from latree.tree import Tree
 
+    _Choice: TypeAlias = click.Choice[str]
+else:
+    _Choice = click.Choice  # it takes a type from click 8.2 on
+
 
 _FORCE = "latree.force"
 # The fewest columns that latree fit learns from: three leaves have only one tree.
@@ -163,7 +167,7 @@ class OrAuto(click.ParamType):  # type: ignore[type-arg]  # generic only since c
             self.fail(f"{value!r:.60} is neither auto nor {self.number.describe()}", param, ctx)
 
 
-class Choice(click.Choice[str]):
+class Choice(_Choice):
     """One of several words; the message about another word suggests one like it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
