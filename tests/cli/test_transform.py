@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -48,10 +49,11 @@ def test_scores_without_a_direction_give_a_warning(folder):
     numbered = pd.DataFrame(rows.decode())
     numbered.map("answer {}".format).to_csv("texts.csv", index=False)
     fitted = succeed("fit", "texts.csv", "--out", "texts", "--method", "nj", "--states", "2")
-    warning = next(line for line in fitted.split("\n") if "no direction" in line)
-    assert warning.startswith("warning: The values of ")
+    # A long warning is several lines, all but the first of which are indented.
+    (warning,) = re.findall(r"^warning: The values of .*\n(?:  .*\n)*", fitted, flags=re.MULTILINE)
+    assert "no direction" in warning
     printed = succeed("transform", "texts/model.json", "texts.csv", "--out", "other.csv")
-    assert printed.endswith(f"\n{warning}\n\nWritten to other.csv\n")
+    assert printed.endswith(f"\n{' '.join(warning.split())}\n\nWritten to other.csv\n")
 
 
 def test_without_a_file_the_scores_are_printed(folder):
