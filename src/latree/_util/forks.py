@@ -113,7 +113,12 @@ class _Work(Generic[Item, Result]):
         reading, writing = os.pipe()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Python's about threads: see above
-            process = os.fork()
+            try:
+                process = os.fork()
+            except OSError:
+                os.close(reading)
+                os.close(writing)
+                raise
         if process:
             os.close(writing)
             return process, open(reading, "rb")
