@@ -1,6 +1,8 @@
 """Forked copies of a process over independent pieces of work."""
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from contextlib import contextmanager
@@ -142,3 +144,33 @@ def test_copies_make_no_copies():
     assert any(process != HERE for _, process in found)
     for processes, process in found:
         assert process == HERE or set(processes) == {process}
+
+
+ORPHANED = """
+import os, signal, sys, time
+from latree._util.forks import map_forked
+
+os.sched_getaffinity = lambda process: {0, 1}
+here = os.getpid()
+
+def work(item):
+    if os.getpid() == here:
+        time.sleep(100)
+    os.kill(here, signal.SIGKILL)
+    return bytes(10_000_000)  # more than fits into a pipe
+
+map_forked(work, range(4), are_long=True)
+"""
+
+
+def test_copies_end_when_their_process_is_killed():
+    process = subprocess.Popen([sys.executable, "-c", ORPHANED], start_new_session=True)
+    assert process.wait() == -signal.SIGKILL
+    for _ in range(200):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    pytest.fail("a copy is left")

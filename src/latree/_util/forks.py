@@ -123,6 +123,7 @@ class _Work(Generic[Item, Result]):
             os.close(writing)
             return process, open(reading, "rb")
         try:  # this is the copy
+            os.close(reading)  # else it would wait for itself to read, once the process is gone
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
             gc.disable()
