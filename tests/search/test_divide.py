@@ -94,6 +94,18 @@ def test_a_star_with_a_state_too_many_is_not_divided(seed):
     assert divided(around_star(table, n_states=4), seed) is None
 
 
+def test_divisions_end_early_only_where_they_are_hopeless(monkeypatch):
+    """A slow start of EM does not end a division: it is looked at again after all iterations."""
+    around = around_star(two_groups((4, 4)))
+    expected = divided(around)
+    for name in ("_SLACK", "_LATE_GAIN"):
+        monkeypatch.setattr(divide, name, 1e9)  # nothing ends early
+    full = divided(around)
+    assert (full.neighbors, full.gain) == (expected.neighbors, expected.gain)
+    monkeypatch.setattr(divide, "_SLACK", -1e9)  # everything does
+    assert divided(around) is None
+
+
 def test_groups_of_other_trees_are_tried(monkeypatch):
     """Where neighbours themselves suggest nothing, splits do."""
     around = around_star(two_groups((4, 4)))

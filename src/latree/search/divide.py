@@ -36,6 +36,9 @@ _FINALISTS = 2
 # Iterations of EM for each of these.
 _ITERATIONS = 15
 
+# After these iterations, EM gains less than this, in nats; after the first ones, less than the second number.
+_SLACK, _LATE_GAIN = 20.0, 300.0
+
 
 def best_division(
     around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, least_gain: float, node: int
@@ -76,7 +79,7 @@ def best_division(
     alone = best_size(star, weights, smoothing=SMOOTHING, log_rows=log_rows, more=False)
     target = _least_fit(star, alone, log_rows, least_gain)
 
-    def fitted(pair: Pair, max_iterations: int) -> tuple[float, Pair]:
+    def fitted(pair: Pair, max_iterations: int, target: float = target) -> tuple[float, Pair]:
         found = fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations, target=target)
         return float(weights @ found.rows), found.model
 
@@ -88,7 +91,9 @@ def best_division(
     quick: dict[tuple[int, ...], list[tuple[float, Pair]]] = {}
     for group in groups:
         start = star.divided(group)
-        quick[group] = [fitted(pair, _FIRST_ITERATIONS) for pair in (start, merged_states(start, few))]
+        quick[group] = [
+            fitted(pair, _FIRST_ITERATIONS, target - _LATE_GAIN) for pair in (start, merged_states(start, few))
+        ]
     chosen: dict[tuple[int, ...], None] = {}
     for fits in zip(*quick.values(), strict=True):
         ranked = sorted(zip(quick, fits, strict=True), key=lambda one: -one[1][0])
@@ -119,7 +124,7 @@ def _least_fit(star: Star, alone: Sized, log_rows: float, least_gain: float) -> 
     with two states each at best.
     """
     fewest = 3 + 2 * sum(len(table) - 1 for table in star.tables)
-    return min(alone.log_likelihood(log_rows), fewest * log_rows / 2 - alone.bic / 2 + least_gain)
+    return min(alone.log_likelihood(log_rows), fewest * log_rows / 2 - alone.bic / 2 + least_gain) - _SLACK
 
 
 def groups_of_splits(branches: Sequence[int], splits: Collection[int]) -> list[tuple[int, ...]]:
