@@ -75,6 +75,12 @@ def test_labels_are_categories_in_the_order_of_their_values(tmp_path, ending):
     assert column(table, "size").description == ""
 
 
+def test_fractions_without_a_label_stand_between_values_that_have_one(tmp_path):
+    frame = FRAME.assign(ends=[5.0, np.nan, 2.5, 1, np.nan, 1.25])
+    path = write_sav(tmp_path / "survey.sav", frame, variable_value_labels=DETAILS["variable_value_labels"])
+    assert column(as_table(path, bins=0), "ends").categories == ("never", "1.25", "2.5", "always")
+
+
 def test_a_scale_is_numbers_also_with_labels(tmp_path):
     details = {"variable_value_labels": {"ends": {1: "never", 5: "always"}}}
     measures = {"scale": "integer", "ordinal": "text", "unknown": "text"}
