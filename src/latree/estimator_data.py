@@ -92,7 +92,8 @@ class DataMixin:
     def _encoded(self, X: Any, weights: Any = None, identifier: str | None = None) -> Table:
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        names = self._names_in if isinstance(X, np.ndarray) or is_sparse(X) else None
+        is_matrix = isinstance(X, np.ndarray) or is_sparse(X)
+        names = self._names_in if is_matrix and X.shape[1] == len(self._names_in) else None
         if weights is None and identifier is None:
             table = self.model_.encode(X, unseen=self.unseen, names=names)
         else:

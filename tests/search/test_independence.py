@@ -190,7 +190,7 @@ def test_edges_are_independent_by_both_questions(monkeypatch):
 
 
 def test_edges_with_a_dependent_pair_across_them_stay(monkeypatch):
-    for closest, gone in ((0.008, []), (0.012, [2])):
+    for closest, gone in ((0.8e-4, []), (1.2e-4, [2])):
         monkeypatch.setattr(SideTest, "closest_pair", lambda self, side, closest=closest: closest)
         assert found_edges(monkeypatch, 0.5, 1, 8) == gone
 

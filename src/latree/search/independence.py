@@ -27,7 +27,7 @@ _INDEPENDENT = ((7.0, 0.1), (2.0, 0.01))
 
 # But not if chance would show a pair of columns as dependent as the closest one across the edge, among all pairs across
 # it, with a smaller probability. Many other columns hide such a pair from a test of all of them.
-_CHANCE = 0.01
+_CHANCE = 1e-4
 
 
 class Independence:
