@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from latree._util import forks
+
+# Two workers use both cores already: copies of a process would only wait for them. Tests of copies set their own value.
+forks._WORTH_A_COPY = 2.0
+
 # Time limits per example say more about the machine than about the code.
 settings.register_profile("latree", deadline=None)
 settings.load_profile("latree")

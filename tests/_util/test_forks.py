@@ -21,6 +21,7 @@ HERE = os.getpid()
 
 @pytest.fixture(autouse=True)
 def three_cores(monkeypatch):
+    monkeypatch.setattr(forks, "_WORTH_A_COPY", 0.1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2})
     before = children()  # other tests' clusters and browsers
     yield
@@ -155,11 +156,12 @@ here = os.getpid()
 
 def work(item):
     if os.getpid() == here:
-        time.sleep(100)
-    os.kill(here, signal.SIGKILL)
+        time.sleep(100 if item < 5 else 0.2)
+    else:
+        os.kill(here, signal.SIGKILL)
     return bytes(10_000_000)  # more than fits into a pipe
 
-map_forked(work, range(4), are_long=True)
+map_forked(work, range(6))
 """
 
 

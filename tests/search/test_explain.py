@@ -136,6 +136,23 @@ def test_a_tree_of_any_kind_gets_its_numbers_of_states():
         assert found.model.tree.edges.tolist() == star(6).edges.tolist()
 
 
+def test_the_number_of_cores_changes_nothing(monkeypatch):
+    model = grouped_model((4, 4, 4))
+    table = model.sample(300, 0)
+
+    def found(cores):
+        monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(cores)))
+        return Search(table, 0).explained([resolved(model.tree)]).model
+
+    alone = found(1)
+    monkeypatch.setattr("latree._util.forks._WORTH_A_COPY", 0.0)
+    together = found(3)
+    assert together.tree.edges.tolist() == alone.tree.edges.tolist()
+    np.testing.assert_array_equal(together.tree.support, alone.tree.support)
+    for one, other in zip(together.tables, alone.tables, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_many_hidden_variables_beside_one_get_their_numbers_of_states_at_once():
     model = grouped_model((3,) * 10, hidden_states=2, column_states=3, strength=0.8)
     found = Search(model.sample(1000, 0), 0).sized(model.tree)  # from four states, where ten at a time are too many

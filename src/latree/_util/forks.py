@@ -39,7 +39,7 @@ _PARTS = 1024  # numbers that fit into the smallest such pipe
 
 
 def map_forked(
-    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object] = (), *, are_long: bool = False
+    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object] = ()
 ) -> list[Result]:
     """Apply a function to every item on all cores and return the results in the items' order.
 
@@ -53,20 +53,20 @@ def map_forked(
         Those that take longest come first.
     shared : iterable of object
         Objects that results may refer to: from a copy, only references to them are sent.
-    are_long : bool
-        Whether a few items are known to be worth a copy; else the time of the last one decides.
     """
-    waiting, results = list(items), list[Result]()
-    if waiting and not are_long:
-        started = time.perf_counter()
-        results = [function(waiting.pop())]
-        are_long = (time.perf_counter() - started) * len(waiting) > _WORTH_A_COPY
+    if not items:
+        return []
+    *waiting, last = items
+    started = time.perf_counter()
+    last_result = function(last)
+    expected = (time.perf_counter() - started) * len(waiting)
     n_copies = min(n_threads(), len(waiting)) - 1 if sys.platform == "linux" else 0
     found: dict[int, Result] = {}
-    if n_copies > 0 and are_long:
+    if n_copies > 0 and expected > _WORTH_A_COPY:
         with suppress(OSError):  # the system allows no more processes or pipes: what is missing is computed here
             found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
-    return [found[number] if number in found else function(item) for number, item in enumerate(waiting)] + results
+    results = [found[number] if number in found else function(item) for number, item in enumerate(waiting)]
+    return [*results, last_result]
 
 
 class _Work(Generic[Item, Result]):

@@ -172,7 +172,7 @@ def _simpler_models(tree: Tree, n_classes: int | None, part: Part) -> _Scored:
 
 
 def _on_all_cores(tasks: Sequence[Callable[[], _Scored]]) -> list[_Scored]:
-    return map_forked(lambda task: task(), tasks, are_long=True)
+    return map_forked(lambda task: task(), tasks)
 
 
 def _sample(table: Table, rng: np.random.Generator) -> Table:
