@@ -106,7 +106,7 @@ def test_parts_that_many_states_connect_are_cut_at_the_end():
     table = model.sample(1000, 18)
     trees = starting_trees(table, np.arange(18))
     search = Search(table, 18)
-    first = search._cut(search._first(trees), SMOOTHING)
+    first = search._cut(search.sample.first(trees), SMOOTHING)
     assert first.tree.components != model.tree.components
     found = Search(table, 18).explained(trees)
     assert found.model.tree.components == model.tree.components

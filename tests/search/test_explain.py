@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -162,7 +161,7 @@ def test_many_hidden_variables_beside_one_get_their_numbers_of_states_at_once():
 def test_numbers_of_states_that_are_settled_are_not_looked_at_again(monkeypatch):
     model = grouped_model((4, 4, 4))
     search = Search(model.sample(800, 0), 0)
-    first = search._sized(search._first([model.tree]))
+    first = search._sized(search.sample.first([model.tree]))
     looked = []
     monkeypatch.setattr("latree._util.forks.n_threads", lambda: 1)  # a copy of the process would look without telling
     resized = Search._resized
@@ -170,7 +169,7 @@ def test_numbers_of_states_that_are_settled_are_not_looked_at_again(monkeypatch)
     search._sized(first)
     assert looked == []
     other = Tree(model.tree.names, [(0, 13), *model.tree.edges[1:].tolist()])  # two hidden variables have changed
-    search._sized(search._fitted(replace(first, tree=other)))
+    search._sized(search.sample.fitted(replace(first, tree=other)))
     assert set(looked) >= {12, 13}
 
 
@@ -199,7 +198,7 @@ def test_a_new_hidden_variable_is_put_where_two_predict_better(monkeypatch):
 
 def incomplete_division(search, model, group):
     """A division with a gain that is too small, of a hidden variable that has all columns."""
-    around, node = search._around(model), model.tree.n_observed
+    around, node = search.sample.around(model), model.tree.n_observed
     rest = tuple(column for column in range(node) if column not in group)
     pair = fit(around.star(node).divided(group), around.weights, smoothing=SMOOTHING, max_iterations=15).model
     return explain.Move((node, node + 1), rest, tuple(group), pair, 4.0)
@@ -275,7 +274,7 @@ def test_bic_must_fall_by_as_much_as_where_hidden_variables_are_divided(monkeypa
     table = grouped_model((8,), top=False).sample(500, 0)
     for fall, stay in ((4.9, False), (5.1, True)):
         search = Search(table, 0)
-        first = search._first([resolved(Tree(table.names, star(8).edges))])
+        first = search.sample.first([resolved(Tree(table.names, star(8).edges))])
         search._distribution = explain.GainDistribution(0.5, 20.0)
         assert search._least_gain < 4.9
         monkeypatch.setattr(explain, "bic_gain", lambda *_, fall=fall: fall)
@@ -306,7 +305,7 @@ def test_a_column_far_from_its_place_is_moved_at_once():
     table = copying_model(truth, lambda u, v: 0.7, [4] * d + [3] * groups).sample(800, 0)
     wrong = Tree(truth.names, [(0, d + 3), *edges[1:]])
     search = Search(table, 0, 3)
-    model = search._first([wrong])
+    model = search.sample.first([wrong])
     assert search._relocated(model).tree.splits == truth.splits
     assert search.steps["moves"] == 1
     assert search._score(search._relocated(model)) > search._score(model) + 50
@@ -318,7 +317,7 @@ def test_nodes_in_their_places_are_not_looked_at_again(monkeypatch):
     looked = []
     best = explain.best_relocations
     monkeypatch.setattr(explain, "best_relocations", lambda *arguments: looked.append(arguments[1]) or best(*arguments))
-    first = search._relocated(search._first([model.tree]))
+    first = search._relocated(search.sample.first([model.tree]))
     assert len(looked[0]) == 12 + 2 * 3
     search._relocated(first)
     assert looked[1] == []
@@ -338,14 +337,6 @@ def test_columns_do_not_move_to_hidden_variables_with_few_states(monkeypatch):
     assert search._relocated(start).tree.splits == wrong.splits
 
 
-def test_large_tables_are_searched_in_a_sample(monkeypatch):
-    monkeypatch.setattr(explain, "MAX_ROWS", 400)
-    model = grouped_model((4, 4, 4))
-    search = Search(model.sample(3000, 0), 0)
-    assert search.table.n_rows == 400
-    assert search.log_rows == pytest.approx(np.log(search.table.total_weight))
-
-
 def test_the_same_seed_gives_the_same_numbers():
     model = grouped_model((3, 3, 3))
     table = model.sample(300, 0)
@@ -357,7 +348,7 @@ def test_the_same_seed_gives_the_same_numbers():
 def test_edges_that_were_sure_are_tested_once_more(monkeypatch):
     model = grouped_model((4, 4, 4))
     search = Search(model.sample(800, 0), 0)
-    first = search._first([resolved(model.tree)])
+    first = search.sample.first([resolved(model.tree)])
     search._distribution = explain.GainDistribution(0.5, 20.0)
     sure = {explain.edge_place(first.tree, edge) for edge in range(len(first.tree.edges))}
     search._sure = set(sure)
@@ -385,23 +376,7 @@ def test_a_single_hidden_variable_starts_from_two_states_too(monkeypatch):
     """States are merged one pair at a time, which may end in a bad optimum."""
     table = grouped_model((5,), hidden_states=3, column_states=4, strength=0.4, top=False).sample(60, 5)
     search = Search(table, 0)
-    four = search._sized(search._first([Tree(table.names, star(5).edges)]))
+    four = search._sized(search.sample.first([Tree(table.names, star(5).edges)]))
     assert search._simplest(four).bic(table) < four.bic(table) - 5
     monkeypatch.setattr(explain, "_STAR_STATES", (4,))
     assert search._simplest(four).bic(table) == pytest.approx(four.bic(table))
-
-
-def test_messages_of_only_one_model_are_in_memory(monkeypatch):
-    alive, counts = WeakSet(), []
-
-    class Counted(explain.Surroundings):
-        def __init__(self, *arguments):
-            counts.append(len(alive))
-            alive.add(self)
-            super().__init__(*arguments)
-
-    monkeypatch.setattr(explain, "Surroundings", Counted)
-    table = grouped_model((4, 4), top=True).sample(500, 0)
-    Search(table, 0).sized(Tree(table.names, grouped_model((4, 4), top=True).tree.edges))
-    assert len(counts) > 1
-    assert max(counts) == 0

@@ -1,7 +1,7 @@
 """Forked copies of this process over independent pieces of work that are too small for threads.
 
 Fits of small models are many short array operations, between which threads wait for the interpreter lock. A forked
-copy of the process takes about a millisecond to make and has everything in memory already; only results are sent back.
+copy of the process takes milliseconds to make and has everything in memory already; only results are sent back.
 
 A copy has none of the process's other threads. If one of them held a lock in that moment, nobody opens it in the copy.
 So a copy first shows that it can compute, and one that does not is given up: it has taken no work by then. What a copy

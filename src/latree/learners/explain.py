@@ -15,7 +15,8 @@ from latree.learners.minimum_evolution import balanced_interchanges
 from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
-from latree.search.explain import MAX_ROWS, Search
+from latree.search.explain import Search
+from latree.search.sample import MAX_ROWS
 from latree.settings import Settings
 from latree.table import Table
 from latree.table.memory import MemoryRows

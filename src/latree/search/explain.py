@@ -17,11 +17,8 @@ from math import log
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.forks import map_forked
-from latree._util.progress import WHOLE, Progress, no_progress
-from latree.inference.evidence import column_cells
-from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
-from latree.model.states import cap_states, rough_tolerance
+from latree._util.progress import Progress, no_progress
+from latree.model import LatentTreeModel
 from latree.search.divide import best_division
 from latree.search.draft import Draft, Replacement
 from latree.search.edges import (
@@ -40,23 +37,11 @@ from latree.search.neighbors import small_fits
 from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.rearrange import Views
 from latree.search.relocate import best_relocations, movable
+from latree.search.sample import START_ITERATIONS, Sample
 from latree.search.states import Sized, best_size
 from latree.search.support import edge_support
 from latree.table import Table
-from latree.table.memory import MemoryRows
 from latree.tree import Tree
-
-# Structure is found in at most this many rows.
-MAX_ROWS = 5000
-
-# Hidden variables have this many states before their numbers are chosen.
-_FIRST_STATES = 4
-
-# Most iterations of EM for the whole model on a tree to start from.
-_START_ITERATIONS = 30
-
-# Most iterations of EM for the whole model after moves.
-_ITERATIONS = 12
 
 # Numbers of states are chosen with little smoothing, as BIC is about the likelihood.
 _STATE_SMOOTHING = 0.1
@@ -146,16 +131,13 @@ class Search:
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress) -> None:
-        self.block = table.subsample_block(MAX_ROWS, seed)
-        self.table = Table(table.columns, MemoryRows.from_block(self.block))
+        self.sample = Sample(table, seed, n_states, progress)
+        self.block, self.table = self.sample.block, self.sample.table
         self.seed, self.n_states = seed, n_states
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
-        self._tolerance = rough_tolerance(self.table)
-        self._cells = column_cells(self.block.codes, self.table.n_states.tolist())
-        # Messages and tests of the last model. Then places that need not be looked at again: edges that are sure, edges
+        # Tests of the last model. Then places that need not be looked at again: edges that are sure, edges
         # without a move, nodes without a division, nodes with the best number of states, nodes without a better place.
-        self._surroundings: Surroundings | None = None
         self._tested: tuple[LatentTreeModel | None, dict[tuple[int, int], EdgeTest]] = (None, {})
         self._sure: set[object] = set()
         self._settled: set[object] = set()
@@ -166,17 +148,16 @@ class Search:
         self._distribution: GainDistribution | None = None
         self._independence = Independence(self.block, self.table.n_states)
         self._splits: list[int] = []  # of the trees that the search starts from
-        self._progress, self._done = progress, 0.0
 
     def resolved(self, trees: Sequence[Tree]) -> Found:
         """Return the best of some binary trees, rearranged, with the numbers of states that minimise BIC."""
         with small_fits():
-            return self._found(self._sized(self._rearranged(self._first(trees))))
+            return self._found(self._sized(self._rearranged(self.sample.first(trees))))
 
     def sized(self, tree: Tree) -> Found:
         """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
         with small_fits():
-            return Found(self._sized(self._first([tree])), {})
+            return Found(self._sized(self.sample.first([tree])), {})
 
     def explained(self, trees: Sequence[Tree], fewest: bool = False) -> Found:
         """Return the hidden variables that are there, found from the best of some binary trees.
@@ -189,7 +170,7 @@ class Search:
         """
         with small_fits():
             self._splits = sorted({split.side for tree in trees for split in tree.splits})
-            model = self._cut(self._first(trees), SMOOTHING)
+            model = self._cut(self.sample.first(trees), SMOOTHING)
             if self._mostly_there(model):
                 model = self._rearranged(model)
             model = self._contracted(model)
@@ -239,12 +220,12 @@ class Search:
         if not connected or not 1 <= tree.n_hidden <= _VERY_FEW:
             return model
         star = Tree(tree.names, [(column, tree.n_observed) for column in attached])
-        stars = [self._sized(self._first([star], n_states)) for n_states in _STAR_STATES]
+        stars = [self._sized(self.sample.first([star], n_states)) for n_states in _STAR_STATES]
         return min(model, *stars, key=lambda one: one.bic(self.table))
 
     def _found(self, model: LatentTreeModel) -> Found:
         """Return a model with the support of its edges."""
-        around = self._around(model)
+        around = self.sample.around(model)
         edges = around.inner_edges
         support = np.full(len(model.tree.edges), np.nan)
         if edges:
@@ -252,54 +233,6 @@ class Search:
             assert self._distribution is not None
             support[edges] = edge_support(around, edges, gains, self._distribution, self.log_rows)
         return Found(replace(model, tree=model.tree.with_numbers(support=support)), self.steps)
-
-    def _fitted(
-        self, start: LatentTreeModel, iterations: int = _ITERATIONS, smoothing: float = SMOOTHING
-    ) -> LatentTreeModel:
-        """Continue EM of the whole model."""
-        self._report()
-        return fit_model(
-            self.table,
-            start.tree,
-            start.n_states[start.tree.n_observed :].tolist(),
-            smoothing=smoothing,
-            monitor=ConvergenceMonitor(self._tolerance, iterations),
-            start=start,
-        ).model
-
-    def _around(self, model: LatentTreeModel) -> Surroundings:
-        """Return the messages around the hidden variables of a model; those of the last model are kept."""
-        if self._surroundings is None or self._surroundings.model is not model:
-            self._surroundings = None  # two of them would be much memory
-            self._surroundings = Surroundings(model, self.block, self._cells)
-        return self._surroundings
-
-    def _report(self) -> None:
-        """Report that another fit of the whole model begins; how many there will be is not known."""
-        self._done += (1 - self._done) / 12
-        self._progress(int(self._done * WHOLE), WHOLE)
-
-    def _first(self, trees: Sequence[Tree], n_states: int = _FIRST_STATES) -> LatentTreeModel:
-        """Fit some trees quickly and return the one with the lowest BIC."""
-
-        def quick(tree: Tree) -> LatentTreeModel:
-            return fit_model(
-                self.table,
-                tree,
-                self._first_states(tree, n_states),
-                smoothing=SMOOTHING,
-                monitor=ConvergenceMonitor(self._tolerance, _START_ITERATIONS),
-                random_state=self.seed,
-            ).model
-
-        self._report()
-        distinct = {tree.splits: tree for tree in trees}.values()
-        return min(map_forked(quick, list(distinct)), key=lambda model: model.bic(self.table))
-
-    def _first_states(self, tree: Tree, n_states: int) -> Sequence[int]:
-        if self.n_states is not None:
-            return [self.n_states] * tree.n_hidden
-        return cap_states(tree, self.table.n_states.tolist(), n_states)
 
     def _rearranged(self, model: LatentTreeModel) -> LatentTreeModel:
         """Exchange subtrees of a binary tree where the four-point rule on their posteriors asks for it."""
@@ -315,13 +248,13 @@ class Search:
                 draft.move(leaving, h, g)
                 draft.move(coming, g, h)
             self.steps["exchanges"] += len(chosen)
-            model = self._fitted(draft.start(self.table), _START_ITERATIONS)
+            model = self.sample.fitted(draft.start(self.table), START_ITERATIONS)
         return model
 
     def _cut(self, model: LatentTreeModel, smoothing: float) -> LatentTreeModel:
         """Cut edges whose two sides are independent."""
         while True:
-            around = self._around(model)
+            around = self.sample.around(model)
             edges = self._independence.doubtful(model.tree, around.inner_edges)
             gone = self._independence.edges(model.tree, edges, self._tests(around, edges, 0))
             if not gone:
@@ -331,11 +264,11 @@ class Search:
                 draft.disconnect(*model.tree.edges[edge].tolist())
             draft.tidy()
             self.steps["cuts"] += len(gone)
-            model = self._fitted(draft.start(self.table), smoothing=smoothing)
+            model = self.sample.fitted(draft.start(self.table), smoothing=smoothing)
 
     def _mostly_there(self, model: LatentTreeModel) -> bool:
         """Return whether the rows show most edges of a binary tree; rearranging would mislead where they do not."""
-        around = self._around(model)
+        around = self.sample.around(model)
         edges = around.inner_edges
         if not edges:
             return False
@@ -348,7 +281,7 @@ class Search:
         These are edges whose gain is at most a number, by default the threshold of the distribution of gains.
         """
         for number in range(_CONTRACTIONS):
-            around = self._around(model)
+            around = self.sample.around(model)
             edges = [edge for edge in around.inner_edges if edge_place(model.tree, edge) not in self._sure]
             if not edges:
                 break
@@ -367,7 +300,7 @@ class Search:
             draft.replace(merged)
             draft.tidy()
             self.steps["contractions"] += len(gone)
-            model = self._fitted(draft.start(self.table))
+            model = self.sample.fitted(draft.start(self.table))
         return model
 
     def _tests(self, around: Surroundings, edges: Sequence[int], number: int) -> list[EdgeTest]:
@@ -419,10 +352,10 @@ class Search:
 
     def _moved(self, model: LatentTreeModel) -> LatentTreeModel:
         """Move neighbours of hidden variables to the next ones while that lowers BIC."""
-        model = self._fitted(model)
+        model = self.sample.fitted(model)
         best = model.bic(self.table)
         for _ in range(_MOVES):
-            around = self._around(model)
+            around = self.sample.around(model)
             places = {edge: edge_place(model.tree, edge) for edge in around.inner_edges}
             edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
             moves = [move for move in best_moves(around, edges, self.log_rows) if move.gain > _MIN_MOVE]
@@ -447,7 +380,7 @@ class Search:
         """Attach columns and subtrees to other hidden variables nearby while that predicts the rows better."""
         score = self._score(model)
         for _ in range(_MOVES):
-            around, tree = self._around(model), model.tree
+            around, tree = self.sample.around(model), model.tree
             # A node is looked at again when the neighbourhood of its hidden variable has changed.
             nodes = {(u, v): (tree.edge_splits[edge], place(tree, v)) for u, v, edge in movable(tree)}
             nodes = {ends: where for ends, where in nodes.items() if where not in self._in_place}
@@ -461,7 +394,7 @@ class Search:
                     draft.disconnect(move.node, move.old)
                     draft.connect(move.node, move.new, move.joint)
                 draft.tidy()
-                tried = self._fitted(draft.start(self.table))
+                tried = self.sample.fitted(draft.start(self.table))
                 if self._score(tried) > score:
                     break
                 chosen = chosen[: len(chosen) // 2]
@@ -521,7 +454,7 @@ class Search:
 
     def _divisions(self, model: LatentTreeModel, nodes: Iterable[int], number: int) -> list[Move]:
         """Return the best division of each hidden variable that is worth it or nearly so, the best first."""
-        around = self._around(model)
+        around = self.sample.around(model)
         fold = folds(len(around.weights), self.seed + number)
         least = self._least_division - _NEARLY
         # Those that take longest come first.
@@ -539,15 +472,15 @@ class Search:
         draft = Draft(model)
         for move in moves:
             draft.rearrange(move)
-        return self._fitted(draft.start(self.table))
+        return self.sample.fitted(draft.start(self.table))
 
     def _sized(self, model: LatentTreeModel) -> LatentTreeModel:
         """Choose the number of states of each hidden variable by BIC."""
-        model = self._fitted(model, smoothing=_STATE_SMOOTHING)
+        model = self.sample.fitted(model, smoothing=_STATE_SMOOTHING)
         if self.n_states is not None:
             return model
         for _ in range(_SIZINGS):
-            around = self._around(model)
+            around = self.sample.around(model)
             hidden = range(model.tree.n_observed, model.tree.n_nodes)
             places = {node: (place(model.tree, node), self._sizes_around(model, node)) for node in hidden}
             nodes = [node for node in hidden if places[node] not in self._right_size]
@@ -572,7 +505,7 @@ class Search:
         while chosen:
             draft = Draft(model)
             draft.replace([replacement for _, replacement in chosen])
-            tried = self._fitted(draft.start(self.table), smoothing=_STATE_SMOOTHING)
+            tried = self.sample.fitted(draft.start(self.table), smoothing=_STATE_SMOOTHING)
             if tried.bic(self.table) < best:
                 return tried
             chosen = chosen[: len(chosen) // 2]
