@@ -1,20 +1,16 @@
-"""Balanced interchanges against the length of every tree one interchange away, computed pair by pair."""
+"""Balanced minimum evolution against the length of every tree one move away, computed pair by pair."""
+
+import sys
 
 import numpy as np
 import pytest
 
+from helpers.balanced import all_regrafts, naive_length, noise
 from helpers.strategies import path_distances, with_lengths
 from latree.counts.distances import covariance, pairwise
-from latree.learners import balanced_interchanges, neighbor_joining
+from latree.learners import minimum_evolution, neighbor_joining
 from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
-
-
-def naive_length(tree, distance):
-    """Pauplin's formula, a pair after another."""
-    edges = tree.path_lengths()
-    d = tree.n_observed
-    return sum(2.0 ** (1 - edges[i, j]) * distance[i, j] for i in range(d) for j in range(i))
 
 
 def one_interchange_away(tree):
@@ -37,37 +33,48 @@ def one_interchange_away(tree):
     return made
 
 
-def noise(d, seed):
-    values = np.random.default_rng(seed).uniform(1, 2, (d, d))
-    return np.triu(values, 1) + np.triu(values, 1).T
-
-
 @pytest.mark.parametrize("d", [4, 5, 6, 9, 12])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_interchange_shortens_the_result(d, seed):
+def test_no_move_shortens_the_result(d, seed):
     distance, start = noise(d, seed), random_tree(d, 0.3, seed)
-    found = balanced_interchanges(start, distance)
+    found = minimum_evolution(start, distance)
     length = naive_length(found.tree, distance)
     assert length <= naive_length(start, distance)
-    assert (found.facts["interchanges"] == 0) == (found.tree.robinson_foulds(start) == 0)
+    assert (sum(found.facts.values()) == 0) == (found.tree.robinson_foulds(start) == 0)
     neighbours = one_interchange_away(found.tree)
     assert len(neighbours) == 2 * (d - 3)
-    assert min(naive_length(other, distance) for other in neighbours) >= length * (1 - 1e-8)
+    moved = [other for others in all_regrafts(found.tree).values() for other in others]
+    assert min(naive_length(other, distance) for other in neighbours + moved) >= length * (1 - 1e-8)
+
+
+def test_a_subtree_far_from_its_place_is_regrafted(monkeypatch):
+    """A tree of 200 columns, in which neighbour joining and interchanges leave a subtree at the other end."""
+    tree = random_tree(200, 0.2, 2)
+    model = random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.2, random_state=2)
+    distance = pairwise(model.sample(2000, 2), covariance)
+    start = neighbor_joining(tree.names, distance).tree
+    found = minimum_evolution(start, distance)
+    assert found.facts["regrafts"] == 1
+    assert found.tree.robinson_foulds(tree) == 0
+    monkeypatch.setattr(sys.modules["latree.learners.minimum_evolution"], "_MOST_COLUMNS", 199)
+    without = minimum_evolution(start, distance)
+    assert without.facts["regrafts"] == 0
+    assert without.tree.robinson_foulds(tree) > 40
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_path_lengths_give_the_tree_from_any_start(seed):
     tree = with_lengths(random_tree(14, 0.4, seed), np.random.default_rng(seed))
     start = random_tree(14, 0.2, seed + 100)
-    assert balanced_interchanges(start, path_distances(tree)).tree.robinson_foulds(tree) == 0
+    assert minimum_evolution(start, path_distances(tree)).tree.robinson_foulds(tree) == 0
 
 
 def test_the_order_of_columns_does_not_matter():
     distance, start = noise(10, 7), random_tree(10, 0.5, 7)
     order = np.random.default_rng(0).permutation(10)
     names = [start.names[i] for i in order]
-    found = balanced_interchanges(start, distance).tree
-    permuted = balanced_interchanges(start.reordered(names), distance[np.ix_(order, order)]).tree
+    found = minimum_evolution(start, distance).tree
+    permuted = minimum_evolution(start.reordered(names), distance[np.ix_(order, order)]).tree
     assert permuted.robinson_foulds(found) == 0
 
 
@@ -79,7 +86,7 @@ def test_long_trees_are_found_that_joining_misses():
         distance = pairwise(model.sample(1000, seed), covariance)
         start = neighbor_joining(tree.names, distance).tree
         joined += start.robinson_foulds(tree)
-        improved += balanced_interchanges(start, distance).tree.robinson_foulds(tree)
+        improved += minimum_evolution(start, distance).tree.robinson_foulds(tree)
     assert joined > 30
     assert improved < 10
 
@@ -87,11 +94,11 @@ def test_long_trees_are_found_that_joining_misses():
 @pytest.mark.parametrize("d", [3, 4])
 def test_small_trees(d):
     start = random_tree(d, 0.5, 0)
-    assert balanced_interchanges(start, noise(d, 0)).tree.n_observed == d
+    assert minimum_evolution(start, noise(d, 0)).tree.n_observed == d
 
 
 def test_progress_ends_with_everything():
     told = []
-    balanced_interchanges(random_tree(12, 0.5, 1), noise(12, 1), lambda *numbers: told.append(numbers))
+    minimum_evolution(random_tree(12, 0.5, 1), noise(12, 1), lambda *numbers: told.append(numbers))
     assert told[-1] == (12, 12)
     assert all(done <= total for done, total in told)

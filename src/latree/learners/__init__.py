@@ -9,7 +9,7 @@ from latree.learners.hidden_chow_liu import hidden_chow_liu
 from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
 from latree.learners.methods import METHODS, Method
-from latree.learners.minimum_evolution import balanced_interchanges
+from latree.learners.minimum_evolution import minimum_evolution
 from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.recursive_grouping import recursive_grouping
 from latree.learners.spectral_grouping import spectral_grouping
@@ -22,7 +22,6 @@ __all__ = [
     "Method",
     "Structure",
     "average_linkage",
-    "balanced_interchanges",
     "bootstrap_trees",
     "chow_liu",
     "chow_liu_grouping",
@@ -32,6 +31,7 @@ __all__ = [
     "hidden_chow_liu",
     "independent",
     "latent_class",
+    "minimum_evolution",
     "neighbor_joining",
     "recursive_grouping",
     "spectral_grouping",

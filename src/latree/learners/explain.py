@@ -11,7 +11,7 @@ from latree._util.progress import Progress, no_progress
 from latree.counts.distances import chance, covariance, information, pairwise_all
 from latree.learners.average_linkage import average_linkage
 from latree.learners.independent import independent
-from latree.learners.minimum_evolution import balanced_interchanges
+from latree.learners.minimum_evolution import minimum_evolution
 from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
@@ -73,7 +73,7 @@ def starting_trees(table: Table, order: IntArray, progress: Progress = no_progre
     near, alike = distance[np.ix_(columns, columns)], similarity[np.ix_(columns, columns)]
     chosen = [names[column] for column in columns]
     joined = neighbor_joining(chosen, near).tree
-    found = (joined, balanced_interchanges(joined, near).tree, average_linkage(chosen, alike).tree)
+    found = (joined, minimum_evolution(joined, near).tree, average_linkage(chosen, alike).tree)
     return [Tree(names, np.array([*columns, *range(d, d + tree.n_hidden)])[tree.edges]) for tree in found]
 
 
