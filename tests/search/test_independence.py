@@ -10,7 +10,7 @@ from latree import as_table
 from latree.counts.distances import chance, pairwise_all
 from latree.search import independence
 from latree.search.edges import EdgeTest
-from latree.search.independence import Independence, SideTest
+from latree.search.independence import Independence, SideTest, combined
 from latree.table import Block
 from latree.tree import Tree
 
@@ -22,9 +22,18 @@ def two_sides(seed, n_rows=120, dependent=False):
     return grouped_model((4, 4), strength=0.9, between=0.6, top=dependent).sample(n_rows, seed)
 
 
+def bits(side):
+    return sum(1 << column for column in np.flatnonzero(side).tolist())
+
+
+def whole(side):
+    """Both sides as the test wants them, without subtrees."""
+    return [(bits(side), 0)], [(bits(~side), 0)]
+
+
 def p_value(table, side=SIDE, weights=None):
     block = all_of(table)
-    return SideTest(Block(block.codes, weights), table.n_states).p_value(side)
+    return SideTest(Block(block.codes, weights), table.n_states).p_value(*whole(side))
 
 
 def check_uniform(values):
@@ -64,7 +73,7 @@ def test_every_column_counts_the_same():
     rng = np.random.default_rng(0)
     codes = rng.integers(4, size=(500, 8)).astype(np.uint8)
     codes[:, 0] = codes[:, 7] = np.arange(500) < 10
-    assert SideTest(Block(codes, None), np.full(8, 4)).p_value(SIDE) < 1e-6
+    assert SideTest(Block(codes, None), np.full(8, 4)).p_value(*whole(SIDE)) < 1e-6
 
 
 def test_p_values_are_uniform_for_sides_of_different_sizes():
@@ -94,7 +103,7 @@ def test_one_dependent_pair_is_enough_with_many_rows():
 
 
 def closest_pair(table, side=SIDE):
-    return SideTest(all_of(table), table.n_states).closest_pair(side)
+    return SideTest(all_of(table), table.n_states).closest_pair(bits(side), bits(~side))
 
 
 def test_the_closest_pair_is_that_of_all_pairs_of_columns():
@@ -116,15 +125,16 @@ def test_the_closest_pair_of_independent_sides_is_seldom_close():
 
 
 def test_a_dependent_pair_among_many_columns_keeps_an_edge(monkeypatch):
-    """Two columns, one of which follows one of sixty others: a test of all of them hardly notices."""
+    """Two columns, one of which follows one of sixty others far away: a test of all of them hardly notices."""
     rng = np.random.default_rng(0)
     codes = rng.integers(3, size=(1000, 62)).astype(np.uint8)
     follows = rng.random(1000) < 0.2
     codes[follows, 1] = codes[follows, 2 + 5]
     block = Block(codes, None)
-    edges = [(0, 62), (1, 62), (62, 63), *((column, 63) for column in range(2, 62))]
+    edges = [(0, 62), (1, 62), (62, 63), (63, 64), (64, 65), (65, 66), (2, 63), (3, 64), (4, 65)]
+    edges += [(column, 66) for column in range(5, 62)]
     tree, tests = Tree([f"x{column}" for column in range(62)], edges), [EdgeTest(0, 1.0)]
-    assert SideTest(block, np.full(62, 3)).p_value(np.arange(62) < 2) > 0.01
+    assert SideTest(block, np.full(62, 3)).p_value(*whole(np.arange(62) < 2)) > 0.01
     assert Independence(block, np.full(62, 3)).edges(tree, [2], tests) == []
     monkeypatch.setattr(independence, "_CHANCE", 0.0)
     assert Independence(block, np.full(62, 3)).edges(tree, [2], tests) == [2]
@@ -133,17 +143,18 @@ def test_a_dependent_pair_among_many_columns_keeps_an_edge(monkeypatch):
 def test_the_sides_can_be_named_either_way():
     table = two_sides(1)
     tested = SideTest(all_of(table), table.n_states)
-    assert tested.p_value(SIDE) == pytest.approx(tested.p_value(~SIDE))
-    assert tested.p_value(SIDE) != pytest.approx(tested.p_value(np.arange(8) % 2 == 0))
-    assert tested.p_value(np.arange(8) % 2 == 0) < 1e-6  # half of each group
+    mixed = np.arange(8) % 2 == 0
+    assert tested.p_value(*whole(SIDE)) == pytest.approx(tested.p_value(*whole(~SIDE)))
+    assert tested.p_value(*whole(mixed)) < 1e-6  # half of each group
+    assert tested.p_value(*whole(SIDE)) > 1e-3
 
 
 def test_weights_count_like_repeated_rows():
     table = two_sides(2, dependent=True)
     codes = all_of(table).codes
     times = np.random.default_rng(0).integers(0, 4, size=len(codes))
-    weighted = SideTest(Block(codes, times.astype(float)), table.n_states).p_value(SIDE)
-    repeated = SideTest(Block(np.repeat(codes, times, axis=0), None), table.n_states).p_value(SIDE)
+    weighted = SideTest(Block(codes, times.astype(float)), table.n_states).p_value(*whole(SIDE))
+    repeated = SideTest(Block(np.repeat(codes, times, axis=0), None), table.n_states).p_value(*whole(SIDE))
     assert weighted == pytest.approx(repeated)
     once = p_value(table)
     assert p_value(table, weights=np.ones(len(codes))) == pytest.approx(once)
@@ -166,7 +177,7 @@ def test_numbers_of_states_may_differ():
         one, other = rng.integers(6, size=100), rng.integers(6, size=100)
         codes = np.stack([one, one // 2, one % 2, other, other // 3], axis=1).astype(np.uint8)
         tested = SideTest(Block(codes, None), np.array([6, 3, 2, 6, 2]))
-        found.append(tested.p_value(np.array([True, True, True, False, False])))
+        found.append(tested.p_value(*whole(np.array([True, True, True, False, False]))))
     check_uniform(found)
 
 
@@ -175,28 +186,30 @@ CHAIN = Tree("abcdef", [(0, 6), (1, 6), (6, 7), (2, 7), (3, 7), (7, 8), (4, 8), 
 
 def found_edges(monkeypatch, p_value, *dependences):
     """What is independent in a chain of three hidden variables, where rows alone have a p-value."""
-    monkeypatch.setattr(SideTest, "p_value", lambda self, side: p_value)
+    monkeypatch.setattr(SideTest, "p_value", lambda self, one, other: p_value)
     rows = Block(np.zeros((4, 6), dtype=np.uint8), None)
     return Independence(rows, np.full(6, 2)).edges(CHAIN, [2, 5], [EdgeTest(50, value) for value in dependences])
 
 
 def test_edges_are_independent_by_both_questions(monkeypatch):
-    """Little dependence and a large p-value, or next to none and a p-value that is not very small."""
-    assert found_edges(monkeypatch, 0.5, 6, 8) == [2]
-    assert found_edges(monkeypatch, 0.12, 8, 6) == [5]
-    assert found_edges(monkeypatch, 0.08, 6, 1) == [5]
-    assert found_edges(monkeypatch, 0.012, 3, 1.5) == [5]
-    assert found_edges(monkeypatch, 0.008, -5, 1) == []
+    """The less dependence there is in the model, the smaller a p-value must be for an edge to stay."""
+    assert found_edges(monkeypatch, 0.5, 6.9, 7.1) == [2]
+    assert found_edges(monkeypatch, 0.021, 7.1, 6.9) == [5]
+    assert found_edges(monkeypatch, 0.019, 4.1, 3.9) == [5]
+    assert found_edges(monkeypatch, 0.0011, 4.1, 3.9) == [5]
+    assert found_edges(monkeypatch, 0.0009, 2.1, 1.9) == [5]
+    assert found_edges(monkeypatch, 0.00011, 2.1, 1.9) == [5]
+    assert found_edges(monkeypatch, 0.00009, -5, 1) == []
 
 
 def test_edges_with_a_dependent_pair_across_them_stay(monkeypatch):
     for closest, gone in ((0.8e-4, []), (1.2e-4, [2])):
-        monkeypatch.setattr(SideTest, "closest_pair", lambda self, side, closest=closest: closest)
+        monkeypatch.setattr(SideTest, "closest_pair", lambda self, one, other, closest=closest: closest)
         assert found_edges(monkeypatch, 0.5, 1, 8) == gone
 
 
 def test_edges_that_were_clear_in_the_first_tree_are_never_cut(monkeypatch):
-    monkeypatch.setattr(SideTest, "p_value", lambda self, side: 0.9)
+    monkeypatch.setattr(SideTest, "p_value", lambda self, one, other: 0.9)
     for first, later in ((17.0, [2]), (19.0, [])):
         sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
         assert sides.doubtful(CHAIN, [2, 5]) == [2, 5]
@@ -207,7 +220,7 @@ def test_edges_that_were_clear_in_the_first_tree_are_never_cut(monkeypatch):
 
 def test_a_split_is_recognised_in_what_a_cut_leaves(monkeypatch):
     """After a cut, the same edge divides a smaller component."""
-    monkeypatch.setattr(SideTest, "p_value", lambda self, side: 0.9)
+    monkeypatch.setattr(SideTest, "p_value", lambda self, one, other: 0.9)
     sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
     assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 10), EdgeTest(0, 1)]) == [5]
     left = CHAIN.cut([5])
@@ -216,12 +229,110 @@ def test_a_split_is_recognised_in_what_a_cut_leaves(monkeypatch):
     assert sides.edges(left, [edge], [EdgeTest(0, 1)]) == [edge]
 
 
-def test_the_side_of_an_edge_is_what_is_tested(monkeypatch):
+def test_subtrees_of_both_sides_are_tested_down_to_three_edges(monkeypatch):
     asked = []
-    monkeypatch.setattr(SideTest, "p_value", lambda self, side: asked.append(side.tolist()) or 0.0)
+    monkeypatch.setattr(SideTest, "p_value", lambda self, *sides: asked.append(sides) or 0.0)
     sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
     sides.edges(CHAIN, [2], [EdgeTest(0, 1)])
-    assert asked[0] in ([True] * 2 + [False] * 4, [False] * 2 + [True] * 4)
+    assert sorted(map(sorted, asked[0])) == [
+        [(1, 1), (2, 1), (3, 0)],
+        [(4, 1), (8, 1), (16, 2), (32, 2), (48, 1), (60, 0)],
+    ]
+    edges = [(column, 5 + column) for column in range(5)] + [(5, 6), (6, 7), (7, 8), (8, 9)]
+    caterpillar = Tree("abcdef", [*((u, v + 1) for u, v in edges[:5]), (6, 7), (7, 8), (8, 9), (9, 10), (5, 10)])
+    sides.edges(caterpillar, [5], [EdgeTest(0, 1)])
+    assert max(distance for side in asked[1] for _, distance in side) == 3
+
+
+def test_what_columns_have_in_common_is_seen_better():
+    """Columns of ten states that say little about a hidden variable of two, in twenty tables."""
+    model = grouped_model((4, 4), strength=0.3, between=0.5, hidden_states=2, column_states=10)
+    seen = np.zeros(2)
+    for seed in range(20):
+        table = model.sample(500, seed)
+        tested = SideTest(all_of(table), table.n_states)
+        one, other = tested._indicators[table_rows(table, SIDE)], tested._indicators[table_rows(table, ~SIDE)]
+        found = tested.p_value(*whole(SIDE)), hilbert_schmidt(one, other, table.n_rows)
+        seen += np.array(found) < 0.01
+    assert seen[0] > seen[1] + 5
+
+
+def table_rows(table, side):
+    return np.repeat(side, table.n_states)
+
+
+def hilbert_schmidt(one, other, n_rows):
+    """The test without principal components, by its definition."""
+    own = [part @ part.T for part in (one, other)]
+    mean = np.trace(own[0]) * np.trace(own[1]) / n_rows
+    variance = 2 * (own[0] ** 2).sum() * (own[1] ** 2).sum() / n_rows**2
+    statistic = ((one @ other.T) ** 2).sum()
+    return stats.gamma.sf(statistic, mean**2 / variance, scale=variance / mean)
+
+
+def test_very_many_columns_are_tested_by_themselves(monkeypatch):
+    """As by the definition, for lack of time for principal components."""
+    monkeypatch.setattr(independence, "_MOST_COLUMNS", 3)
+    table = two_sides(5)
+    tested = SideTest(all_of(table), table.n_states)
+    one, other = tested._indicators[table_rows(table, SIDE)], tested._indicators[table_rows(table, ~SIDE)]
+    expected = hilbert_schmidt(one, other, table.n_rows)
+    assert tested.p_value(*whole(SIDE)) == pytest.approx(expected, rel=1e-6)
+    # Subtrees of so many columns do not count, unless they are the whole side.
+    side = np.arange(8) < 5
+    alone = tested.p_value(*whole(side))
+    assert tested.p_value([(bits(side), 0), (0b01111, 1)], whole(side)[1]) == alone
+    assert tested.p_value([(bits(side), 0), (0b00111, 1)], whole(side)[1]) != pytest.approx(alone)
+
+
+def test_what_columns_have_in_common_is_the_covariance_between_different_ones():
+    table = two_sides(7)
+    tested = SideTest(all_of(table), table.n_states)
+    part = tested._part(bits(SIDE))
+    own = tested._indicators[part.rows] @ tested._indicators[part.rows].T
+    between = own * (1 - np.kron(np.eye(4), np.ones((4, 4))))
+    values, vectors = np.linalg.eigh(between)
+    assert part.views @ part.views.T == pytest.approx(vectors @ np.diag(np.maximum(values, 0)) @ vectors.T)
+
+
+def test_a_dependent_subtree_is_seen_among_others():
+    """One column of a side follows one of the other: with subtrees, its p-value is combined with those of the rest."""
+    table = two_sides(0, n_rows=500)
+    codes = table.codes()
+    follows = np.random.default_rng(1).random(500) < 0.25
+    codes[follows, 3] = codes[follows, 4]
+    tested = SideTest(all_of(table_of(grouped_model((4, 4)), codes)), table.n_states)
+    sides = [
+        [(bits(side), 0), *((1 << column, 1) for column in np.flatnonzero(side).tolist())] for side in (SIDE, ~SIDE)
+    ]
+    assert tested.p_value(*sides) < tested.p_value(*whole(SIDE)) / 3
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.7])
+def test_combined_p_values_are_honest_however_they_depend_on_each_other(correlation):
+    rng = np.random.default_rng(0)
+    shared = rng.standard_normal((4000, 1)) * np.sqrt(correlation)
+    p_values = stats.norm.sf(shared + rng.standard_normal((4000, 6)) * np.sqrt(1 - correlation))
+    found = np.array([combined(row, np.arange(1.0, 7.0)) for row in p_values])
+    assert 0.005 < np.mean(found < 0.01) < 0.016
+    assert 0.035 < np.mean(found < 0.05) < 0.07
+
+
+def test_combined_p_values():
+    assert combined(np.array([0.03]), np.ones(1)) == pytest.approx(0.03)
+    assert combined(np.array([0.2, 0.2]), np.array([1.0, 5.0])) == pytest.approx(0.2)
+    assert combined(np.array([1e-9, 1.0]), np.ones(2)) == pytest.approx(2e-9, rel=1e-3)
+    assert combined(np.array([1e-4, 0.5]), np.array([3.0, 1.0])) == pytest.approx(1e-4 * 4 / 3, rel=1e-3)
+
+
+def test_subtrees_count_less_the_farther_they_are_from_the_edge():
+    """A subtree at a distance of one edge weighs half as much as the side."""
+    table = two_sides(6)
+    tested = SideTest(all_of(table), table.n_states)
+    (one,), (other,) = whole(SIDE)
+    both = tested.p_value([one, (0b0011, 1)], [other])
+    apart = [tested.p_value([(side, 0)], [other]) for side in (one[0], 0b0011)]
+    assert both == pytest.approx(combined(np.array(apart), np.array([2.0, 1.0])))
 
 
 def test_rows_are_not_asked_where_dependence_is_clear(monkeypatch):

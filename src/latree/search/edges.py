@@ -122,18 +122,7 @@ class Surroundings:
 
     def branches(self, node: int) -> list[int]:
         """Return the columns behind each neighbour of a node, as bit sets."""
-        found = []
-        for other, edge in self.tree.neighbors[node]:
-            split = self.tree.edge_splits[edge]
-            below = self._below[other] if self.tree.rooted().parent[other] == node else ~self._below[node]
-            found.append(split.component & below)
-        return found
-
-    @cached_property
-    def _below(self) -> list[int]:
-        """The columns of each subtree of the rooted tree, as bit sets."""
-        columns = (1 << node if node < self.tree.n_observed else 0 for node in range(self.tree.n_nodes))
-        return self.tree.rooted().combined(columns, int.__or__)
+        return [self.tree.columns_behind(other, node) for other, _ in self.tree.neighbors[node]]
 
     @property
     def inner_edges(self) -> list[int]:

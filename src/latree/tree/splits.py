@@ -6,7 +6,7 @@ splits of a binary tree determine its shape, so trees are compared by their spli
 Sets of observed variables are bit sets: whole numbers in which bit ``i`` stands for ``names[i]``.
 """
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from latree.tree.rooted import Rooted
@@ -50,10 +50,15 @@ class Split(NamedTuple):
         return min(self.side.bit_count(), self.other_side.bit_count())
 
 
-def edge_splits(rooted: Rooted, n_observed: int) -> tuple[Split, ...]:
-    """Return the split that each edge of a rooted tree induces."""
-    # The observed variables of each subtree, as bit sets.
-    below = rooted.combined((1 << node if node < n_observed else 0 for node in range(len(rooted.parent))), int.__or__)
+def edge_splits(rooted: Rooted, below: Sequence[int]) -> tuple[Split, ...]:
+    """Return the split that each edge of a rooted tree induces.
+
+    Parameters
+    ----------
+    rooted : Rooted
+    below : sequence of int
+        The observed variables of each node's subtree, as bit sets.
+    """
     splits = [Split(0, 0)] * (len(rooted.parent) - len(rooted.roots))
     for root, *others in rooted.components:
         component = below[root]

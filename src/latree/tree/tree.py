@@ -67,7 +67,28 @@ class Tree(Graph):
         >>> [f"{split.side:04b}" for split in tree.edge_splits]
         ['1110', '0010', '1100', '0100', '1000']
         """
-        return edge_splits(self.rooted(), self.n_observed)
+        return edge_splits(self.rooted(), self._below)
+
+    def columns_behind(self, node: int, neighbor: int) -> int:
+        """Return the observed variables on a node's side of the edge to a neighbour, as a bit set.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b),c,d);")
+        >>> f"{tree.columns_behind(4, 5):04b}", f"{tree.columns_behind(5, 4):04b}"
+        ('0011', '1100')
+        """
+        if self.rooted().parent[node] == neighbor:
+            return self._below[node]
+        split: Split = self.edge_splits[int(self.rooted().up[neighbor])]
+        return split.component & ~self._below[neighbor]
+
+    @cached_property
+    def _below(self) -> list[int]:
+        """The observed variables of each subtree of the rooted tree, as bit sets."""
+        columns = (1 << node if node < self.n_observed else 0 for node in range(self.n_nodes))
+        return self.rooted().combined(columns, int.__or__)
 
     @cached_property
     def splits(self) -> frozenset[Split]:
