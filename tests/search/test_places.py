@@ -22,9 +22,19 @@ def test_a_node_may_be_next_to_many_moves_but_not_change_meanwhile():
 
 
 def test_clusters_are_what_edges_connect():
-    found = clusters([(5, 6), (8, 9), (6, 7), (10, 9), (12, 11)])
+    found = clusters([(5, 6), (8, 9), (6, 7), (10, 9), (12, 11)], 5)
     assert sorted(found) == [[5, 6, 7], [8, 9, 10], [11, 12]]
-    assert clusters([]) == []
+    assert clusters([], 5) == []
+
+
+def test_clusters_have_no_more_nodes_than_asked_for():
+    chain = [(5, 6), (6, 7), (7, 8), (8, 9)]
+    assert sorted(clusters(chain, 3)) == [[5, 6, 7], [8, 9]]
+    assert sorted(clusters(chain[::-1], 3)) == [[5, 6], [7, 8, 9]]
+    assert sorted(clusters(chain, 2)) == [[5, 6], [7, 8]]
+    # Two groups become one only if there is room for both.
+    assert sorted(clusters([(5, 6), (7, 8), (6, 7)], 3)) == [[5, 6], [7, 8]]
+    assert clusters([(5, 6), (7, 8), (6, 7)], 4) == [[5, 6, 7, 8]]
 
 
 def test_a_place_does_not_depend_on_the_numbers_of_hidden_nodes():

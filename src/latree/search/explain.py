@@ -49,11 +49,15 @@ _STATE_SMOOTHING = 0.1
 # Another pairing of four subtrees must be better by this many standard errors.
 _LEAD = 1.5
 
-# Edges whose gain is this near the threshold, in nats, are tested once more with other folds.
+# Edges whose gain is this near the threshold, in nats, are tested again with other folds.
 _DOUBTFUL = 6.0
 
 # Edges whose gain is above the threshold by this, in nats, are not tested again while their neighbourhood stays.
 _SURE = 15.0
+
+# At most so many hidden variables become one at a time. Each edge is tested as if all others were there, so that edges
+# that can be spared one by one need not be spared together.
+_MERGED = 3
 
 # Edges that are there with a smaller probability are contracted at the end, however sure they were before. A larger
 # number would cost true edges: with few states, hidden variables predict less.
@@ -70,7 +74,7 @@ _PENALTY = 1.0
 _MIN_RELOCATION = 3.0
 
 # A new hidden variable must predict rows better, or lower half of the BIC, by more than this, in nats.
-_MIN_DIVISION = 5.0
+_MIN_DIVISION = 4.0
 
 # Divisions that miss this by less than so many nats are tried at the end: moves may complete them.
 _NEARLY = 3.0
@@ -292,14 +296,15 @@ class Search:
                 if gain > self._least_gain + _SURE
             }
             least = self._least_gain if least_gain is None else least_gain
-            gone = [edge for edge, gain in zip(edges, gains, strict=True) if gain <= least]
+            # Those that are there least come first.
+            gone = [edges[place] for place in np.argsort(gains, kind="stable").tolist() if gains[place] <= least]
             if not gone:
                 break
             draft = Draft(model)
-            merged = around.map(partial(self._merged, around), clusters(model.tree.edges[gone].tolist()))
-            draft.replace(merged)
+            together = clusters(model.tree.edges[gone].tolist(), _MERGED)
+            draft.replace(around.map(partial(self._merged, around), together))
             draft.tidy()
-            self.steps["contractions"] += len(gone)
+            self.steps["contractions"] += sum(len(nodes) - 1 for nodes in together)
             model = self.sample.fitted(draft.start(self.table))
         return model
 
@@ -455,7 +460,7 @@ class Search:
     def _divisions(self, model: LatentTreeModel, nodes: Iterable[int], number: int) -> list[Move]:
         """Return the best division of each hidden variable that is worth it or nearly so, the best first."""
         around = self.sample.around(model)
-        fold = folds(len(around.weights), self.seed + number)
+        fold = [folds(len(around.weights), self.seed + again) for again in (number, number + _DIVISIONS + 1)]
         least = self._least_division - _NEARLY
         # Those that take longest come first.
         waiting = sorted(nodes, key=lambda node: -len(model.tree.neighbors[node]))

@@ -31,12 +31,16 @@ def apart(moves: Iterable[AnyMove], touched_by: Callable[[AnyMove], tuple[set[in
     return chosen
 
 
-def clusters(edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the groups of nodes that some edges connect."""
+def clusters(edges: Iterable[tuple[int, int]], most: int) -> list[list[int]]:
+    """Return the groups of nodes that some edges connect, the first edges first.
+
+    An edge that would connect more than a number of nodes is left out.
+    """
     groups: dict[int, set[int]] = {}
     for u, v in edges:
         together = groups.get(u, {u}) | groups.get(v, {v})
-        groups |= dict.fromkeys(together, together)
+        if len(together) <= most:
+            groups |= dict.fromkeys(together, together)
     return [sorted(group) for node, group in groups.items() if node == min(group)]
 
 
