@@ -189,7 +189,7 @@ def test_a_process_that_is_ended_goes_on(tmp_path):
         assert sorted(os.listdir(tmp_path)) == ["data.csv", "kept"]
     assert process.returncode == 130
     assert said[0] == ""
-    pieces = r"\d+ fits( and \d+ of 12 replicates)?( and a part of the next)?"
+    pieces = r"\d+ fits((,| and) \d+ of 12 replicates)?( and a part of the next)?"
     kept = f"no result was written, but kept keeps {pieces}"
     assert re.fullmatch(f"latree: interrupted; {kept}; run the same command again to continue\n", said[1])
     subprocess.run(command, cwd=tmp_path, check=True)
