@@ -257,7 +257,7 @@ def test_divisions_that_are_nearly_worth_it_are_remembered(monkeypatch, gain, is
     )
 
 
-def test_at_most_three_hidden_variables_become_one_at_a_time(monkeypatch):
+def test_at_most_three_hidden_variables_become_one_at_first(monkeypatch):
     """A chain of six, none of whose edges is there: those that are there least go first."""
     monkeypatch.setattr(explain, "_CONTRACTIONS", 1)
     table = grouped_model((8,), top=False).sample(300, 0)
@@ -276,6 +276,19 @@ def test_at_most_three_hidden_variables_become_one_at_a_time(monkeypatch):
     columns = [{u for u, _ in around if u < 8} for around in found.tree.neighbors[8:]]
     assert sorted(map(sorted, columns)) == [[0, 1, 2], [3, 4, 5], [6, 7]]
     assert search.steps["contractions"] == 3
+
+
+@pytest.mark.parametrize(("rounds", "n_hidden"), [(1, 4), (2, 1)])
+def test_more_hidden_variables_become_one_after_the_first_time(monkeypatch, rounds, n_hidden):
+    """A chain of twelve: four are left, which nine at a time join."""
+    monkeypatch.setattr(explain, "_CONTRACTIONS", rounds)
+    table = grouped_model((14,), top=False).sample(300, 0)
+    edges = [(0, 14), (13, 25), *((column, 13 + column) for column in range(1, 13))]
+    search = Search(table, 0)
+    search._distribution = explain.GainDistribution(0.5, 20.0)
+    first = search.sample.first([Tree(table.names, [*edges, *((node, node + 1) for node in range(14, 25))])])
+    search._gains = lambda around, edges, number: np.full(len(edges), -9.0)
+    assert search._contracted(first).tree.n_hidden == n_hidden
 
 
 def test_every_division_is_judged_by_folds_of_its_own(monkeypatch):

@@ -55,8 +55,8 @@ _DOUBTFUL = 6.0
 # Edges whose gain is above the threshold by this, in nats, are not tested again while their neighbourhood stays.
 _SURE = 15.0
 
-# At most so many hidden variables become one at a time. Each edge is tested as if all others were there, so that edges
-# that can be spared one by one need not be spared together.
+# At most so many hidden variables become one at first; then the square of it, and so on. Each edge is tested as if all
+# others were there, so that edges that can be spared one by one need not be spared together.
 _MERGED = 3
 
 # Edges that are there with a smaller probability are contracted at the end, however sure they were before. A larger
@@ -301,7 +301,7 @@ class Search:
             if not gone:
                 break
             draft = Draft(model)
-            together = clusters(model.tree.edges[gone].tolist(), _MERGED)
+            together = clusters(model.tree.edges[gone].tolist(), _MERGED ** (number + 1))
             draft.replace(around.map(partial(self._merged, around), together))
             draft.tidy()
             self.steps["contractions"] += sum(len(nodes) - 1 for nodes in together)
