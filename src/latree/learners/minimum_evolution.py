@@ -21,7 +21,7 @@ from latree.tree import Tree
 
 _MIN_GAIN = 1e-9  # a move must shorten the tree by more than this share of its length
 
-# Subtrees of more columns are not regrafted: that would take several times 16 d² numbers in memory.
+# In trees of more columns, no subtrees are regrafted: that would take more than 16 d² numbers in memory.
 _MOST_COLUMNS = 1000
 
 AnyMove = TypeVar("AnyMove")

@@ -8,7 +8,7 @@ is no longer in it: after k steps away from its old neighbour A, ``U = S - 2^-(k
 that contains X in the whole tree. So the change for every subtree at every edge takes O(d²) operations altogether.
 
 Hordijk and Gascuel (2005), Improving the Efficiency of SPR Moves in Phylogenetic Tree Search Methods Based on Maximum
-Likelihood, measure how much such moves find that exchanges of neighbours do not.
+Likelihood, choose by such lengths which subtrees to regraft.
 """
 
 from collections.abc import Iterable
