@@ -329,6 +329,14 @@ def test_scores_on_trees_of_each_part():
     assert (mixed[50:] != search.best.scores[50:]).all()
 
 
+def test_scores_on_trees_with_more_hidden_variables_or_fewer():
+    tree = random_tree(6, 0.5, 0)
+    table = random_model(tree, n_states=3, start="identity", random_state=0).sample(300, 0)
+    search, star = begun(table, tree, 2, 0.3), Tree(tree.names, [(column, 6) for column in range(6)])
+    of_stars = search.scores_on([star] * 6)
+    np.testing.assert_array_equal(of_stars, begun(table, star, 2, 0.3).best.scores)
+
+
 def test_one_hidden_variable_may_have_more_states_than_many_of_them(monkeypatch):
     monkeypatch.setattr("latree.model.states.MAX_STATES", 4)
     monkeypatch.setattr("latree.model.states.MAX_CLASSES", 8)

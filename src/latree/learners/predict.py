@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from latree._util.arrays import FloatArray
+from latree._util.forks import map_forked
 from latree._util.progress import Attempts
 from latree.counts.distances import information, pairwise
 from latree.learners.chow_liu import chow_liu
@@ -59,20 +60,28 @@ class _Candidate:
 
 
 def predict(
-    table: Table, joined: Sequence[Tree], searched: Sequence[Tree], settings: Settings, context: Context
+    table: Table,
+    joined: Sequence[Tree],
+    settings: Settings,
+    context: Context,
+    search: Callable[[Table], Tree] | None = None,
 ) -> Structure:
     """Return the tree, the numbers of states and the smoothing that predict new rows best.
 
     Parameters
     ----------
     table : Table
-    joined, searched : sequence of Tree
-        Candidates with hidden variables: resolved trees, and trees that a search has fitted to the rows. A hidden
-        Chow-Liu tree, one hidden variable, a Chow-Liu tree and independent columns are added.
+    joined : sequence of Tree
+        Candidates with hidden variables: resolved trees of all rows. A hidden Chow-Liu tree, one hidden variable, a
+        Chow-Liu tree and independent columns are added.
     settings : Settings
         Numbers of states and smoothing are chosen unless they are given.
     context : Context
+    search : callable, optional
+        Searches for another candidate. It is called with the whole table; and, if that tree is close to the best with
+        few states, with the fitted rows of each part, to see how much it owes to the held-out ones.
     """
+    found = None if search is None else search(table)
     seed, parts = int(context.rng.integers(2**31)), held_out(table, context.rng)
     attempts = Attempts(context.progress)
 
@@ -87,12 +96,18 @@ def predict(
         begin(independent(table.names).tree),
         spanning,
         begin(latent_class(table.names).tree),
-        # Learning these again for every part would take too long. Resolved trees depend on single rows as little as
-        # hidden Chow-Liu trees do; a search looks at the rows as closely as a Chow-Liu tree.
+        # Resolved trees depend on single rows as little as hidden Chow-Liu trees do.
         *(begin(tree, twins.optimism) for tree in joined),
-        *(begin(tree, spanning.optimism) for tree in searched),
         twins,
     ]
+    if search is not None and found is not None:
+        # A search looks at the rows at least as closely as a Chow-Liu tree. It takes long: only if it may win is it
+        # repeated without the held-out rows.
+        searched = begin(found, spanning.optimism)
+        leader = max(candidates, key=lambda candidate: float(candidate.scores.sum()))
+        if not leader.is_better(searched, _CLEARLY):
+            searched.optimism = max(searched.optimism, _optimism(searched.search, search, parts))
+        candidates.append(searched)
     best = _simplest_of_the_best(_raced(candidates))
     return Structure(best.search.tree, choice=best.search.choice)
 
@@ -107,7 +122,8 @@ def _twin_tree(table: Table) -> Tree:
 
 def _optimism(search: StateSearch, learn: Callable[[Table], Tree], parts: Sequence[Part]) -> float:
     """Return by how much rows score better on average if the tree was learned from all rows, not the fitted ones."""
-    scores, honest = search.best.scores, search.scores_on([learn(part.fitted) for part in parts])
+    trees = map_forked(learn, [part.fitted for part in parts])
+    scores, honest = search.best.scores, search.scores_on(trees)
     possible = np.isfinite(scores) & np.isfinite(honest)
     return max(float(np.mean(scores[possible] - honest[possible])), 0.0) if possible.any() else 0.0
 

@@ -217,14 +217,18 @@ class StateSearch:
     def scores_on(self, trees: Sequence[Tree]) -> FloatArray:
         """Return the scores of held-out rows if each part has a tree of its own, with the states and smoothing so far.
 
-        The trees must have as many hidden variables as the search's own.
+        If a tree has more hidden variables than the search's own, or fewer, all have as many states as its first one.
         """
-        sizes = self.best.n_states
         monitor = ConvergenceMonitor(self._tolerance, MAX_ITERATIONS)
         starts = (
-            random_start(part.fitted, tree, sizes, self.seed) for part, tree in zip(self.parts, trees, strict=True)
+            random_start(part.fitted, tree, self._states_for(tree), self.seed)
+            for part, tree in zip(self.parts, trees, strict=True)
         )
-        return self._fit_parts(starts, sizes, self.best.smoothing, monitor, trees=trees).scores
+        return self._fit_parts(starts, self.best.n_states, self.best.smoothing, monitor, trees=trees).scores
+
+    def _states_for(self, tree: Tree) -> tuple[int, ...]:
+        own = self.best.n_states
+        return own if tree.n_hidden == self.tree.n_hidden else own[:1] * tree.n_hidden
 
     def _smoothed(self, n_states: tuple[int, ...]) -> Fits:
         """Fit with less and less smoothing while that helps, or with more and more."""
@@ -284,7 +288,7 @@ class StateSearch:
             fit = fit_model(
                 part.fitted,
                 tree,
-                n_states,
+                n_states if tree is self.tree else self._states_for(tree),
                 smoothing=smoothing,
                 monitor=monitor,
                 start=LatentTreeModel(tree, self.table.columns, start),
