@@ -1,11 +1,14 @@
 """Small models of random numbers, messages of every kind, and the obvious way to compute with them."""
 
 import itertools
+from itertools import pairwise
 
 import numpy as np
 
+from latree.paper.simulate import random_tree
 from latree.search.edges import Surroundings
 from latree.search.local import Pair, Star
+from latree.tree import Tree
 
 KINDS = ("hard", "missing", "soft")
 
@@ -77,3 +80,25 @@ def groups_of(tree):
     """The columns of each hidden variable that has some, by their names."""
     near = ([tree.names[u] for u, _ in around if u < tree.n_observed] for around in tree.neighbors[tree.n_observed :])
     return {frozenset(names) for names in near if names}
+
+
+def random_binary(table, seed=0):
+    """A binary tree that knows nothing of the rows."""
+    tree = random_tree(table.n_columns, 0.5, seed)
+    return Tree(table.names, tree.edges)
+
+
+def resolved(tree, seed=0):
+    """A binary tree that has all edges of a tree without columns between others, and random ones."""
+    edges, n_nodes, rng = [], tree.n_nodes, np.random.default_rng(seed)
+    ends = {node: [u for u, _ in tree.neighbors[node]] for node in range(tree.n_observed, tree.n_nodes)}
+    at = {}  # where a neighbour finds the part of a hidden variable that it hangs on
+    for node, near in ends.items():
+        near = rng.permutation(near).tolist()
+        parts = [node, *range(n_nodes, n_nodes + len(near) - 3)]
+        n_nodes += len(parts) - 1
+        edges += list(pairwise(parts))
+        slots = [parts[0], *parts, parts[-1]]
+        at |= {(node, other): slot for other, slot in zip(near, slots, strict=True)}
+    edges += [(at.get((u, v), u), at.get((v, u), v)) for u, v in tree.edges.tolist()]
+    return Tree(tree.names, edges)

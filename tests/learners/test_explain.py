@@ -8,8 +8,6 @@ from helpers.search import groups_of
 from latree.learners import explain as module
 from latree.learners.explain import explain, joined, starting_trees
 from latree.learners.structure import Context
-from latree.search.edges import SMOOTHING
-from latree.search.explain import Search
 from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
@@ -98,19 +96,6 @@ def test_edges_between_hidden_variables_have_support(found):
     inner = found.tree.edges.min(axis=1) >= 16
     assert (found.tree.support[inner] > 0.9).all()
     assert np.isnan(found.tree.support[~inner]).all()
-
-
-def test_parts_that_many_states_connect_are_cut_at_the_end():
-    """With four states, chance makes dependence of up to 18 nats; with the three that are there, much less."""
-    model = grouped_model((6, 6, 6), column_states=4, strength=0.6, top=False)
-    table = model.sample(1000, 18)
-    trees = starting_trees(table, np.arange(18))
-    search = Search(table, 18)
-    first = search._cut(search.sample.first(trees), SMOOTHING)
-    assert first.tree.components != model.tree.components
-    found = Search(table, 18).explained(trees)
-    assert found.model.tree.components == model.tree.components
-    assert groups_of(found.model.tree) == groups_of(model.tree)
 
 
 def test_independent_groups_are_parts_of_their_own():

@@ -20,9 +20,7 @@ from latree.search.edges import (
     folds,
     held_out_gain,
 )
-from latree.search.explain import Search
 from latree.search.local import fit
-from latree.table import Table
 from latree.tree import Tree
 
 BINARY = np.array([-3, 0, 0, 1, 2, 4, 5, 7, 7, 8, 10, 11], dtype=float)  # gains of a binary tree that is right
@@ -277,18 +275,6 @@ def test_edges_that_are_not_there_gain_more_where_cells_are_missing():
     assert threshold(WEAK) < -3
     assert GainDistribution.of(np.array(WEAK), present=0.3).threshold == pytest.approx(1.0, abs=0.7)
     assert GainDistribution.of(np.array(WEAK), present=0.6).threshold < 0
-
-
-def test_the_share_of_missing_cells_decides_about_the_threshold(monkeypatch):
-    shares = []
-    distribution = GainDistribution(0.9, 20.0)
-    monkeypatch.setattr(GainDistribution, "of", lambda gains, present: shares.append(present) or distribution)
-    table = grouped_model((4, 4), top=True).sample(200, 0)
-    codes = table.codes()
-    codes[:, ::4] = -1
-    around = fitted(Tree(table.names, random_tree(8, 0.5, 0).edges), table)
-    Search(Table.from_codes(table.columns, codes), 0)._gains(around, around.inner_edges, 0)
-    assert shares == [0.75]
 
 
 # What the numbers behind the distributions decide. Each of these moves by far more if one of them is changed much.

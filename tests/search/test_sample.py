@@ -14,9 +14,9 @@ from latree.tree import Tree
 def test_large_tables_are_searched_in_a_sample(monkeypatch):
     monkeypatch.setattr(sample, "MAX_ROWS", 400)
     model = grouped_model((4, 4, 4))
-    search = Search(model.sample(3000, 0), 0)
-    assert search.table.n_rows == 400
-    assert search.log_rows == pytest.approx(np.log(search.table.total_weight))
+    rows = sample.Sample(model.sample(3000, 0), 0)
+    assert rows.table.n_rows == 400
+    assert rows.log_rows == pytest.approx(np.log(rows.table.total_weight))
 
 
 def test_messages_of_only_one_model_are_in_memory(monkeypatch):

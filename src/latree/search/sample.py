@@ -1,13 +1,16 @@
 """The rows that a search looks at, and fits of whole models to them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import log
 
 from latree._util.forks import map_forked
 from latree._util.progress import WHOLE, Progress, no_progress
 from latree.inference.evidence import column_cells
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import cap_states, rough_tolerance
+from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING, Surroundings
+from latree.search.moves import Move
 from latree.table import Table
 from latree.table.memory import MemoryRows
 from latree.tree import Tree
@@ -26,7 +29,7 @@ _ITERATIONS = 12
 
 
 class Sample:
-    """At most 5000 rows of a table, drawn at random.
+    """At most 5000 rows of a table, drawn at random; and what all steps of a search share.
 
     Parameters
     ----------
@@ -37,12 +40,23 @@ class Sample:
         Of every hidden variable, if it is given.
     progress : callable
         Called with an estimate of how much of the search is done.
+
+    Attributes
+    ----------
+    block, table : Block, Table
+        The rows.
+    log_rows : float
+        The logarithm of their number: what BIC charges for two parameters.
+    steps : dict
+        How many changes of each kind were made.
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress) -> None:
         self.block = table.subsample_block(MAX_ROWS, seed)
         self.table = Table(table.columns, MemoryRows.from_block(self.block))
-        self._seed, self._n_states = seed, n_states
+        self.seed, self.n_states = seed, n_states
+        self.log_rows = log(max(self.table.total_weight, 2.0))
+        self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
         self._tolerance = rough_tolerance(self.table)
         self._cells = column_cells(self.block.codes, self.table.n_states.tolist())
         self._surroundings: Surroundings | None = None  # of the last model
@@ -58,7 +72,7 @@ class Sample:
                 self._first_states(tree, n_states),
                 smoothing=SMOOTHING,
                 monitor=ConvergenceMonitor(self._tolerance, START_ITERATIONS),
-                random_state=self._seed,
+                random_state=self.seed,
             ).model
 
         self._report()
@@ -66,8 +80,8 @@ class Sample:
         return min(map_forked(quick, list(distinct)), key=lambda model: model.bic(self.table))
 
     def _first_states(self, tree: Tree, n_states: int) -> Sequence[int]:
-        if self._n_states is not None:
-            return [self._n_states] * tree.n_hidden
+        if self.n_states is not None:
+            return [self.n_states] * tree.n_hidden
         return cap_states(tree, self.table.n_states.tolist(), n_states)
 
     def fitted(
@@ -83,6 +97,13 @@ class Sample:
             monitor=ConvergenceMonitor(self._tolerance, iterations),
             start=start,
         ).model
+
+    def after(self, model: LatentTreeModel, moves: Iterable[Move]) -> LatentTreeModel:
+        """Make some moves in a model and fit the whole of it again."""
+        draft = Draft(model)
+        for move in moves:
+            draft.rearrange(move)
+        return self.fitted(draft.start(self.table))
 
     def around(self, model: LatentTreeModel) -> Surroundings:
         """Return the messages around the hidden variables of a model; those of the last model are kept."""
