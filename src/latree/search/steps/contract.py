@@ -24,9 +24,9 @@ _ROUNDS = FOLD_SETS  # at most; each has folds of its own
 # number would cost true edges: with few states, hidden variables predict less.
 _IMPROBABLE = 0.05
 
-# Where fewer than half of the first tree's edges are there, edges that gain less than the first number, in nats, are
-# contracted, too, if that lowers half of the BIC by the second more than they gain.
-_LITTLE, _SPARED = 30.0, 9.0
+# Where fewer than half of the first tree's edges are there, edges that are not sure are contracted, too, if that lowers
+# half of the BIC by this many nats more than they gain.
+_SPARED = 9.0
 
 # Hidden variables in the place of others, and by how much each lowers BIC.
 _Found = Iterator[tuple[float, Replacement]]
@@ -46,7 +46,7 @@ class Contracting:
         """
         for number in range(_ROUNDS):
             around = self._sample.around(model)
-            edges = [edge for edge in around.inner_edges if edge_place(model.tree, edge) not in self._sure]
+            edges = self._unsure(around)
             if not edges:
                 break
             gains = self._gains.of(around, edges, number)
@@ -66,6 +66,10 @@ class Contracting:
             model = self._sample.fitted(draft.start(self._sample.table))
         return model
 
+    def _unsure(self, around: Surroundings) -> list[int]:
+        """Return the edges that may not be there."""
+        return [edge for edge in around.inner_edges if edge_place(around.tree, edge) not in self._sure]
+
     def _merged(self, around: Surroundings, nodes: Sequence[int]) -> Replacement:
         """Return one hidden variable in the place of several, with more states if that lowers BIC."""
         neighbors, star = around.merged(nodes)
@@ -83,7 +87,7 @@ class Contracting:
         return model if contracted is model else self._sizing.sized(contracted)
 
     def without_spared(self, model: LatentTreeModel) -> LatentTreeModel:
-        """Contract edges that gain little where that lowers half of the BIC by clearly more.
+        """Contract edges that are not sure where that lowers half of the BIC by clearly more than they gain.
 
         Only if most edges of the first tree are not there. Where most are there, as in a binary tree, edges that gain
         little are true edges that the rows hardly show.
@@ -92,12 +96,10 @@ class Contracting:
             return model
 
         def found(around: Surroundings) -> _Found:
-            edges = around.inner_edges
-            gains = np.maximum(self._gains.of(around, edges), 0) if edges else np.zeros(0)
-            little = np.flatnonzero(gains < _LITTLE)
-            contractions = self._contractions(around, [edges[place] for place in little.tolist()])
-            for (fall, replacement), gain in zip(contractions, gains[little].tolist(), strict=True):
-                yield fall - 2 * (gain + _SPARED), replacement
+            edges = self._unsure(around)
+            gains = self._gains.of(around, edges).tolist() if edges else []
+            for (fall, replacement), gain in zip(self._contractions(around, edges), gains, strict=True):
+                yield fall - 2 * (max(gain, 0) + _SPARED), replacement
 
         return self._contracted_while(found, model)
 
