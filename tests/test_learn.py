@@ -11,9 +11,11 @@ from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.explain import reliability
 from latree.inference.starts import start_from
-from latree.learn import learn_model, learn_tree
+from latree.learn import learn_model, learn_tree, summary_lines
 from latree.model import LatentTreeModel
 from latree.model.heldout import held_out
+from latree.model.worth import figure
+from latree.report.facts import report_facts
 from latree.settings import Settings
 from latree.table import Table, as_table
 from latree.table.disk import DiskRows
@@ -105,6 +107,31 @@ def test_the_summary_has_the_reliability_of_every_score():
     assert learned.summary["reliability"] == {
         one.name: {"reliability": one.reliability, "alpha": one.alpha} for one in expected
     }
+
+
+def test_a_model_that_predicts_says_what_was_chosen_and_what_is_next_to_it():
+    """Columns that copy the one before: a Chow-Liu tree."""
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 3, 300)]
+    for _ in range(4):
+        columns.append(np.where(rng.random(300) < 0.8, columns[-1], rng.integers(0, 3, 300)))
+    learned = learn_model(as_table(np.array(columns).T), Settings(goal="predict", random_state=0))
+    chosen, *others = learned.summary["candidates"]
+    assert chosen == {"kind": "chow-liu", "behind": 0.0, "error": 0.0}
+    assert [other["behind"] for other in others] == sorted(other["behind"] for other in others)
+    (line,) = [line for line in summary_lines(learned.summary) if line.startswith("Held-out rows chose")]
+    assert line.startswith("Held-out rows chose a Chow-Liu tree (chow-liu). Behind it, in nats per row: ")
+    assert f" by {figure(others[0]['behind'], others[0]['error'])}," in line
+    assert line.count(" by ") == 2
+    assert line.endswith("For groups of columns to read, use goal='explain'.")
+    assert report_facts(learned.model)["fit"]["record"]["chosen"] == "a Chow-Liu tree (chow-liu)"
+
+
+def test_a_model_that_explains_was_not_chosen_among_others():
+    learned = learn_model(simulated_table(300), Settings("chow-liu", random_state=0))
+    assert learned.summary["candidates"] == []
+    assert not any("Held-out rows chose" in line for line in summary_lines(learned.summary))
+    assert report_facts(learned.model)["fit"]["record"]["chosen"] is None
 
 
 def test_there_are_no_numbers_of_states_to_choose_without_hidden_variables(monkeypatch):

@@ -14,6 +14,7 @@ from latree import __version__
 from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
+from latree._util.spelling import setting
 from latree._util.text import plural
 from latree.errors import InputError
 from latree.explain import (
@@ -38,9 +39,9 @@ from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.diagnostics import warnings_about
 from latree.model.heldout import held_out
 from latree.model.model import aic, bic
-from latree.model.record import Origin, Record
+from latree.model.record import Candidate, Origin, Record
 from latree.model.states import Choice, choose
-from latree.model.worth import worth_lines
+from latree.model.worth import figure, worth_lines
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
@@ -53,6 +54,7 @@ from latree.tree import Tree
 
 # Most pairs of columns that the summary in words lists.
 _LISTED_PAIRS = 5
+_LISTED_KINDS = 2  # candidates for prediction, beside the chosen one
 # Lines of the summary in words fit a terminal; names and options are not divided.
 _WIDTH = 80
 _WHOLE_WORDS: Mapping[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
@@ -109,6 +111,7 @@ class Learned:
             redundant=tuple((*pair.columns, pair.strength) for pair in self.redundant),
             left_out=tuple((one.column, one.what) for one in self.table.findings if one.action == "left out"),
             worth=self.worth,
+            candidates=self.structure.candidates,
         )
 
     @cached_property
@@ -152,6 +155,7 @@ def summary_of(model: LatentTreeModel) -> dict[str, Any]:
         "smoothing": record.smoothing,
         "n_parameters": model.n_parameters,
         "worth": record.worth.to_dict(record.settings.goal) if record.worth else None,
+        "candidates": [candidate._asdict() for candidate in record.candidates or ()],
         "log_likelihood": log_likelihood,
         "aic": aic(log_likelihood, model.n_parameters),
         "bic": bic(log_likelihood, model.n_parameters, record.total_weight),
@@ -186,10 +190,22 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         + (f", {plural(facts['quartet_tests'], 'quartet test')})" if "quartet_tests" in facts else ")"),
         f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM, "
         f"{facts['seconds']:.1f} seconds",
+        *_candidate_lines([Candidate(**one) for one in facts["candidates"]]),
         *worth_lines(facts["worth"]),
         *_redundancy_lines(facts["redundant_columns"]),
         *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
+
+
+def _candidate_lines(candidates: Sequence[Candidate]) -> list[str]:
+    """Return a line about the kind of tree that held-out rows chose, and those next to it."""
+    if not candidates:
+        return []
+    chosen, *others = candidates
+    behind = [f"{other.words} by {figure(other.behind, other.error)}" for other in others[:_LISTED_KINDS]]
+    next_to_it = f" Behind it, in nats per row: {', '.join(behind)}." if behind else ""
+    goal = setting("goal", "explain")
+    return [f"Held-out rows chose {chosen.words}.{next_to_it} For groups of columns to read, use {goal}."]
 
 
 def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:

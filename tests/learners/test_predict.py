@@ -165,7 +165,7 @@ ERROR = NOISE.std() / 20  # of the mean of the differences
 def candidate(name, lead, n_parameters, optimism=0.0, **later):
     """A candidate that is ahead of scores of -5 by so many standard errors."""
     noise = NOISE if lead else np.zeros(400)
-    return room._Candidate(Search(name, -5 + noise + lead * ERROR, n_parameters, **later), optimism)
+    return room._Candidate(name, Search(name, -5 + noise + lead * ERROR, n_parameters, **later), optimism)
 
 
 def test_the_most_promising_candidate_climbs_first_and_those_that_are_clearly_behind_are_not_polished():
@@ -294,3 +294,21 @@ def test_candidates_are_the_methods_of_the_same_names():
     distance = room.pairwise(table, room.information)
     assert same_graph(room._spanning_tree(table), chow_liu(table.names, distance).tree)
     assert same_graph(room._twin_tree(table), hidden_chow_liu(table.names, distance).tree)
+
+
+def test_candidates_are_told_with_how_far_they_are_behind():
+    best, near, far = candidate("hclt", 0, 20), candidate("lcm", -1, 10, optimism=0.1), candidate("chow-liu", -6, 10)
+    far.search.best.scores[0] = -np.inf  # a row that is impossible without smoothing
+    chosen, *others = room._compared(best, [far, best, near])
+    assert chosen == ("hclt", 0.0, 0.0)
+    assert [one.kind for one in others] == ["lcm", "chow-liu"]
+    assert others[0].behind == pytest.approx(ERROR + 0.1)
+    assert others[0].error == pytest.approx(ERROR)
+    assert np.isfinite(others[1][1:]).all()
+
+
+def test_all_kinds_that_compete_are_told():
+    found = learned(chain(200, 5))
+    assert found.candidates[0].kind == "chow-liu"
+    assert {one.kind for one in found.candidates} == {"independent", "chow-liu", "lcm", "resolved", "hclt"}
+    assert all(one.words != one.kind for one in found.candidates)

@@ -1,13 +1,14 @@
 """What a model remembers of its fit."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from helpers.report import learned_run
 from latree.errors import InputError
 from latree.model import LatentTreeModel
-from latree.model.record import Record
+from latree.model.record import Candidate, Record
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,7 @@ WRONG = {
     "counts": [["exchanges", 1.5]],
     "warnings": "none",
     "worth": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, "0.2", 0.1]]],
+    "candidates": [["hclt", 0.0]],
     "reliability": [[0.5]],
     "redundant": [["a", "b", "much"]],
     "left_out": [["a", 1]],
@@ -81,6 +83,7 @@ IMPOSSIBLE = {
     "tried   ": [[1, 1, 0.1, 1.0]],
     "worth": ["latent tree", 300, 1.0, -0.1, []],
     "worth ": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, 0.2, -0.1]]],
+    "candidates": [["hclt", 0.0, 0.0], ["lcm", 0.1, -0.1]],
     "unseen": "ignored",
     "unknown field": 1,
 }
@@ -115,3 +118,11 @@ def test_the_settings_of_a_record_are_read_as_hostile_input(learned, name, value
     plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
     with pytest.raises(InputError, match=name):
         Record.from_dict(plain_record | {"settings": plain_record["settings"] | {name: value}}, 7)
+
+
+def test_a_record_remembers_the_candidates(learned):
+    candidates = (Candidate("hclt", 0.0, 0.0), Candidate("lcm", 0.25, 0.03))
+    record = replace(learned.model.record, candidates=candidates)
+    again = Record.from_dict(json.loads(json.dumps(record.to_dict())), 7)
+    assert again.candidates == candidates
+    assert again.candidates[0].words == "a hidden Chow-Liu tree (hclt)"

@@ -20,6 +20,7 @@ from latree.learners.independent import independent
 from latree.learners.latent_class import latent_class
 from latree.learners.structure import Context, Structure
 from latree.model.heldout import Part, held_out
+from latree.model.record import Candidate
 from latree.model.states import StateSearch, is_better
 from latree.settings import Settings
 from latree.table import Table
@@ -36,11 +37,13 @@ class _Candidate:
 
     Attributes
     ----------
+    kind : str
     search : StateSearch
     optimism : float
         By how much a held-out row, times its weight, looks more probable because it took part in learning the tree.
     """
 
+    kind: str
     search: StateSearch
     optimism: float = 0.0
 
@@ -85,31 +88,42 @@ def predict(
     seed, parts = int(context.rng.integers(2**31)), held_out(table, context.rng)
     attempts = Attempts(context.progress)
 
-    def begin(tree: Tree, optimism: float = 0.0) -> _Candidate:
+    def begin(kind: str, tree: Tree, optimism: float = 0.0) -> _Candidate:
         search = StateSearch(table, tree, parts, settings.n_states, settings.smoothing, seed, attempts, context.keep)
-        return _Candidate(search, optimism)
+        return _Candidate(kind, search, optimism)
 
-    spanning, twins = begin(_spanning_tree(table)), begin(_twin_tree(table))
+    spanning, twins = begin("chow-liu", _spanning_tree(table)), begin("hclt", _twin_tree(table))
     spanning.optimism = _optimism(spanning.search, _spanning_tree, parts)
     twins.optimism = _optimism(twins.search, _twin_tree, parts)
     candidates = [
-        begin(independent(table.names).tree),
+        begin("independent", independent(table.names).tree),
         spanning,
-        begin(latent_class(table.names).tree),
+        begin("lcm", latent_class(table.names).tree),
         # Resolved trees depend on single rows as little as hidden Chow-Liu trees do.
-        *(begin(tree, twins.optimism) for tree in joined),
+        *(begin("resolved", tree, twins.optimism) for tree in joined),
         twins,
     ]
     if search is not None and found is not None:
         # A search looks at the rows at least as closely as a Chow-Liu tree. It takes long: only if it may win is it
         # repeated without the held-out rows.
-        searched = begin(found, spanning.optimism)
+        searched = begin("explained", found, spanning.optimism)
         leader = max(candidates, key=lambda candidate: float(candidate.scores.sum()))
         if not leader.is_better(searched, _CLEARLY):
             searched.optimism = max(searched.optimism, _optimism(searched.search, search, parts))
         candidates.append(searched)
     best = _simplest_of_the_best(_raced(candidates))
-    return Structure(best.search.tree, choice=best.search.choice)
+    return Structure(best.search.tree, choice=best.search.choice, candidates=_compared(best, candidates))
+
+
+def _compared(best: _Candidate, candidates: Sequence[_Candidate]) -> tuple[Candidate, ...]:
+    """Return how far candidates are behind the chosen one, which comes first."""
+    found = [Candidate(best.kind, 0.0, 0.0)]
+    for candidate in candidates:
+        possible = np.isfinite(best.scores) & np.isfinite(candidate.scores)
+        if candidate is not best and possible.any():
+            behind = best.scores[possible] - candidate.scores[possible]
+            found.append(Candidate(candidate.kind, float(behind.mean()), float(behind.std() / np.sqrt(behind.size))))
+    return tuple(sorted(found, key=lambda one: (one.kind != best.kind, one.behind)))
 
 
 def _spanning_tree(table: Table) -> Tree:

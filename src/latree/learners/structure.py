@@ -7,6 +7,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import WHOLE, Progress, no_progress, part_of
+from latree.model.record import Candidate
 from latree.model.states import Choice
 from latree.settings import Settings
 from latree.tree import Tree
@@ -27,12 +28,15 @@ class Structure:
         Joint distributions of the two ends of each edge, if the learner estimates them: EM starts there.
     choice : Choice, optional
         Numbers of states and smoothing, if the learner chose them on held-out rows.
+    candidates : tuple of Candidate, optional
+        The kinds of trees that held-out rows chose from, the chosen one first.
 
     Examples
     --------
     >>> from latree.learners import latent_class
-    >>> latent_class(["a", "b", "c"])
-    Structure(tree=<Tree: 3 observed, 1 hidden>, facts={}, n_states=None, edge_tables=None, choice=None)
+    >>> structure = latent_class(["a", "b", "c"])
+    >>> structure.tree, structure.n_states
+    (<Tree: 3 observed, 1 hidden>, None)
     """
 
     tree: Tree
@@ -40,6 +44,7 @@ class Structure:
     n_states: tuple[int, ...] | None = None
     edge_tables: tuple[FloatArray, ...] | None = None
     choice: Choice | None = None
+    candidates: tuple[Candidate, ...] | None = None
 
 
 @dataclass(frozen=True)

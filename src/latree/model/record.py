@@ -27,6 +27,30 @@ class Attempt(NamedTuple):
     held_out: float | None
 
 
+class Candidate(NamedTuple):
+    """A kind of tree that held-out rows were to choose, and how far it is behind the chosen one."""
+
+    kind: str
+    behind: float  # nats per held-out row; 0 for the chosen one
+    error: float  # standard error of the mean difference
+
+    @property
+    def words(self) -> str:
+        """The kind in plain words."""
+        return KINDS.get(self.kind, self.kind)
+
+
+# Kinds of trees that ``goal="predict"`` chooses from.
+KINDS = {
+    "independent": "independent columns",
+    "chow-liu": "a Chow-Liu tree (chow-liu)",
+    "lcm": "one hidden variable (lcm)",
+    "resolved": "the resolved tree of the columns",
+    "hclt": "a hidden Chow-Liu tree (hclt)",
+    "explained": "the tree that explains the columns",
+}
+
+
 class Origin(NamedTuple):
     """Where the rows come from, as far as anybody said."""
 
@@ -79,6 +103,8 @@ class Record:
         Columns that say nothing, and why.
     worth : Worth or None
         The cross-validated gain beside simpler models; None if it was not measured.
+    candidates : tuple of Candidate, or None
+        The kinds of trees that held-out rows chose from, the chosen one first; None if they did not choose.
     """
 
     latree: str
@@ -105,6 +131,7 @@ class Record:
     redundant: tuple[tuple[str, str, float], ...]
     left_out: tuple[tuple[str, str], ...]
     worth: Worth | None = None
+    candidates: tuple[Candidate, ...] | None = None
 
     @property
     def identifier(self) -> str | None:
@@ -147,6 +174,8 @@ class Record:
         if values["worth"] is not None:
             worth = Worth._make(values["worth"])
             values["worth"] = worth._replace(simpler=tuple(map(SimplerGain._make, worth.simpler)))
+        if values["candidates"] is not None:
+            values["candidates"] = tuple(map(Candidate._make, values["candidates"]))
         record = cls(**values)
         if len(record.n_missing) != n_columns:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
@@ -173,6 +202,7 @@ class Record:
         if worth is not None:
             errors = [worth.error, *(x for simpler in worth.simpler for x in (simpler.error, simpler.ahead_error))]
             not_negative["worth"] = [error for error in errors if error is not None]
+        not_negative["candidates"] = [candidate.error for candidate in self.candidates or ()]
         for name, numbers in not_negative.items():
             for number in numbers:
                 if number < 0:
@@ -196,7 +226,7 @@ def _fits(value: Any, kind: Any) -> bool:
     """Return whether a JSON value has the type of a field's annotation."""
     if kind in _KINDS:
         return _KINDS[kind](value)
-    if kind in (Attempt, SimplerGain, Worth):
+    if kind in (Attempt, Candidate, SimplerGain, Worth):
         return _is_row(value, list(get_type_hints(kind).values()))
     inner = kind.__args__
     if type(None) in inner:

@@ -119,7 +119,7 @@ class Worth(NamedTuple):
         if self.kind == "independent":
             return "The model treats the columns as independent of each other."
         direction = "more" if self.gain >= 0 else "less"
-        return f"New rows are {_figure(abs(self.gain), self.error)} nats {direction} probable than under independence."
+        return f"New rows are {figure(abs(self.gain), self.error)} nats {direction} probable than under independence."
 
     def verdict(self, goal: Goal) -> str:
         """Return in one or two sentences whether a simpler model of another kind predicts new rows as well or better.
@@ -132,7 +132,7 @@ class Worth(NamedTuple):
         best = self.best_simpler
         if best is None or best.ahead is None or best.ahead_error is None:
             return ""
-        difference = _figure(abs(best.ahead), best.ahead_error)
+        difference = figure(abs(best.ahead), best.ahead_error)
         name = best.name[0].upper() + best.name[1:]
         if best.ahead > _CLEAR * best.ahead_error:
             return f"{name} predicts new rows worse, by {difference} nats per row."
@@ -150,7 +150,7 @@ def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:
     return [line for line in (facts["headline"], unit, facts["verdict"]) if line]
 
 
-def _figure(value: float, error: float) -> str:
+def figure(value: float, error: float) -> str:
     """Return a figure with its standard error, with two digits after the point, or three where errors are small."""
     digits = 2 if error >= 0.01 else 3
     return f"{value:.{digits}f} ± {error:.{digits}f}"

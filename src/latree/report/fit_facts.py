@@ -131,7 +131,8 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
         default=None,
     )
     facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
-    return facts | {"counts": dict(record.counts)}
+    chosen = record.candidates[0].words if record.candidates else None
+    return facts | {"counts": dict(record.counts), "chosen": chosen}
 
 
 def python_lines(settings: Settings, reading: Options | None = None) -> str:
