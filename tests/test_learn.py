@@ -14,6 +14,7 @@ from latree.inference.starts import start_from
 from latree.learn import learn_model, learn_tree, summary_lines
 from latree.model import LatentTreeModel
 from latree.model.heldout import held_out
+from latree.model.record import Candidate
 from latree.model.worth import figure
 from latree.report.facts import report_facts
 from latree.settings import Settings
@@ -120,11 +121,19 @@ def test_a_model_that_predicts_says_what_was_chosen_and_what_is_next_to_it():
     assert chosen == {"kind": "chow-liu", "behind": 0.0, "error": 0.0}
     assert [other["behind"] for other in others] == sorted(other["behind"] for other in others)
     (line,) = [line for line in summary_lines(learned.summary) if line.startswith("Held-out rows chose")]
-    assert line.startswith("Held-out rows chose a Chow-Liu tree (chow-liu). Behind it, in nats per row: ")
-    assert f" by {figure(others[0]['behind'], others[0]['error'])}," in line
-    assert line.count(" by ") == 2
+    assert line.startswith("Held-out rows chose a Chow-Liu tree (chow-liu). Beside it, in nats per row: ")
+    assert f" −{figure(others[0]['behind'], others[0]['error'])}," in line
+    assert line.count(" ± ") == 2
     assert line.endswith("For groups of columns to read, use goal='explain'.")
     assert report_facts(learned.model)["fit"]["record"]["chosen"] == "a Chow-Liu tree (chow-liu)"
+
+
+def test_a_candidate_with_more_parameters_may_be_slightly_ahead():
+    facts = learn_model(simulated_table(300), Settings("chow-liu", random_state=0)).summary
+    facts |= {"candidates": [Candidate("lcm", 0.0, 0.0)._asdict(), Candidate("hclt", -0.012, 0.02)._asdict()]}
+    assert any(
+        "Beside it, in nats per row: a hidden Chow-Liu tree (hclt) +0.01 ± 0.02." in one for one in summary_lines(facts)
+    )
 
 
 def test_a_model_that_explains_was_not_chosen_among_others():

@@ -202,10 +202,14 @@ def _candidate_lines(candidates: Sequence[Candidate]) -> list[str]:
     if not candidates:
         return []
     chosen, *others = candidates
-    behind = [f"{other.words} by {figure(other.behind, other.error)}" for other in others[:_LISTED_KINDS]]
-    next_to_it = f" Behind it, in nats per row: {', '.join(behind)}." if behind else ""
+    # The simplest of several that are about as good is chosen, so that others may be slightly ahead.
+    listed = [
+        f"{other.words} {'−' if other.behind > 0 else '+'}{figure(abs(other.behind), other.error)}"
+        for other in others[:_LISTED_KINDS]
+    ]
+    beside = f" Beside it, in nats per row: {', '.join(listed)}." if listed else ""
     goal = setting("goal", "explain")
-    return [f"Held-out rows chose {chosen.words}.{next_to_it} For groups of columns to read, use {goal}."]
+    return [f"Held-out rows chose {chosen.words}.{beside} For groups of columns to read, use {goal}."]
 
 
 def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:

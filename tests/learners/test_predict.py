@@ -273,6 +273,15 @@ def test_a_search_is_at_least_as_flattered_as_a_chow_liu_tree(monkeypatch):
     assert found.optimism == spanning.optimism > 0
 
 
+def test_a_search_that_finds_no_hidden_variable_is_no_candidate(monkeypatch):
+    """Without them its tree is that of independent columns, or a part's own tree may have more than it."""
+    tree, table = latent_tree(250)
+    alone = Tree(table.names, [])
+    found, _, rows = searched(monkeypatch, table, [], lambda part: alone if part.n_rows == 250 else tree)
+    assert found.kind == "hclt"
+    assert rows == [250]
+
+
 @pytest.mark.parametrize(("errors", "repeats"), [(1.9, 6), (2.1, 0)])
 def test_a_search_that_is_clearly_behind_is_not_repeated(monkeypatch, errors, repeats):
     tree, table = latent_tree(250)

@@ -103,7 +103,7 @@ def predict(
         *(begin("resolved", tree, twins.optimism) for tree in joined),
         twins,
     ]
-    if search is not None and found is not None:
+    if search is not None and found is not None and found.n_hidden:
         # A search looks at the rows at least as closely as a Chow-Liu tree. It takes long: only if it may win is it
         # repeated without the held-out rows.
         searched = begin("explained", found, spanning.optimism)
