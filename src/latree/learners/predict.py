@@ -84,13 +84,13 @@ def predict(
         Searches for another candidate. It is called with the whole table; and, if that tree is close to the best with
         few states, with the fitted rows of each part, to see how much it owes to the held-out ones.
     """
-    found = None if search is None else search(table)
+    searched = None if search is None else search(table)
     seed, parts = int(context.rng.integers(2**31)), held_out(table, context.rng)
     attempts = Attempts(context.progress)
 
     def begin(kind: str, tree: Tree, optimism: float = 0.0) -> _Candidate:
-        search = StateSearch(table, tree, parts, settings.n_states, settings.smoothing, seed, attempts, context.keep)
-        return _Candidate(kind, search, optimism)
+        states = StateSearch(table, tree, parts, settings.n_states, settings.smoothing, seed, attempts, context.keep)
+        return _Candidate(kind, states, optimism)
 
     spanning, twins = begin("chow-liu", _spanning_tree(table)), begin("hclt", _twin_tree(table))
     spanning.optimism = _optimism(spanning.search, _spanning_tree, parts)
@@ -103,14 +103,14 @@ def predict(
         *(begin("resolved", tree, twins.optimism) for tree in joined),
         twins,
     ]
-    if search is not None and found is not None and found.n_hidden:
+    if search is not None and searched is not None and searched.n_hidden:
         # A search looks at the rows at least as closely as a Chow-Liu tree. It takes long: only if it may win is it
         # repeated without the held-out rows.
-        searched = begin("explained", found, spanning.optimism)
+        explained = begin("explained", searched, spanning.optimism)
         leader = max(candidates, key=lambda candidate: float(candidate.scores.sum()))
-        if not leader.is_better(searched, _CLEARLY):
-            searched.optimism = max(searched.optimism, _optimism(searched.search, search, parts))
-        candidates.append(searched)
+        if not leader.is_better(explained, _CLEARLY):
+            explained.optimism = max(explained.optimism, _optimism(explained.search, search, parts))
+        candidates.append(explained)
     best = _simplest_of_the_best(_raced(candidates))
     return Structure(best.search.tree, choice=best.search.choice, candidates=_compared(best, candidates))
 
@@ -119,9 +119,8 @@ def _compared(best: _Candidate, candidates: Sequence[_Candidate]) -> tuple[Candi
     """Return how far candidates are behind the chosen one, which comes first."""
     found = [Candidate(best.kind, 0.0, 0.0)]
     for candidate in candidates:
-        possible = np.isfinite(best.scores) & np.isfinite(candidate.scores)
-        if candidate is not best and possible.any():
-            behind = best.scores[possible] - candidate.scores[possible]
+        behind = _differences(best.scores, candidate.scores)
+        if candidate is not best and behind.size:
             found.append(Candidate(candidate.kind, float(behind.mean()), float(behind.std() / np.sqrt(behind.size))))
     return tuple(sorted(found, key=lambda one: (one.kind != best.kind, one.behind)))
 
@@ -137,9 +136,14 @@ def _twin_tree(table: Table) -> Tree:
 def _optimism(search: StateSearch, learn: Callable[[Table], Tree], parts: Sequence[Part]) -> float:
     """Return by how much rows score better on average if the tree was learned from all rows, not the fitted ones."""
     trees = map_forked(learn, [part.fitted for part in parts])
-    scores, honest = search.best.scores, search.scores_on(trees)
-    possible = np.isfinite(scores) & np.isfinite(honest)
-    return max(float(np.mean(scores[possible] - honest[possible])), 0.0) if possible.any() else 0.0
+    gains = _differences(search.best.scores, search.scores_on(trees))
+    return max(float(gains.mean()), 0.0) if gains.size else 0.0
+
+
+def _differences(scores: FloatArray, others: FloatArray) -> FloatArray:
+    """Return by how much rows score better that are possible under both models."""
+    possible = np.isfinite(scores) & np.isfinite(others)
+    return np.asarray(scores[possible] - others[possible])
 
 
 def _raced(candidates: Sequence[_Candidate]) -> list[_Candidate]:

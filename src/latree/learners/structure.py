@@ -29,7 +29,7 @@ class Structure:
     choice : Choice, optional
         Numbers of states and smoothing, if the learner chose them on held-out rows.
     candidates : tuple of Candidate, optional
-        The kinds of trees that held-out rows chose from, the chosen one first.
+        The kinds of models that held-out rows chose from, the chosen one first.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from latree._util.plain import check_fields
 from latree.errors import InputError
-from latree.model.worth import SimplerGain, Worth
+from latree.model.worth import KINDS, SimplerGain, Worth
 from latree.settings import Settings
 from latree.table.columns import is_number, is_text
 from latree.table.encode import Unseen
@@ -28,27 +28,16 @@ class Attempt(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A kind of tree that held-out rows were to choose, and how far it is behind the chosen one."""
+    """A kind of model that held-out rows chose from, and how far it is behind the chosen one."""
 
-    kind: str
+    kind: str  # see KINDS of :mod:`latree.model.worth`
     behind: float  # nats per held-out row; 0 for the chosen one
     error: float  # standard error of the mean difference
 
     @property
     def words(self) -> str:
-        """The kind in plain words."""
-        return KINDS.get(self.kind, self.kind)
-
-
-# Kinds of trees that ``goal="predict"`` chooses from.
-KINDS = {
-    "independent": "independent columns",
-    "chow-liu": "a Chow-Liu tree (chow-liu)",
-    "lcm": "one hidden variable (lcm)",
-    "resolved": "the resolved tree of the columns",
-    "hclt": "a hidden Chow-Liu tree (hclt)",
-    "explained": "the tree that explains the columns",
-}
+        """The kind in plain words, with its short name."""
+        return f"{KINDS[self.kind]} ({self.kind})" if self.kind in KINDS else self.kind
 
 
 class Origin(NamedTuple):
@@ -104,7 +93,7 @@ class Record:
     worth : Worth or None
         The cross-validated gain beside simpler models; None if it was not measured.
     candidates : tuple of Candidate, or None
-        The kinds of trees that held-out rows chose from, the chosen one first; None if they did not choose.
+        The kinds of models that held-out rows chose from, the chosen one first; None if they did not choose.
     """
 
     latree: str

@@ -9,8 +9,15 @@ from latree.settings import Goal
 # A difference of two models is clear if it is more than this many times its standard error.
 _CLEAR = 2.0
 
-# What readers call the methods that learn simpler models.
-_NAMES = {"chow-liu": "a Chow-Liu tree", "lcm": "one hidden variable"}
+# What readers call kinds of models: methods, and the two trees of ``auto``.
+KINDS = {
+    "independent": "independent columns",
+    "chow-liu": "a Chow-Liu tree",
+    "lcm": "one hidden variable",
+    "hclt": "a hidden Chow-Liu tree",
+    "resolved": "the fully resolved tree",
+    "explained": "the tree that explains the columns",
+}
 
 
 class SimplerGain(NamedTuple):
@@ -48,7 +55,7 @@ class SimplerGain(NamedTuple):
     @property
     def name(self) -> str:
         """What readers call it."""
-        return _NAMES.get(self.method, self.method) + (f" with {self.n_states} states" if self.n_states else "")
+        return KINDS.get(self.method, self.method) + (f" with {self.n_states} states" if self.n_states else "")
 
 
 class Worth(NamedTuple):

@@ -126,7 +126,7 @@ class Search:
                 model, lambda tried: sizing.sized(contracting.contracted(moving.moved(tried)))
             )
             model = contracting.without_improbable(model)
-            model = contracting.fewest(model) if fewest else contracting.without_spared(model)
+            model = contracting.fewest(model) if fewest else contracting.without_costly(model)
             return self._found(self._simplest(model))
 
     def _mostly_there(self, model: LatentTreeModel) -> bool:

@@ -99,36 +99,36 @@ def two_for_one(search):
 
 
 @pytest.mark.parametrize(("short", "is_contracted"), [(8.9, False), (9.1, True)])
-def test_edges_are_spared_where_bic_falls_by_clearly_more_than_they_gain(monkeypatch, short, is_contracted):
+def test_edges_go_where_bic_falls_by_clearly_more_than_they_gain(short, is_contracted):
     search = begun(grouped_model((6,), top=False).sample(600, 0), share=0.2)
     model, fall = two_for_one(search)
     assert 9.1 < fall < 39
     search.gains.of = lambda around, edges: np.full(len(edges), fall - short)
-    found = search.contracting.without_spared(model)
+    found = search.contracting.without_costly(model)
     assert (found.tree.n_hidden == 1) is is_contracted
     assert search.sample.steps["contractions"] == is_contracted
     assert is_contracted or found is model
 
 
-def test_edges_that_are_sure_are_not_spared():
+def test_edges_that_are_sure_stay_whatever_they_cost():
     search = begun(grouped_model((6,), top=False).sample(600, 0), share=0.2)
     model, _ = two_for_one(search)
     search.gains.of = lambda around, edges: np.zeros(len(edges))
     search.contracting._sure = {edge_place(model.tree, edge) for edge in range(len(model.tree.edges))}
-    assert search.contracting.without_spared(model) is model
+    assert search.contracting.without_costly(model) is model
     search.contracting._sure.clear()
-    assert search.contracting.without_spared(model).tree.n_hidden == 1
+    assert search.contracting.without_costly(model).tree.n_hidden == 1
 
 
-def test_no_edge_is_spared_where_most_edges_of_the_first_tree_are_there():
+def test_costly_edges_stay_where_most_edges_of_the_first_tree_are_there():
     search = begun(grouped_model((6,), top=False).sample(600, 0), share=0.51)
     model, fall = two_for_one(search)
     search.gains.of = lambda around, edges: np.full(len(edges), fall - 15)
-    assert search.contracting.without_spared(model) is model
+    assert search.contracting.without_costly(model) is model
     search.gains.distribution = None  # of a tree without edges
-    assert search.contracting.without_spared(model) is model
+    assert search.contracting.without_costly(model) is model
     search.gains.distribution = GainDistribution(0.49, 20.0)
-    assert search.contracting.without_spared(model).tree.n_hidden == 1
+    assert search.contracting.without_costly(model).tree.n_hidden == 1
 
 
 def test_true_edges_that_few_rows_do_not_pay_for_are_contracted_if_fewest_are_asked_for():

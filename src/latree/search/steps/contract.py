@@ -15,7 +15,7 @@ from latree.search.states import best_size
 from latree.search.steps.size import Sizing
 
 # At most so many hidden variables become one at first; then the square of it, and so on. Each edge is tested as if all
-# others were there, so that edges that can be spared one by one need not be spared together.
+# others were there, so that one may do without each of several edges, but not without all of them.
 _MERGED = 3
 
 _ROUNDS = FOLD_SETS  # at most; each has folds of its own
@@ -26,7 +26,7 @@ _IMPROBABLE = 0.05
 
 # Where fewer than half of the first tree's edges are there, edges that are not sure are contracted, too, if that lowers
 # half of the BIC by this many nats more than they gain.
-_SPARED = 9.0
+_MARGIN = 9.0
 
 # Hidden variables in the place of others, and by how much each lowers BIC.
 _Found = Iterator[tuple[float, Replacement]]
@@ -86,8 +86,8 @@ class Contracting:
         contracted = self.contracted(model, self._gains.distribution.least_gain(_IMPROBABLE))
         return model if contracted is model else self._sizing.sized(contracted)
 
-    def without_spared(self, model: LatentTreeModel) -> LatentTreeModel:
-        """Contract edges that are not sure where that lowers half of the BIC by clearly more than they gain.
+    def without_costly(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Contract edges that are not sure and cost clearly more parameters than they gain, by BIC.
 
         Only if most edges of the first tree are not there. Where most are there, as in a binary tree, edges that gain
         little are true edges that the rows hardly show.
@@ -99,7 +99,7 @@ class Contracting:
             edges = self._unsure(around)
             gains = self._gains.of(around, edges).tolist() if edges else []
             for (fall, replacement), gain in zip(self._contractions(around, edges), gains, strict=True):
-                yield fall - 2 * (max(gain, 0) + _SPARED), replacement
+                yield fall - 2 * (max(gain, 0) + _MARGIN), replacement
 
         return self._contracted_while(found, model)
 
