@@ -353,7 +353,7 @@ def learn_model(
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
-    model = with_groups(order_states(fit.model).model, table, labels, resamples=RESAMPLES)
+    model = order_states(with_groups(fit.model, table, labels, resamples=RESAMPLES)).model
     fit = replace(fit, model=model)
     worth = measure_worth(fit.model, table, smoothing=smoothing, progress=stages("Predicting held-out rows"))
     seconds = time.perf_counter() - started
