@@ -16,12 +16,13 @@ The score of a group is an estimate of what its columns have in common, from 0 (
 A score uses the group's own columns alone. So what a row answers elsewhere does not pull its score, and a correlation
 of two scores is not made by the model. States and their probabilities use the whole row: they are the best guess.
 
-The score of a hidden variable is the mean of ``v_h``, scaled from 0 to 1, given the whole row. Where no column of a
-group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
+The score of a hidden variable is the mean of its states' scores, scaled from 0 to 1, given the whole row. Those of a
+hidden variable that stands for a group are the first principal component of all of the group's columns. Where no column
+of a group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -299,6 +300,12 @@ class _Scales:
         """The values of the states of hidden variables that have an order."""
         return {node: score.values for node, score in self.scores.items()}
 
+    @cached_property
+    def own_values(self) -> dict[int, FloatArray]:
+        """The values of states by the columns beside their hidden variable, whatever group it stands for."""
+        alone = Neighbourhood(replace(self.model, groups=()))
+        return {node: score.values for node, score in scores_of(alone).items()}
+
     def of_hidden(self, node: int) -> Scale:
         """Return the scale of a hidden variable, given whole rows."""
         every, none = np.arange(self.model.tree.n_observed), np.zeros(self.model.tree.n_observed, dtype=np.intp)
@@ -314,8 +321,8 @@ class _Scales:
         expected = self._expected_value(centre, set(group.nodes))
         values = {}
         for node in hidden:
-            if node in self.state_values and (weight := self._weight(node, set(columns))) > 0:
-                own = self.state_values[node]
+            if node in self.own_values and (weight := self._weight(node, set(columns))) > 0:
+                own = self.own_values[node]
                 agrees = float((self.neighbourhood.marginals[node] * own) @ expected[node]) >= 0 if expected else True
                 values[node] = (weight if agrees else -weight) * own
         values = _scaled(values or {centre: self._equally_spaced(centre)})
@@ -360,7 +367,7 @@ class _Scales:
 
     def _weight(self, node: int, columns: set[int]) -> float:
         """Return the sum of the absolute loadings of a group's ordered columns on a hidden variable beside them."""
-        value = self.neighbourhood.marginals[node] * self.state_values[node]
+        value = self.neighbourhood.marginals[node] * self.own_values[node]
         beside = [
             column
             for column in self.neighbourhood.neighbours(node, hidden=False)
