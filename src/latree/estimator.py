@@ -93,7 +93,8 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
     tolerance : float
         EM stops when an iteration gains less than this, in nats per cell.
     labels : mapping of str to str, or name of a file, optional
-        Your own label of each column, by the name of the column: groups whose columns share a label are named by it.
+        Your own label of each column, by the name of the column. A group is named by a label if most of its columns
+        have the label, and most columns with the label are in the group.
         A file is read as by ``latree fit --labels``: a CSV file with a header and these two columns.
     random_state : int, RandomState, Generator or None
         Seed of everything random.

@@ -47,7 +47,8 @@ def find_groups(
         Groups are more reliable with them: columns that are far from each other in the tree may depend on each other
         more than the model says.
     labels : mapping of str to str, optional
-        Your own label of each column, by the name of the column: groups whose columns share a label are named by it.
+        Your own label of each column, by the name of the column. A group is named by a label if most of its columns
+        have the label, and most columns with the label are in the group.
     resamples : int
         If there are rows, resample them so many times to see how stable the main groups are; 50 are enough. By default
         stability is not computed. Very wide tables are resampled less often. If a column has more than 64 states, there
@@ -99,7 +100,8 @@ def with_groups(
     """Return a model with its groups of columns, and with a name for people for each hidden variable.
 
     Models that latree learned have both already. Names are made from the names of columns, or from your own labels of
-    them: a group whose columns all share a label, or nearly all of them, has that name. A main group and its hidden
+    them: a group has the name of a label if most of its columns have the label, and most columns with the label are in
+    the group. A main group and its hidden
     variable have the same name. :meth:`LatentTreeModel.rename` changes names.
 
     Parameters
