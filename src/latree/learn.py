@@ -26,6 +26,7 @@ from latree.explain import (
     reliability,
     with_groups,
 )
+from latree.explain.dependence import Dependence
 from latree.explain.overview import group_facts, group_lines
 from latree.explain.scores import scored_groups
 from latree.explain.stability import RESAMPLES
@@ -55,6 +56,8 @@ from latree.tree import Tree
 # Most pairs of columns that the summary in words lists.
 _LISTED_PAIRS = 5
 _LISTED_KINDS = 2  # candidates for prediction, beside the chosen one
+# The correlations of more columns than this are not kept: a model file would consist of little else.
+_MAX_CORRELATED = 500
 # Lines of the summary in words fit a terminal; names and options are not divided.
 _WIDTH = 80
 _WHOLE_WORDS: Mapping[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
@@ -112,7 +115,19 @@ class Learned:
             left_out=tuple((one.column, one.what) for one in self.table.findings if one.action == "left out"),
             worth=self.worth,
             candidates=self.structure.candidates,
+            correlations=self._correlations,
         )
+
+    @property
+    def _correlations(self) -> tuple[int | None, ...] | None:
+        """What the record keeps of the correlations of columns in the rows."""
+        if self.table.n_columns > _MAX_CORRELATED:
+            return None
+        found = Dependence(self.fit.model).correlation_in_rows(self.table)
+        if found is None:
+            return None
+        above = 100 + 100 * found[np.triu_indices(len(found), 1)]
+        return tuple(None if np.isnan(number) else round(number) for number in above.tolist())
 
     @cached_property
     def summary(self) -> dict[str, Any]:

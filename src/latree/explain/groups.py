@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState
+from latree.counts.distances import informational_correlation
 from latree.explain.cutting import TreeCutter
-from latree.explain.dependence import Dependence, correlation
+from latree.explain.dependence import Dependence
 from latree.explain.levels import MIN_COLUMNS, find_levels
 from latree.explain.names import choose_names
 from latree.explain.stability import column_stability
@@ -171,7 +172,9 @@ def _unnamed_groups(
 ) -> list[Group]:
     """Find the groups of a model whose dependence is known; see :func:`find_groups`."""
     tree = dependence.tree
-    similarity = correlation(dependence.column_information if table is None else dependence.counted_information(table))
+    similarity = informational_correlation(
+        dependence.column_information if table is None else dependence.counted_information(table)
+    )
     loadings = _loadings(dependence)
     cutter = TreeCutter(tree, similarity, loadings)
     levels = find_levels(cutter)
@@ -219,7 +222,7 @@ def _loadings(dependence: Dependence) -> FloatArray:
     loadings = np.ones(tree.n_observed)
     for column, around in enumerate(tree.neighbors[: tree.n_observed]):
         if len(around) == 1 and around[0][0] >= tree.n_observed:
-            loadings[column] = correlation(dependence.edge_information[around[0][1]])
+            loadings[column] = informational_correlation(dependence.edge_information[around[0][1]])
     return loadings
 
 

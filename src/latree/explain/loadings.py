@@ -8,8 +8,9 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.frames import make_frame
+from latree.counts.distances import informational_correlation
 from latree.errors import InputError
-from latree.explain.dependence import Dependence, correlation, standardised_codes
+from latree.explain.dependence import Dependence, standardised_codes
 from latree.explain.groups import find_groups
 from latree.explain.order import Neighbourhood, scores_of, state_scores, trend
 from latree.explain.scores import Of, state_names
@@ -221,7 +222,9 @@ def column_loadings(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]])
                 # r = Σ_h P(h) score(h) E[code | h], where score and code have mean 0 and variance 1.
                 loading = float((shares * scores[hidden]) @ (code @ conditional))
             else:
-                loading = float(correlation(np.array(dependence.information(hidden, column, conditional))))
+                loading = float(
+                    informational_correlation(np.array(dependence.information(hidden, column, conditional)))
+                )
             found[hidden].append(float(np.clip(loading, -1, 1)))
     return found
 

@@ -24,10 +24,11 @@ from scipy.stats import chi2
 from latree._util.arrays import FloatArray, IntArray
 from latree.counts import information
 from latree.counts.contingency import column_tiles, pair_tables_between
-from latree.counts.distances import PairDistributions
-from latree.explain.dependence import MAX_ROWS, SEED, Dependence, correlation
+from latree.counts.distances import PairDistributions, informational_correlation
+from latree.explain.dependence import SEED, Dependence
 from latree.explain.groups import find_groups
 from latree.model import Group, LatentTreeModel
+from latree.model.query import MAX_ROWS
 from latree.table import Table
 from latree.table.learnable import FEW_STATES
 from latree.table.memory import MemoryRows
@@ -162,7 +163,7 @@ def _residual_correlations(rows: Table, given: list[FloatArray], shares: FloatAr
         total = counts.sum(axis=(2, 3))
         observed = counts / np.maximum(total, 1)[:, :, None, None]
         # Fitting E to the rows' shares only makes it more like O. So pairs that agree already need no fitting.
-        bounds[first, second] = correlation(_divergence(observed, expected))
+        bounds[first, second] = informational_correlation(_divergence(observed, expected))
         is_pair = np.arange(d)[first, None] < np.arange(d)[None, second]
         kept = is_pair & (total > 0) & (bounds[first, second] >= _MIN_STRENGTH)
         strength[first, second][kept] = _compared(observed[kept], expected[kept], total[kept], n_tests)
@@ -177,7 +178,7 @@ def _compared(observed: FloatArray, expected: FloatArray, total: FloatArray, n_t
     n_first, n_second = ((observed.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1))
     freedom = (n_first - 1) * (n_second - 1)
     # K, without what chance adds on average, and how probable a larger divergence is by chance (likelihood ratio test).
-    strength = correlation(np.maximum(divergence - freedom / (2 * total), 0))
+    strength = informational_correlation(np.maximum(divergence - freedom / (2 * total), 0))
     by_chance = chi2.sf(2 * total * divergence, np.maximum(freedom, 1))
     more = information(PairDistributions(observed, total)) > information(PairDistributions(fitted, total))
     return np.where((by_chance < _SIGNIFICANCE / n_tests) & more & (freedom > 0), strength, 0)
