@@ -390,7 +390,9 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
     def reliability(self, X: Any, sample_weight: Any = None) -> Any:
         """Return how reliable the score of each group is on some rows, with Cronbach's alpha beside it.
 
-        See :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit.
+        The reliability is right as far as the model is, and counts what only some columns of a group share. Cronbach's
+        alpha needs no model and counts what all of them share, so it is usually smaller. See
+        :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit.
 
         Returns
         -------

@@ -28,8 +28,10 @@ from latree.explain import (
 )
 from latree.explain.dependence import Dependence
 from latree.explain.overview import group_facts, group_lines
+from latree.explain.redundancy import redundancy_lines
 from latree.explain.scores import scored_groups
 from latree.explain.stability import RESAMPLES
+from latree.explain.user_labels import labels_of_fit
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -53,8 +55,6 @@ from latree.table.learnable import check_learnable
 from latree.table.reading import DEFAULT_BINS
 from latree.tree import Tree
 
-# Most pairs of columns that the summary in words lists.
-_LISTED_PAIRS = 5
 _LISTED_KINDS = 2  # candidates for prediction, beside the chosen one
 # The correlations of more columns than this are not kept: a model file would consist of little else.
 _MAX_CORRELATED = 500
@@ -166,6 +166,7 @@ def summary_of(model: LatentTreeModel) -> dict[str, Any]:
         "n_hidden": model.tree.n_hidden,
         "n_groups": sum(group.level == "main" for group in model.groups),
         "groups": group_facts(model),
+        "labels": labels_of_fit(model),
         "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
         "smoothing": record.smoothing,
         "n_parameters": model.n_parameters,
@@ -207,7 +208,7 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['seconds']:.1f} seconds",
         *_candidate_lines([Candidate(**one) for one in facts["candidates"]]),
         *worth_lines(facts["worth"]),
-        *_redundancy_lines(facts["redundant_columns"]),
+        *redundancy_lines([(pair["columns"], pair["strength"]) for pair in facts["redundant_columns"]]),
         *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
 
@@ -225,18 +226,6 @@ def _candidate_lines(candidates: Sequence[Candidate]) -> list[str]:
     beside = f" Beside it, in nats per row: {', '.join(listed)}." if listed else ""
     goal = setting("goal", "explain")
     return [f"Held-out rows chose {chosen.words}.{beside} For groups of columns to read, use {goal}."]
-
-
-def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line about pairs of columns that are more alike than their group explains, if there are any."""
-    left = "still correlate {}after their group is taken into account"
-    if len(pairs) == 1:
-        names, strength = " and ".join(pairs[0]["columns"]), f"{pairs[0]['strength']:.2f} "
-        return [f"Possibly redundant: {names} {left.format(strength)}."]
-    shown = [f"{' and '.join(pair['columns'])} ({pair['strength']:.2f})" for pair in pairs[:_LISTED_PAIRS]]
-    if len(pairs) > _LISTED_PAIRS:
-        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
-    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
 
 
 def _support(tree: Tree) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """The groups of a model at a glance: as text, as a table with one line per column, and as plain data."""
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ from latree._util.text import listed, one_line, plural, shortened
 from latree.explain.loadings import column_directions, column_loadings
 from latree.explain.order import state_steps
 from latree.explain.stability import MIN_STABILITY
+from latree.explain.user_labels import labels_of_fit
 from latree.model import Group, LatentTreeModel
 
 # The columns of groups.csv, and one more if columns have descriptions.
@@ -117,6 +119,8 @@ def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
 def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     """Return the main groups as lines of text: their number, then the name, the stability and the columns of each.
 
+    The first line says how many of the user's labels come out as groups, too.
+
     Columns with strong loadings come first. Columns that fall when their group rises, and those that are often found in
     other groups, are marked. If columns have descriptions, each has a line of its own.
     """
@@ -128,7 +132,9 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     if alone := _columns_in_no_group(model):
         found.append((_ALONE, None, [GroupColumn(name, None, None) for name in alone]))
     parts = [(name, stability, list(map(_shown, columns))) for name, stability, columns in found]
-    lines = [f"{plural(len(groups), 'group')} in {n_columns}", ""]
+    labels = labels_of_fit(model)
+    match = f": {labels['match']}" if labels and labels["match"] else ""
+    lines = [f"{plural(len(groups), 'group')} in {n_columns}{match}", ""]
     texts = {column.name: column.description for column in model.columns}
     if any(texts.values()):
         for (_, _, columns), (name, stability, shown) in zip(found, parts, strict=True):
@@ -139,19 +145,19 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     if len(groups) > _MAX_GROUPS:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
-    notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks] + _kinds_lines(model, width)
+    notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
+    steps = state_steps(model)
+    for line in kinds_lines([group.name for group, _ in groups if not steps.get(group.centre, True)]):
+        notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
 
 
-def _kinds_lines(model: LatentTreeModel, width: int) -> list[str]:
-    """Return a line about main groups whose states are kinds, if there are any."""
-    steps = state_steps(model)
-    kinds = [group.name for group in model.groups if group.level == "main" and not steps.get(group.centre, True)]
-    if not kinds:
+def kinds_lines(names: Sequence[str]) -> list[str]:
+    """Return a line about groups whose states are kinds, by their names, if there are any."""
+    if not names:
         return []
-    owner = listed(kinds) if len(kinds) <= _MAX_LINES else f"{len(kinds)} groups, such as {listed(kinds[:_MAX_LINES])},"
-    text = f"The states of {owner} are kinds of rows, not steps from low to high."
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    owner = listed(names) if len(names) <= _MAX_LINES else f"{len(names)} groups, such as {listed(names[:_MAX_LINES])},"
+    return [f"The states of {owner} are kinds of rows, not steps from low to high."]
 
 
 def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> list[str]:

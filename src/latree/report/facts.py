@@ -91,6 +91,10 @@ def story_facts(
         "finding": finding(len(tree.edges), tree.n_hidden, len(cards)),
         "groups": cards,
         "alone": columns_alone(model),
+        "redundant": [
+            {"columns": [model.node(one), model.node(other)], "strength": round(strength, 2)}
+            for one, other, strength in (model.record.redundant if model.record else ())
+        ],
         "labels": _label_facts([labels.get(name, "") for name in tree.names], cards) if labels is not None else None,
     }
     is_single = facts["finding"] == "one hidden variable"
