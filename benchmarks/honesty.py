@@ -31,14 +31,14 @@ def with_holes(rng: np.random.Generator, values: np.ndarray, share: float) -> pd
 
 
 def mixed(rng: np.random.Generator) -> pd.DataFrame:
-    """Numbers, ordered answers, two kinds and rare ones in one table."""
+    """Ordered answers, numbers, yes or no, and rare events in one table."""
     answers = rng.choice(5, size=(2000, 4), p=[0.05, 0.1, 0.2, 0.25, 0.4])
     numbers, kinds, rare = rng.lognormal(size=(2000, 3)), rng.integers(2, size=(2000, 3)), rng.random((2000, 2)) < 0.01
     return columns(np.hstack([answers, numbers, kinds, rare]))
 
 
 def weighted(rng: np.random.Generator) -> pd.DataFrame:
-    """The weights of a survey, a few of which are large."""
+    """With weights of a survey, a few of which are large."""
     return columns(rng.integers(3, size=(300, 10))).assign(weight=100 * rng.lognormal(sigma=1.0, size=300))
 
 
@@ -82,6 +82,10 @@ def claimed(shape: str, seed: int) -> Claims:
     )
 
 
+def line(name: str, found: list[Claims]) -> str:
+    return f"{name:14}{len(found):8}" + "".join(f"{sum(claims):8}" for claims in zip(*found, strict=True))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shapes", metavar="SHAPE", nargs="*", default=list(SHAPES), help=f"of {', '.join(SHAPES)}")
@@ -92,7 +96,9 @@ def main() -> None:
     every: list[Claims] = []
     for shape in options.shapes:
         found = [claimed(shape, options.first + seed) for seed in range(options.seeds)]
-        print(f"{shape:14}{len(found):8}" + "".join(f"{sum(claims):8}" for claims in zip(*found, strict=True)), flush=True)
+        print(
+            f"{shape:14}{len(found):8}" + "".join(f"{sum(claims):8}" for claims in zip(*found, strict=True)), flush=True
+        )
         every += found
     print(f"{'all':14}{len(every):8}" + "".join(f"{sum(claims):8}" for claims in zip(*every, strict=True)))
 

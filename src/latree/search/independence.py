@@ -36,6 +36,8 @@ _DEPTH = 3
 # Columns that have more states together are tested without looking for what they have in common: that would take long.
 _MOST_STATES = 256
 
+_TILE = 64  # columns whose covariances with all others are computed at once
+
 
 class Independence:
     """Finds edges whose two sides are independent.
@@ -173,8 +175,14 @@ class SideTest:
     def _squared(self) -> FloatArray:
         """The squared norm of the covariance of every two columns."""
         starts = np.flatnonzero(np.diff(self._column, prepend=-1))
-        rows = np.split(self._indicators, starts[1:])
-        return np.stack([np.add.reduceat(((self._indicators @ row.T) ** 2).sum(axis=1), starts) for row in rows])
+        found = np.empty((len(starts), len(starts)))
+        for first in range(0, len(starts), _TILE):
+            states = self._indicators[starts[first] : [*starts, len(self._column)][min(first + _TILE, len(starts))]]
+            squared = np.add.reduceat((self._indicators @ states.T) ** 2, starts, axis=0)
+            found[:, first : first + _TILE] = np.add.reduceat(
+                squared, starts[first : first + _TILE] - starts[first], axis=1
+            )
+        return found
 
     def p_value(self, one: Sequence[tuple[int, int]], other: Sequence[tuple[int, int]]) -> float:
         """Return the probability that independent sides show as much covariance.
@@ -200,10 +208,7 @@ class SideTest:
 
     def _of_columns(self, one: Sequence[int], other: Sequence[int]) -> FloatArray:
         """Return the p-values of sets of columns, given as bit sets, of which nothing in common is asked."""
-        members, others = (
-            np.array([[columns >> column & 1 for column in range(len(self._trace))] for columns in side], dtype=float)
-            for side in (one, other)
-        )
+        members, others = (np.array([self._is_in(columns) for columns in side], dtype=float) for side in (one, other))
         # Sums over independent columns: of the variances, the squared norms of covariances, and the third moments.
         third = self._skewness * np.diag(self._squared) ** 1.5
         moments = []
@@ -228,10 +233,15 @@ class SideTest:
         """Return p-values of squared norms, given means, spreads and squared skewnesses of both sides."""
         return gamma_tail(squared, *(np.outer(*pair) / self._total for pair in zip(one, other, strict=True)))
 
+    def _is_in(self, columns: int) -> IntArray:
+        """Return 1 for each column that is in a bit set, and 0 for the others."""
+        as_bytes = np.frombuffer(columns.to_bytes(len(self._trace) // 8 + 1, "little"), dtype=np.uint8)
+        return np.unpackbits(as_bytes, count=len(self._trace), bitorder="little").astype(np.intp)
+
     def _part(self, columns: int) -> _Part | None:
         """Return what some columns have in common: their states, if it is one column, and None if it is nothing."""
         if columns not in self._parts:
-            states = np.flatnonzero([columns >> column & 1 for column in self._column.tolist()])
+            states = np.flatnonzero(self._is_in(columns)[self._column])
             self._parts[columns] = self._found_part(states) if len(states) <= _MOST_STATES else None
         return self._parts[columns]
 
@@ -264,7 +274,7 @@ class SideTest:
         one, other : int
             The columns of both sides, as bit sets.
         """
-        columns = [np.flatnonzero([side >> column & 1 for column in range(len(self._trace))]) for side in (one, other)]
+        columns = [np.flatnonzero(self._is_in(side)) for side in (one, other)]
         moments = [(self._trace[part], np.sqrt(np.diag(self._squared)[part]), self._skewness[part]) for part in columns]
         found = self._tail(self._squared[np.ix_(*columns)], *moments)
         return min(float(found.min()) * found.size, 1.0)
