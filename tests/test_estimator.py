@@ -127,6 +127,24 @@ def test_it_works_inside_scikit_learn():
     assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300
 
 
+@pytest.mark.parametrize("form", ["integers", "floats", "frame", "floats with holes"])
+def test_numbers_can_be_cross_validated_whatever_numbers_a_fold_has(form):
+    """In a fold, a column of counts may have few numbers, others than the rest, and no fractions."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(4 + 5 * rng.integers(0, 2, 60)[:, None], (60, 5)).astype(float)
+    counts[0] = 300.5
+    if form == "floats with holes":
+        counts[rng.random(counts.shape) < 0.1] = np.nan
+    data = counts if "floats" in form else pd.DataFrame(np.floor(counts).astype(int), columns=list("abcde"))
+    data = data.to_numpy() if form == "integers" else data
+    assert np.isfinite(cross_val_score(quick(), data, cv=5, error_score="raise")).all()
+    search = GridSearchCV(quick(), {"bins": [0, 2, 10]}, cv=3, error_score="raise").fit(data)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    one_way = quick().fit(data[:20])
+    for ask in (one_way.transform, one_way.predict, one_way.predict_proba, one_way.impute, one_way.score_samples):
+        assert len(ask(data)) == 60
+
+
 def test_weights():
     data = frame(100)
     weights = np.arange(100) % 3
