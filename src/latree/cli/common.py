@@ -190,7 +190,8 @@ unseen = click.option(
     type=Choice(["error", "missing"]),
     default="error",
     show_default=True,
-    help="What to do with a category that was not in the data of the fit.",
+    help="What to do with a category that was not in the data of the fit. With error, a number takes the nearest one "
+    "that was there.",
 )
 data_format = click.option(
     "--format",
