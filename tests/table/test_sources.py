@@ -95,6 +95,10 @@ def test_equal_weights_of_a_survey_are_as_good_as_none(weight):
     np.testing.assert_array_equal(survey_weights(np.full(7, weight)), np.ones(7))
 
 
+def test_no_rows_have_no_weights():
+    assert len(survey_weights(np.zeros(0))) == 0
+
+
 def test_a_file_in_batches_has_the_weights_of_a_frame(tmp_path, monkeypatch):
     monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 20)
     frame = MIXED_FRAME.with_columns(w=np.linspace(0.1, 9, 60))

@@ -113,6 +113,8 @@ class WeightSums(NamedTuple):
         It is ``(Σ w)² / Σ w²``: the number of rows of equal weight that say as much as these. The variance of a
         weighted mean of these rows is that of a plain mean of so many rows.
         """
+        if not len(weights):
+            return weights
         # Single precision makes numbers equal that rounding made different: weights that are multiplied by a constant
         # give the same result to the last bit. The product of two such numbers is exact.
         relative, factor = (weights / self.largest).astype(np.float32), np.float32(self.total / self.squares)
