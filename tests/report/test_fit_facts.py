@@ -87,15 +87,15 @@ def test_lines_of_python_say_how_the_data_were_read(learned):
     assert line == "model = latree.LatentTree().fit(df)"
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_lines_of_python_repeat_a_fit_with_weights_and_labels(tmp_path, monkeypatch, named):
+@pytest.mark.parametrize(("named", "are"), [(True, None), (False, None), (True, "survey")])
+def test_lines_of_python_repeat_a_fit_with_weights_and_labels(tmp_path, monkeypatch, named, are):
     model = latree.random_model(latree.random_tree(6, random_state=1), n_states=2, start="identity", random_state=1)
     df = pd.DataFrame(model.sample(200, random_state=0).codes(), columns=model.tree.names)
     weights = np.arange(200) % 3 + 1
     labels = {name: f"label {name}" for name in df.columns}
     if named:
         df["how often"] = weights
-    fitted = latree.LatentTree("lcm", n_states=2, random_state=0, labels=labels)
+    fitted = latree.LatentTree("lcm", n_states=2, random_state=0, labels=labels, weights=are)
     fitted.fit(df, sample_weight="how often" if named else weights)
     lines = report_facts(fitted.model_)["fit"]["python"]
     monkeypatch.chdir(tmp_path)

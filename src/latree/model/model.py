@@ -192,7 +192,8 @@ class LatentTreeModel(TreeDistribution):
         format : str, optional
             The format of a file whose ending does not tell it.
         unseen : {"error", "missing"}
-            What to do with a category that the model does not know.
+            What to do with a category that the model does not know. With "error", a number that it does not know
+            gets the state of the nearest number that it knows.
         names : sequence of str, optional
             Names of the columns of an array, needed if it has more columns than the model.
         progress : callable
@@ -458,7 +459,7 @@ class LatentTreeModel(TreeDistribution):
         elif record is not None:
             in_rows = record.correlation(*pair)
             present = [1 - record.n_missing[column] / record.n_rows for column in pair]
-            n_rows = min(record.n_rows, MAX_ROWS) * present[0] * present[1]
+            n_rows = min(record.total_weight, MAX_ROWS) * present[0] * present[1]
         by_chance = correlation_by_chance(n_rows, columns) if n_rows else np.inf
         names = (columns[0].name, columns[1].name)
         return PairDependence(names, self._model_dependence[pair], in_rows, by_chance)

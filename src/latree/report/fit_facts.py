@@ -16,7 +16,7 @@ from latree.settings import Settings
 from latree.table import Table
 
 # What the report shows of the record, beside the settings, the attempts and the counts.
-_OF_RECORD = ("latree", "command", "weights", "total_weight", "smoothing")
+_OF_RECORD = ("latree", "command", "weights_facts", "smoothing")
 # The method of the model that the report is about, where methods are compared.
 _OWN = "own"
 # Names and descriptions of the simpler models, by their methods.
@@ -146,10 +146,12 @@ def python_lines(record: Record | None) -> str:
     if record and record.labels:
         needed.append("# labels: your label of each column, by the name of the column")
         chosen.append("labels=labels")
+    if record and record.weights_are == "survey":
+        chosen.append("weights='survey'")
     if record and record.weights is not None:
         needed[0] += f" and the weights of the rows, {record.weights!r}"
         weights = f", sample_weight={record.weights!r}"
-    elif record and record.total_weight != record.n_rows:
+    elif record and record.weights_are is not None:
         needed.append("# weights: the weight of each row")
         weights = ", sample_weight=weights"
     return "\n".join(
