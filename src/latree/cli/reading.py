@@ -129,5 +129,6 @@ def tell_oddities(table: "Table", refused: Collection[str]) -> None:
     """Say what is odd about the columns of a table before anything is learned from it, but for those to be refused."""
     from latree.table.findings import sentences
 
-    for sentence in sentences(one for one in table.oddities if one.column not in refused):
+    # How a file was read is told already.
+    for sentence in sentences(one for one in table.oddities if one.column not in refused and one.kind != "file"):
         click.echo(f"note: {sentence}", err=True)

@@ -31,6 +31,7 @@ Kind: TypeAlias = Literal[
     "mark",
     "decimal comma",
     "duplicate",
+    "file",
 ]
 Action: TypeAlias = Literal["left out", "refused", "kept"]
 
@@ -80,7 +81,8 @@ class Finding:
         Name of the column.
     kind : str
         What it is: "empty", "constant", "index", "unreadable", "many values", "identifier", "running number", "date",
-        "code" (a number that means missing), "mark" (a text among numbers), "decimal comma" or "duplicate".
+        "code" (a number that means missing), "mark" (a text among numbers), "decimal comma" or "duplicate"; "file" for
+        how a file was read, which is about no single column.
     what : str
         The same in words; the name of the column is the subject of the sentence.
     action : {"left out", "refused", "kept"}
@@ -151,6 +153,11 @@ def findings_of(learned: Iterable[LearnedColumn], identifier: str | None) -> lis
             found[first] = replace(found[first], option="identifier")
             break
     return found
+
+
+def findings_of_file(remarks: Iterable[str]) -> list[Finding]:
+    """Return how a file was read as findings."""
+    return [Finding("", "file", remark, option=None) for remark in remarks]
 
 
 def _column_findings(summary: ColumnSummary, column: Column | None, problem: str | None) -> list[Finding]:
@@ -278,6 +285,8 @@ def sentences(findings: Iterable[Finding]) -> list[str]:
 def _sentence(kind: str, found: Sequence[Finding]) -> str:
     shown = found[:_MAX_NAMED]
     more = f" and {plural(len(found) - len(shown), 'more column')}" if len(found) > len(shown) else ""
+    if kind == "file":
+        return " ".join(f"{one.what}." for one in found)
     if kind == "index":
         return f"The first column {found[0].what}: it is left out."
     if kind == "nothing":
