@@ -178,9 +178,10 @@ def _answer(function: Callable[..., Parcel], arguments: Sequence[Any], limits: L
     faulthandler.disable()
     for number in (*_CRASHES, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    with open(os.dup(descriptor), "wb") as stream, open(os.devnull, "r+b") as nowhere:
+    with open(os.dup(descriptor), "wb") as stream, open(os.devnull, "r+") as nowhere:
         for number in (0, 1, 2):  # libraries print about damaged files
             os.dup2(nowhere.fileno(), number)
+        sys.stdout = sys.stderr = nowhere
         limits.set()
         path, *others = arguments
         arrays: Sequence[NDArray[Any]] = ()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from scipy.io import mmread
 from scipy.sparse import csc_array, load_npz
 from threadpoolctl import threadpool_limits
@@ -43,6 +44,7 @@ def _parse(path: Path, kind: Literal["npz", "mtx"]) -> Parcel:
     if not is_sparse(matrix):
         raise InputError(f"{path}: its matrix is dense: write it as a sparse one, or as a CSV or Parquet file")
     columns = checked_matrix(str(path), matrix)
+    np.empty(columns.shape[0])  # raise if one column of so many rows does not fit in the memory of this process
     return Parcel(list(map(int, columns.shape)), [columns.data, columns.indices, columns.indptr])
 
 

@@ -269,8 +269,8 @@ def _remark_on_windows(path: Path) -> str:
     text, start = line.decode(_WINDOWS), len(line[:place].decode(_WINDOWS))
     word = next(found[0] for found in re.finditer(r"\w+|\W", text) if found.end() > start)
     return (
-        f"{path} is not UTF-8 and is read as Windows-1252, as {quoted(word)} on line {number} shows. If that is wrong, "
-        "save the file as UTF-8"
+        f"{path} is not UTF-8. It is read as Windows-1252, with {quoted(word)} on line {number}: if that is wrong, "
+        "save it as UTF-8"
     )
 
 
