@@ -14,6 +14,7 @@ import atheris
 
 with atheris.instrument_imports(include=["latree", "fuzz_targets"]):
     import fuzz_targets
+    from latree.table import foreign
 
 
 def mutate(content: bytes, max_size: int, seed: int) -> bytes:
@@ -37,6 +38,7 @@ def mutate(content: bytes, max_size: int, seed: int) -> bytes:
 def main() -> None:
     """Run one target for some seconds."""
     name, seconds = sys.argv[1:]
+    foreign._SECONDS = 10.0  # less than libFuzzer waits for an input
     accepted = total = 0
 
     def test_one_input(content: bytes) -> None:

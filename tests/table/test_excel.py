@@ -88,15 +88,28 @@ def said(path):
     return table, sentences(told)
 
 
+def rewritten(path, pattern, replacement):
+    """A book whose parts are changed by a regular expression."""
+    other = path.with_name("rewritten.xlsx")
+    with zipfile.ZipFile(path) as given, zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as changed:
+        for name in given.namelist():
+            changed.writestr(name, re.sub(pattern, replacement, given.read(name)))
+    return other
+
+
 @pytest.mark.parametrize("size", ["A1", "A1:D11", "A1:B61", "A1:XFD1048576", "A1:ZZZ99999999"])
 def test_all_cells_are_read_whatever_the_file_says_about_its_size(tmp_path, size):
     path = answers(tmp_path / "right.xlsx", lambda *_: None)
-    wrong = tmp_path / "wrong.xlsx"
-    with zipfile.ZipFile(path) as given, zipfile.ZipFile(wrong, "w", zipfile.ZIP_DEFLATED) as changed:
-        for name in given.namelist():
-            part = re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="%s"' % size.encode(), given.read(name))
-            changed.writestr(name, part)
+    wrong = rewritten(path, rb'<dimension ref="[^"]*"', b'<dimension ref="%s"' % size.encode())
     assert as_table(wrong).fingerprint() == as_table(path).fingerprint()
+
+
+def test_cells_that_no_sheet_has_are_refused(tmp_path):
+    path = answers(tmp_path / "right.xlsx", lambda *_: None)
+    assert_error(rewritten(path, rb'r="D7"', b'r="XFE7"'), "a cell is in column 16385, and a sheet of Excel has 16384")
+    long = b'<c r="A7" t="inlineStr"><is><t>' + b"x" * 32768
+    path = rewritten(path, rb'<c r="A7" t="n"><v>\d</v></c>', long + b"</t></is></c>")
+    assert_error(path, "a cell has 32768 letters, and no cell of Excel more than 32767: shorten it")
 
 
 @pytest.mark.parametrize("cell", ["Z1000", "XFD1", "D1048576", "XFD1048576"])

@@ -14,8 +14,8 @@ from latree.table.foreign import Parcel, packed_columns, read_apart, unpacked_co
 from latree.table.raw import RawColumn, check_header, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
 
-# The most columns of a sheet.
-_MAX_COLUMNS = 2**14
+# The most columns of a sheet, and letters of a cell.
+_MAX_COLUMNS, _MAX_LETTERS = 2**14, 2**15 - 1
 # Cells of formulas that have no result.
 _ERRORS = frozenset(
     f"#{name}"
@@ -85,7 +85,14 @@ def _cells(path: Path, sheet: Any) -> tuple[list[Mapping[int, Any]], list[str]]:
                 n_unknown += 1
             elif value not in (None, ""):
                 if not 0 <= place < _MAX_COLUMNS:
-                    raise InputError(f"{path}: a cell is in column {place + 1}; a sheet has {_MAX_COLUMNS} columns")
+                    raise InputError(
+                        f"{path}: a cell is in column {place + 1}, and a sheet of Excel has {_MAX_COLUMNS}: move it"
+                    )
+                if isinstance(value, str) and len(value) > _MAX_LETTERS:
+                    raise InputError(
+                        f"{path}: a cell has {len(value)} letters, and no cell of Excel more than {_MAX_LETTERS}: "
+                        "shorten it"
+                    )
                 kept[place] = value
         if kept:
             rows.append(kept)

@@ -58,6 +58,8 @@ def _read(path: Path, kind: Literal["sav", "dta"]) -> tuple[dict[str, Sequence[A
     read = {"sav": library.read_sav, "dta": library.read_dta}[kind]
     # Only with user_missing does the file say which of its labelled values are missing.
     _, facts = read(path, output_format="dict", metadataonly=True, user_missing=True)
+    if not facts.column_names:  # with millions of rows, in some damaged files
+        raise InputError(f"{path}: has no variables: save it again, or as CSV")
     cells, own = read(path, output_format="dict")
     own.missing_ranges = facts.missing_ranges
     # A date that has a label is read as the number that it is in the file, like the key of the label.
