@@ -65,8 +65,8 @@ _MAX_NAMED = 20
 _MAX_ALIKE = 6
 # Most facts of a kind that one sentence tells; of other columns it says that they are alike.
 _MAX_FACTS = 3
-# Kinds whose words are whole sentences.
-_SENTENCES: tuple[Kind, ...] = ("file", "few rows", "mostly missing", "never together")
+# Kinds that are about the table as a whole; their words are whole sentences.
+ABOUT_TABLE: tuple[Kind, ...] = ("file", "few rows", "mostly missing", "never together")
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
@@ -294,7 +294,7 @@ def sentences(findings: Iterable[Finding]) -> list[str]:
 def _sentence(kind: str, found: Sequence[Finding]) -> str:
     shown = found[:_MAX_NAMED]
     more = f" and {plural(len(found) - len(shown), 'more column')}" if len(found) > len(shown) else ""
-    if kind in _SENTENCES:
+    if kind in ABOUT_TABLE:
         return " ".join(f"{one.what}." for one in found)
     if kind == "index":
         return f"The first column {found[0].what}: it is left out."
