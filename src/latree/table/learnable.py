@@ -1,18 +1,13 @@
 """Whether a table can be learned from: enough rows and columns, and columns with neither one state nor too many."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from latree._util.spelling import setting
 from latree.errors import InputError
+from latree.table.columns import FEW_STATES as FEW_STATES
 from latree.table.findings import Finding, advice
+from latree.table.table import Table
 
-if TYPE_CHECKING:
-    from latree.table.table import Table
-
-# Most states of a column for learners that look at four columns at a time: the counts of a quartet of columns with n
-# states have n^4 cells and unfold to an n^2 x n^2 matrix, so with more states a single test takes minutes.
-FEW_STATES = 64
 # Most states of a column for learners that look at two columns at a time.
 MANY_STATES = 1000
 # A column with more than FEW_STATES states needs this many rows per state. With fewer it is most likely an identifier.
@@ -21,7 +16,7 @@ _MIN_ROWS_PER_STATE = 20
 _REASONS = ("identifier", "running number", "date", "mark")
 
 
-def check_learnable(table: "Table", source: str = "the data", most_states: int = MANY_STATES) -> None:
+def check_learnable(table: Table, source: str = "the data", most_states: int = MANY_STATES) -> None:
     """Raise if a table has fewer than two rows or columns, or columns with one state or with too many."""
     if table.n_columns < 2:
         raise InputError(
@@ -51,7 +46,7 @@ def _own_remedy(problem: Finding) -> str:
     return ""
 
 
-def find_problems(table: "Table", most_states: int = MANY_STATES) -> list[Finding]:
+def find_problems(table: Table, most_states: int = MANY_STATES) -> list[Finding]:
     """Return the columns that cannot be learned from, and why; why they have too many values, if that is known."""
     reasons = {one.column: one for one in table.findings if one.kind in _REASONS}
     found = []

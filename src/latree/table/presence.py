@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from latree._util.spelling import setting
 from latree._util.text import listed, quoted
 from latree.table.chunks import Block, missing_code
-from latree.table.columns import Column
+from latree.table.columns import FEW_STATES, Column
 from latree.table.findings import Finding, Kind
-from latree.table.learnable import FEW_STATES
 from latree.table.memory import Rows
 
 # There are few rows if they are fewer than this many per state of the column with the most states.
