@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -150,6 +151,12 @@ def test_a_program_may_leave_its_children_to_the_system(path):
             read(path, crash)
     finally:
         signal.signal(signal.SIGCHLD, before)
+
+
+@linux_only
+def test_any_thread_may_read_files(path):
+    with ThreadPoolExecutor(4) as pool:
+        assert [parcel.facts for parcel in pool.map(lambda _: read(path, echo), range(8))] == [["content"]] * 8
 
 
 @linux_only

@@ -116,7 +116,8 @@ def read_apart(function: Callable[..., Parcel], path: Path, *arguments: Any, wha
 def _fork(function: Callable[..., Parcel], arguments: Sequence[Any], limits: Limits, stream: IO[bytes]) -> bool:
     """Call the function in a forked copy of this process; return whether it ended in time.
 
-    The copy has none of the process's other threads, and uses nothing that one of these may have locked.
+    The copy has none of the process's other threads. Python and the C library free their own locks in it. Should a
+    thread have held another lock that the function needs, the copy ends with its time.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python's about threads
