@@ -55,8 +55,11 @@ def read_checkpoint(content: bytes) -> None:
         raise InputError(str(error)) from None
 
 
+# Formats of tables. The libraries that read the last five do so in a child process, of whose coverage nobody knows.
+_TABLES = ("csv", "fasta", "phylip", "nexus", "arff", "basket", "sav", "dta", "xlsx", "npz", "mtx")
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    **{format: partial(read_table, format) for format in ("csv", "fasta", "phylip", "nexus", "arff", "basket")},
+    **{format: partial(read_table, format) for format in _TABLES},
     "newick": read_newick,
     "model": read_model,
     "checkpoint": read_checkpoint,

@@ -6,7 +6,10 @@ Commands import heavy modules only when they need them, so that ``--help`` is in
 import io
 import os
 import sys
-from typing import NoReturn
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 
 def _interrupted(message: str) -> NoReturn:
@@ -34,7 +37,7 @@ try:
     from latree.cli.report import report
     from latree.cli.rows import sample, score
     from latree.cli.transform import transform
-    from latree.errors import InputError
+    from latree.errors import FitWarning, InputError
     from latree.paper.commands import power, reproduce, theory
 except KeyboardInterrupt:  # imports take a second
     _interrupted(_INTERRUPTED)
@@ -49,8 +52,28 @@ def commands(context: click.Context) -> None:
     Start with `latree demo`, or with `latree check data.csv` and `latree fit data.csv --out run`.
     """
     context.with_resource(as_in_shell())
+    context.with_resource(_as_notes())
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+@contextmanager
+def _as_notes() -> Iterator[None]:
+    """Print warnings about data as notes, each of them once."""
+    told = set()
+    with warnings.catch_warnings():
+        show_others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, FitWarning):
+                show_others(message, category, *place, **more)
+            elif str(message) not in told:
+                told.add(str(message))
+                click.echo(f"note: {message}", err=True)
+
+        warnings.simplefilter("always", FitWarning)
+        warnings.showwarning = show
+        yield
 
 
 _COMMANDS = (

@@ -227,7 +227,7 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
             odd = sentences(table.oddities)
-            _warn(odd)  # before the work starts
+            _warn(sentences(one for one in table.oddities if one.kind != "file"))  # before the work starts
             origin = Origin(
                 weights=self._weights,
                 reading=self._options,

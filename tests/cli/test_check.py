@@ -18,8 +18,8 @@ def test_what_is_printed_fits_a_terminal_and_says_what_to_type(folder):
 
 
 def test_nothing_odd(folder):
-    printed = succeed("check", "data.csv")
-    assert printed.endswith("Nothing looks odd.\n\nTo fit a model:\n  latree fit data.csv --out run\n")
+    printed = succeed("check", "data.csv", "--bins", 6)
+    assert printed.endswith("Nothing looks odd.\n\nTo fit a model:\n  latree fit data.csv --bins 6 --out run\n")
 
 
 def test_json(folder):

@@ -1,6 +1,7 @@
 """The command line as a whole: help, errors, Ctrl-C, terminals."""
 
 import gzip
+import json
 import os
 import re
 import signal
@@ -98,7 +99,7 @@ SPECTRAL = "fit data.csv --method spectral --states 4 --out run"
 BAD = [
     bad("no such file", ..., "no such file"),
     bad("a folder", None, "folder"),
-    bad("not UTF-8", table().replace("blue", "bleuâtre").encode("latin-1"), "UTF-8", "line"),
+    bad("not UTF-8", table().encode().replace(b"blue", b"bl\x81e"), "UTF-8", "line"),
     bad("gzip cut short", GZIPPED[:-50], "gzip", args="fit bad.csv.gz --out run"),
     bad("gzip corrupted", GZIPPED[:60] + b"?" * 40 + GZIPPED[100:], "gzip", args="fit bad.csv.gz --out run"),
     bad("ragged rows", table() + "0,1,2\n", "row 61", "3 cells", "5"),
@@ -408,3 +409,22 @@ def test_ctrl_c_during_imports_is_one_line(folder):
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (130, "latree: interrupted; nothing was written\n")
+
+
+def test_how_a_file_was_read_is_said_once_by_every_command(folder):
+    Path("windows.csv").write_bytes(table(ort="Köln").encode("cp1252"))
+    line = "windows.csv is not UTF-8. It is read as Windows-1252, with 'Köln' on line 2: if that is wrong, "
+    line += "save it as UTF-8."
+    for command in (
+        ("transform", "model.json", "windows.csv", "--out", "scores.csv"),
+        ("impute", "model.json", "windows.csv", "--out", "filled.csv"),
+        ("score", "model.json", "windows.csv"),
+        ("report", "model.json", "windows.csv", "--out", "report.html"),
+        ("fit", "windows.csv", "--drop", "ort", "--method", "lcm", "--states", 2, "--out", "other"),
+    ):
+        code, _, err = run(*command)
+        assert code == 0
+        assert err.count(line) == 1
+        assert err.startswith(f"note: {line}")
+    assert line.removesuffix(".") in " ".join(succeed("check", "windows.csv").split())
+    assert line in json.loads(Path("other/summary.json").read_text())["warnings"]

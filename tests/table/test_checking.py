@@ -12,6 +12,7 @@ from latree._util.spelling import as_in_shell
 from latree.errors import InputError
 from latree.table import as_table
 from latree.table.checking import ColumnFacts, column_facts
+from latree.table.findings import sentences
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -112,10 +113,29 @@ def test_forms_of_the_result():
     with as_in_shell():
         assert "and 10 more columns (--json lists all)" in str(wide)
     assert max(map(len, str(wide).splitlines())) <= 80
-    assert "Nothing looks odd." in str(latree.check([[1, "a"], [2, "a"], [1, "b"]]))
+    assert "Nothing looks odd." in str(latree.check([[1, "a"], [2, "a"], [1, "b"]] * 10))
 
 
 def test_facts_of_a_table():
     table = as_table(FRAME, drop=["person", "w"])
     assert [one.column for one in column_facts(table)] == ["size", "answer", "word", "yes", "grade", "planet", "gone"]
     assert column_facts(table)[-1] == ColumnFacts("gone", "left out: empty", None, None, N)
+
+
+def test_a_fit_warns_of_nothing_about_the_table_that_a_check_does_not_say():
+    frame = pd.DataFrame(RNG.integers(0, 4, (60, 4)) * 1.0, columns=list("abcd"))
+    frame.loc[:34, "a"] = np.nan
+    frame.loc[35:, "b"] = np.nan
+    frame["size"] = RNG.normal(size=60)
+    said = str(latree.check(frame))
+    assert "Nothing looks odd" not in said
+    fitted = latree.LatentTree("lcm", n_states=2, random_state=0).fit(frame)
+    expected = [
+        "60 rows are few for columns of up to 10 categories",
+        "'a' is missing in 35 of 60 rows",
+        "'a' and 'b' are never present in the same row",
+    ]
+    for text in expected:
+        assert any(warning.startswith(text) for warning in fitted.summary_["warnings"])
+        assert f"- {text}" in " ".join(said.split())
+    assert sentences(latree.check(frame).findings) == sentences(as_table(frame).oddities)

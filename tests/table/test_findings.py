@@ -168,14 +168,14 @@ def test_sentences_name_all_columns_of_a_kind_and_what_to_type():
     ]
     assert sentences(found) == [
         "2 columns that say nothing are left out: 'a' (every cell is '1'), 'none' (no value).",
-        "'id' has a different value in every row, as an identifier has; 'x, y' has a different value in every row, as "
-        "an identifier has. Use identifier='id' to name rows by it, or drop=['id', 'x, y'] to leave identifiers out.",
+        "Each of 2 columns ('id', 'x, y') has a different value in every row, as an identifier has. Use "
+        "identifier='id' to name rows by it, or drop=['id', 'x, y'] to leave identifiers out.",
     ]
     assert advice(found) == "identifier='id', drop=['x, y']"
     with as_in_shell():
         assert advice(found) == "--id id --drop '\"x, y\"'"
     many = [Finding(f"c{i}", "constant", "is constant (every cell is '1')", "left out", None) for i in range(25)]
-    assert "'c19' (every cell is '1') and 5 more columns." in sentences(many)[0]
+    assert "'c18', 'c19' (every cell is '1') and 5 more columns." in sentences(many)[0]
     assert "'c20'" not in sentences(many)[0]
 
 
@@ -211,3 +211,26 @@ def test_weights_that_do_not_look_like_counts_are_doubted_unless_somebody_says_w
             assert "or weights='counts' if it is a number of equal rows" in found[0]
     for said in ("survey", "counts"):
         assert as_table(data, weights="w", weights_are=said).findings == ()
+
+
+def test_nothing_is_said_twenty_times():
+    rng = np.random.default_rng(0)
+    marked = pd.DataFrame({f"q{i}": rng.choice(["1", "2", "3", "?"], 200) for i in range(20)})
+    (told,) = sentences(as_table(marked).findings)
+    assert told == (
+        "Each of 20 columns ('q0', 'q1', 'q2', 'q3', 'q4', 'q5', ...) holds numbers, but for '?', so that all are "
+        "taken for names. To make such cells missing, use missing_also=['?']."
+    )
+    days = pd.DataFrame({f"d{i}": [f"20{10 + i}-01-{1 + row % 28:02}" for row in range(200)] for i in range(20)})
+    (told,) = sentences(as_table(days).findings)
+    assert told.count("holds dates") == 3
+    assert "; 17 more columns ('d3', 'd4', 'd5', 'd6', 'd7', 'd8', ...) are alike. To leave dates out" in told
+    (told,) = sentences(as_table(days[["d0", "d1", "d2", "d3"]]).findings)
+    assert "; 1 more column ('d3') is alike." in told
+
+
+def test_codes_are_found_beside_marks_at_once():
+    found = kinds(repeated("1", "2", "3", "-99", "?"))
+    assert (found["mark"].values, found["code"].values) == (("?",), ("-99",))
+    assert kinds(repeated("1", "2", "3", "-99", "?"), missing_also=["?", -99]) == {}
+    assert kinds(repeated("a", "b", "c", "-99")) == {}  # no numbers

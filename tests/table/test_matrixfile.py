@@ -69,6 +69,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
     (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n9 1000001 1\n1 1 1\n")
     (tmp_path / "line.mtx.gz").write_bytes(gzip.compress(b"1 2 3"))
     (tmp_path / "huge.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n9 9 1\n10 1 1\n")
+    sparse.save_npz(tmp_path / "long.npz", sparse.coo_array(([1], ([0], [0])), shape=(10**14, 4)))
     for name, fragments in {
         "absent.npz": ["no such file"],
         "absent.mtx": ["no such file"],
@@ -77,6 +78,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
         "dense.mtx": ["its matrix is dense"],
         "huge.mtx": ["not a Matrix Market file", "mmwrite"],
         "wide.mtx": ["1000001 columns, more than 1000000: keep some"],
+        "long.npz": ["it asks for more than 1.0 GB of memory"],
         "line.mtx.gz": ["does not begin with %%MatrixMarket"],
     }.items():
         assert_error(tmp_path / name, *fragments)

@@ -6,9 +6,10 @@ import decimal
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from helpers.tables import mixed_frame
-from latree.table import as_table
+from latree.table import as_table, parquet
 
 
 def test_every_plain_type_of_parquet_is_coded_like_the_frame(tmp_path):
@@ -46,3 +47,9 @@ def test_large_whole_numbers_beside_nulls_are_not_merged(tmp_path):
     numbers = [1, 2, 3, None, 2**60, 2**60 + 1, None, 7]
     pq.write_table(pa.table({"a": numbers, "b": [1, 2] * 4}), tmp_path / "a.parquet", row_group_size=4)
     assert as_table(tmp_path / "a.parquet").decode()["a"] == numbers
+
+
+def test_cells_that_point_nowhere_are_damage():
+    cells = pa.DictionaryArray.from_arrays(pa.array([0, 1, 3], pa.int32()), pa.array(["a", "b"]), safe=False)
+    with pytest.raises(pa.ArrowInvalid):
+        parquet._raw_columns(pa.RecordBatch.from_arrays([cells], ["x"]), ["x"])

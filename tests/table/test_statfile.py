@@ -3,6 +3,8 @@
 import csv
 import json
 import sys
+from datetime import date, datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ from helpers.tables import assert_error
 from latree.__main__ import commands
 from latree.errors import InputError
 from latree.table import as_table
-from latree.table.statfile import sav_names
+from latree.table.statfile import _number, sav_names
 
 ANSWERS = {1: "no", 2: "maybe", 3: "yes", 9: "refused"}
 FRAME = pd.DataFrame(
@@ -258,3 +260,60 @@ def test_impute_writes_a_file_like_the_one_it_reads(tmp_path):
         result = CliRunner().invoke(commands, bad)
         assert result.exit_code
         assert message in str(result.exception) + result.output
+
+
+@pytest.mark.parametrize("labels", [{1: "0", 2: "1", 3: "2"}, {1: "0.0", 2: "1", 3: "2"}])
+def test_a_value_without_a_label_is_not_the_label_of_another(tmp_path, labels):
+    frame = pd.DataFrame({"kids": [0.0, 1, 1, 2, 2, 2, 3, 3, 3, 3, np.nan], "sex": ["m", "f", "male"] * 3 + ["m", "f"]})
+    values = {"kids": labels, "sex": {"m": "male", "f": "female"}}
+    path = write_sav(tmp_path / "a.sav", frame, variable_value_labels=values, variable_measure={"kids": "ordinal"})
+    table = as_table(path)
+    assert column(table, "kids").categories == ("0 (0)", labels[1], "1", "2")
+    assert np.bincount(table.codes()[:10, 0]).tolist() == [1, 2, 3, 4]
+    assert column(table, "sex").categories == ("female", "male", "male (male)")
+    without = write_sav(tmp_path / "b.sav", frame[1:], variable_value_labels=values)
+    assert column(as_table(without), "kids").categories == ("0", "1", "2")
+
+
+def test_dates_that_have_labels(tmp_path):
+    days = [13_800_000_000.0 + 86_400 * (i % 3) for i in range(10)]
+    frame = pd.DataFrame({"day": [0.0, 1.0, np.nan, *days], "a": [1.0, 2] * 6 + [1.0]})
+    labels = {"day": {0: "unknown", 1: "refused"}}
+    path = write_sav(tmp_path / "a.sav", frame, variable_value_labels=labels, variable_format={"day": "DATE11"})
+    table = as_table(path)
+    assert column(table, "day").categories == ("2020-02-02", "2020-02-03", "2020-02-04", "refused", "unknown")
+    assert not column(table, "day").ordered
+    assert table.decode()["day"][:4] == ["unknown", "refused", None, "2020-02-02"]
+
+
+def test_missing_dates_are_filled(tmp_path):
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 2, 200)
+    frame = pd.DataFrame({f"q{i}": np.where(rng.random(200) < 0.9, hidden, 1 - hidden) * 1.0 for i in range(4)})
+    holes = rng.random((2, 200)) < 0.1
+    frame["day"] = [None if hole else date(2020, 1, 1 + 2 * x) for x, hole in zip(hidden, holes[0], strict=True)]
+    frame["then"] = [None if hole else datetime(2020, 1, 1, 5 * x) for x, hole in zip(hidden, holes[1], strict=True)]
+    path = write_sav(tmp_path / "a.sav", frame, variable_value_labels={"q0": {0: "no", 1: "yes"}})
+    run("fit", path, "--method", "lcm", "--states", 2, "--out", tmp_path / "run", "--quiet")
+    run("impute", tmp_path / "run", path, "--out", tmp_path / "filled.sav")
+    given, expected = pyreadstat.read_sav(path)
+    found, facts = pyreadstat.read_sav(tmp_path / "filled.sav")
+    assert facts.original_variable_types == expected.original_variable_types
+    for name, holes_of in zip(("day", "then"), holes, strict=True):
+        assert found[name].notna().all()
+        assert (found[name][~holes_of] == given[name][~holes_of]).all()
+        assert set(found[name][holes_of]) <= set(given[name].dropna())
+
+
+def test_texts_of_dates_and_times_are_numbers_of_spss():
+    assert _number("x", "1.5") == 1.5
+    assert _number("x", "1582-10-15") == 86_400
+    assert _number("x", "1582-10-14 00:01:00") == 60
+    assert _number("x", "01:00:30") == 3630
+    with pytest.raises(InputError, match=r"column 'x': 'soon' is neither a number nor a date"):
+        _number("x", "soon")
+
+
+def test_variables_without_a_name_are_refused(tmp_path):
+    crash = Path(__file__).parents[2] / "fuzz" / "corpus" / "sav" / "crash-sav_102.sav"
+    assert_error(crash, "a variable has no name: save the file again, or as CSV")

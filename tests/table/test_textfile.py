@@ -2,13 +2,15 @@
 
 import gzip
 import os
+import re
 import tracemalloc
 
 import numpy as np
 import pytest
 
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, codes_of, csv_text, write_file
-from latree.table import as_table
+from latree.errors import FitWarning
+from latree.table import as_table, check
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -36,6 +38,7 @@ def test_delimiters_inside_quoted_names_do_not_count(tmp_path):
 
 
 LATIN = b"a,b\n" + b"1,2\n" * 5000 + b"caf\xe9,3\n"
+DAMAGED = LATIN + "café,3\n".encode()
 GARBAGE = gzip.compress(b"a,b\n1,2\n", mtime=0)[:12] + b"\xff" * 20
 
 
@@ -46,8 +49,10 @@ GARBAGE = gzip.compress(b"a,b\n1,2\n", mtime=0)[:12] + b"\xff" * 20
         ("twice.csv", b"a,b,a \n1,2,3\n", "'a' appears twice (columns 1 and 3)"),
         ("unnamed.csv", b"a, ,b\n1,2,3\n", "column 2 has an empty name"),
         ("empty.csv", b"", "the file is empty"),
-        ("latin.csv", LATIN, "line 5002 is not UTF-8 text (byte 0xe9)"),
-        ("latin.csv.gz", gzip.compress(LATIN), "line 5002 is not UTF-8 text (byte 0xe9)"),
+        ("damaged.csv", DAMAGED, "line 5002 is not UTF-8 text (byte 0xe9)"),
+        ("damaged.csv.gz", gzip.compress(DAMAGED), "line 5002 is not UTF-8 text (byte 0xe9)"),
+        ("other.csv", LATIN + b"\x81,3\n", "line 5002 is not UTF-8 text (byte 0xe9)"),  # 0x81 is no letter of Windows
+        ("binary.csv", LATIN + b"\x01,3\n", "line 5002 is not UTF-8 text (byte 0xe9)"),
         ("cut.csv.gz", gzip.compress(LATIN[:5000])[:-12], "not a whole gzip file"),
         ("garbage.csv.gz", GARBAGE, "not a whole gzip file"),
         ("quote.csv", b'a,b\n"1,2\n', "not a well-formed table"),
@@ -73,6 +78,35 @@ def test_byte_order_marks_tell_the_encoding(tmp_path, encoding):
     np.testing.assert_array_equal(as_table(path).codes(), codes_of(write_file(tmp_path / "plain.csv", TEXT)))
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
     assert as_table(tmp_path / "a.csv.gz").names == ("größe", "b", "c")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_files_of_windows_are_read_and_said_to_be(tmp_path, ending):
+    text = "größe,ort,b\n" + "1,Genève,2\n2,Köln,1\n" * 30
+    pack = gzip.compress if ending == ".csv.gz" else bytes
+    path = write_file(tmp_path / f"windows{ending}", pack(text.encode("cp1252")))
+    line = (
+        f"{path} is not UTF-8. It is read as Windows-1252, with 'größe' on line 1: if that is wrong, save it as UTF-8"
+    )
+    expected = as_table(write_file(tmp_path / f"utf8{ending}", pack(text.encode())))
+    with pytest.warns(FitWarning, match=re.escape(line)):
+        table = as_table(path)
+    assert table.columns == expected.columns
+    assert table.codes().tolist() == expected.codes().tolist()
+    assert [(one.kind, one.what) for one in table.findings] == [("file", line)]
+    assert [one.what for one in check(path).findings if one.kind == "file"] == [line]
+    with pytest.warns(FitWarning, match="Windows-1252"):
+        as_table(path, columns=table.columns)
+    assert expected.findings == ()
+
+
+def test_a_word_of_windows_may_be_far_into_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("latree.table.textfile._TEXT_AT_ONCE", 64)
+    path = write_file(tmp_path / "a.csv", b"a,b\n" + b"1,2\n2,1\n" * 500 + b"3,na\xefve\n" * 20)
+    with pytest.warns(FitWarning, match="'naïve' on line 1002"):
+        assert as_table(path).columns[1].categories == ("1", "2", "naïve")
+    plain = write_file(tmp_path / "b.csv", ("a,b\n" + "1,2\n2,1\n" * 500 + "3,naïve\n" * 20).encode())
+    assert as_table(plain).findings == ()  # a letter may lie across two parts
 
 
 def test_text_that_is_no_text(tmp_path):

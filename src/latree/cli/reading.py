@@ -135,7 +135,9 @@ def _order(text: str, known: Sequence[str]) -> tuple[str, list[str]]:
 
 def tell_oddities(table: "Table", refused: Collection[str]) -> None:
     """Say what is odd about the columns of a table before anything is learned from it, but for those to be refused."""
-    from latree.table.findings import sentences
+    from latree.table.findings import ABOUT_TABLE, sentences
 
-    for sentence in sentences(one for one in table.oddities if one.column not in refused):
+    # How the file was read is told already, and what the rows are too few for is told with the result.
+    odd = [one for one in table.oddities if one.column not in refused and one.kind not in ABOUT_TABLE]
+    for sentence in sentences(odd):
         click.echo(f"note: {sentence}", err=True)

@@ -118,18 +118,6 @@ def pair_tables_between(table: Table, first: slice, second: slice) -> NDArray[np
     return cells.transpose(2, 3, 0, 1)
 
 
-def present_together(table: Table) -> NDArray[np.int64]:
-    """Return for every two columns the number of rows in which both are present, shape (d, d)."""
-
-    def count(block: Block) -> NDArray[np.int64]:
-        present = (block.codes != missing_code(block.codes)).astype(np.float32)
-        return np.asarray(present.T @ present, dtype=np.int64)
-
-    counts = table.sum(count)
-    assert not isinstance(counts, tuple)
-    return counts
-
-
 def quartet_tables(table: Table, quartets: IntArray) -> NDArray[np.int64] | FloatArray:
     """Return the contingency tables of quadruples of columns: fourth-order tensors of counts.
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from latree.counts.contingency import present_together
 from latree.table import Table
+from latree.table.presence import present_together
 from latree.tree import Tree
 
 # Two columns are seen together if both are present in this many rows, or in half of the rows of a small table. In
@@ -31,7 +31,7 @@ def without_unseen(tree: Tree, table: Table) -> Tree:
     """
     if not table.n_missing.any():
         return tree
-    together = present_together(table) >= min(_LEAST_ROWS, table.n_rows / 2)
+    together = present_together(table.rows) >= min(_LEAST_ROWS, table.n_rows / 2)
     np.fill_diagonal(together, True)
     if together.all():
         return tree

@@ -6,7 +6,6 @@ import numpy as np
 
 from latree._util.spelling import setting
 from latree._util.text import listed, plural, quoted
-from latree.counts.contingency import present_together
 from latree.model.fitting import Fit
 from latree.model.group import Group
 from latree.model.model import LatentTreeModel
@@ -19,12 +18,6 @@ _MIN_ROWS_IN_STATE = 1
 # Two states mean the same if no probability of a neighbour's state differs by this much or more between them.
 _SAME_WITHIN = 0.01
 
-# There are few rows if they are fewer than this many per state of the column with the most states.
-_MIN_ROWS_PER_STATE = 10
-
-# A column is mostly missing if more than this share of its cells is.
-_MAX_MISSING_SHARE = 0.5
-
 # This many columns or hidden variables are named in one warning.
 _MAX_NAMED = 3
 
@@ -34,12 +27,12 @@ _MIN_ANSWERS = 4
 # Letters of aligned sequences. Few amino acids might be grades of a school.
 _NUCLEOTIDES, _AMINO_ACIDS, _MIN_AMINO_ACIDS = frozenset("ACGTU"), frozenset("ACDEFGHIKLMNPQRSTVWY"), 8
 
-# With fewer bins a column of numbers can show no dependence.
-_MIN_BINS = 2
-
 
 def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
-    """Return what makes a fit to a table less trustworthy: what it means, and what helps. One text per kind."""
+    """Return what makes a fit less trustworthy: what it means, and what helps. One text per kind.
+
+    What is odd about the table itself is in its ``oddities``.
+    """
     found = []
     monitor = fit.monitor
     if not monitor.converged:
@@ -51,10 +44,6 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
         found += unused_states(fit.model, table.total_weight)
         found += coarse_scores(fit.model)
     found += scores_without_direction(fit.model, fit.model.groups)
-    found += _few_rows(table)
-    if table.n_missing.any():
-        found += _mostly_missing(table)
-        found += _never_together(table)
     return found
 
 
@@ -156,56 +145,8 @@ def _are_sequences(columns: Sequence[Column]) -> bool:
     return letters <= _NUCLEOTIDES or (letters <= _AMINO_ACIDS and len(letters) >= _MIN_AMINO_ACIDS)
 
 
-def _few_rows(table: Table) -> list[str]:
-    """Return a warning if columns have many states for the number of rows."""
-    widest = int(table.n_states.argmax())
-    column, n_states = table.columns[widest], int(table.n_states[widest])
-    if table.total_weight >= _MIN_ROWS_PER_STATE * n_states:
-        return []
-    if table.weights_are == "survey":
-        what = "effective rows (by their weights)"
-    else:
-        what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
-    n_bins = max(_MIN_BINS, int(table.total_weight / _MIN_ROWS_PER_STATE))
-    advice = f"fewer bins, such as {setting('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
-    return [
-        f"{table.total_weight:g} {what} are few for columns of up to {n_states} categories, such as "
-        f"{quoted(column.name)}: probabilities of single categories are uncertain. Use more rows, or {advice}."
-    ]
-
-
-def _mostly_missing(table: Table) -> list[str]:
-    """Return a warning if columns are missing in most rows."""
-    missing = dict(zip(table.names, table.n_missing.tolist(), strict=True))
-    mostly = [name for name, n_missing in missing.items() if n_missing > table.n_rows * _MAX_MISSING_SHARE]
-    if not mostly:
-        return []
-    meaning = "few rows say where in the tree"
-    if len(mostly) == 1:
-        which = f"{quoted(mostly[0])} is missing in {missing[mostly[0]]} of {table.n_rows} rows: {meaning} it belongs"
-    else:
-        which = f"{_columns(mostly)} are missing in more than half of the rows: {meaning} they belong"
-    return [f"{which}. {_drop(mostly[0])}"]
-
-
-def _never_together(table: Table) -> list[str]:
-    """Return a warning if there are pairs of columns that no row has both of."""
-    pairs = np.argwhere(np.triu(present_together(table) == 0, 1)).tolist()
-    if not pairs:
-        return []
-    first = [table.names[column] for column in pairs[0]]
-    which = listed(first) if len(pairs) == 1 else f"{len(pairs)} pairs of columns, such as {listed(first)},"
-    meaning = "only other columns say how they depend on each other, and edges that no row shows have a support of 0"
-    return [f"{which} are never present in the same row: {meaning}. {_drop(first[1])}"]
-
-
 def _columns(names: list[str]) -> str:
     """Return all of a few names, or how many there are, and the first few."""
     if len(names) <= _MAX_NAMED:
         return listed(names)
     return f"{len(names)} columns, such as {listed(names[:_MAX_NAMED])},"
-
-
-def _drop(name: str) -> str:
-    """Return how to leave out a column."""
-    return f"To leave a column out, use {setting('drop', [name])}."

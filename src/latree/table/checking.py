@@ -1,5 +1,6 @@
 """What a table is taken for, before anything is learned from it: every column, what is odd, and what helps."""
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
@@ -9,10 +10,10 @@ from latree._util.frames import make_frame
 from latree._util.progress import Progress, no_progress
 from latree._util.spelling import in_shell
 from latree._util.text import one_line, plural, shortened
-from latree.errors import InputError
+from latree.errors import FitWarning, InputError
 from latree.table.columns import DEFAULT_MISSING, Column
 from latree.table.discretize import learn_columns
-from latree.table.findings import Finding, advice, doubts_about_weights, findings_of, sentences
+from latree.table.findings import Finding, advice, doubts_about_weights, findings_of, findings_of_file, sentences
 from latree.table.learnable import find_problems
 from latree.table.reading import DEFAULT_BINS, Options, errors_naming, open_data
 from latree.table.sources import Encoder, WeightsAre, count_rows
@@ -149,7 +150,7 @@ class Check:
         return make_frame({name: [row[name] for row in rows] for name in names}, backend)
 
     def _odd(self, column: str) -> str:
-        return "; ".join(one.what for one in self.findings if one.column == column)
+        return "; ".join(one.what for one in self.findings if one.column == column and one.kind != "file")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all facts as plain data for JSON.
@@ -283,12 +284,15 @@ def check(
     if isinstance(data, Table):
         raise InputError("a Table is encoded already: pass the original data to check them")
     options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
-    how = {"format": format, "counts": counts, "client": client, "progress": progress}
-    source = open_data(data, names, weights, options, weights_are=weights_are, **how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)  # about how a file was read: it is among the findings
+        how = {"format": format, "counts": counts, "client": client, "progress": progress}
+        source = open_data(data, names, weights, options, weights_are=weights_are, **how)
     wanted = options.wanted(source)
     with errors_naming(source.where):
         learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
-        findings = [*findings_of(learned, identifier), *doubts_about_weights(source.weights)]
+        about_file = [*findings_of_file(source.remarks), *doubts_about_weights(source.weights)]
+        findings = [*about_file, *findings_of(learned, identifier)]
         not_learned = {one.column: one for one in findings if one.action != "kept"}
         columns = [one.column for one in learned if one.column is not None and one.summary.name not in not_learned]
         kept = [column.name for column in columns]

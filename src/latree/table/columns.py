@@ -16,6 +16,9 @@ Value: TypeAlias = str | bool | int | float
 KINDS: tuple[Kind, ...] = ("text", "boolean", "integer", "number")
 # A column has at most this many states: their codes fit in 16 bits, with one code left that means missing.
 MAX_STATES = 65_535
+# Most states of a column for learners that look at four columns at a time: the counts of a quartet of columns with n
+# states have n^4 cells and unfold to an n^2 x n^2 matrix, so with more states a single test takes minutes.
+FEW_STATES = 64
 # Cells that mean missing by default, beside empty ones.
 DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL")
 

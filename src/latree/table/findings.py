@@ -33,6 +33,10 @@ Kind: TypeAlias = Literal[
     "decimal comma",
     "duplicate",
     "weights",
+    "file",
+    "few rows",
+    "mostly missing",
+    "never together",
 ]
 Action: TypeAlias = Literal["left out", "refused", "kept"]
 
@@ -61,8 +65,12 @@ _MIN_POSITIVE = 10
 _LARGE_MEAN_WEIGHT = 10
 # Most columns that one sentence names.
 _MAX_NAMED = 20
-# Most names of columns with the same codes for missing cells.
-_MAX_CODED = 6
+# Most names of columns of which the same is said.
+_MAX_ALIKE = 6
+# Most facts of a kind that one sentence tells; of other columns it says that they are alike.
+_MAX_FACTS = 3
+# Kinds that are about the table as a whole; their words are whole sentences.
+ABOUT_TABLE: tuple[Kind, ...] = ("file", "few rows", "mostly missing", "never together")
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
@@ -84,10 +92,11 @@ class Finding:
         Name of the column.
     kind : str
         What it is: "empty", "constant", "index", "unreadable", "many values", "identifier", "running number", "date",
-        "code" (a number that means missing), "mark" (a text among numbers), "decimal comma", "duplicate" or "weights"
-        (of the rows).
+        "code" (a number that means missing), "mark" (a text among numbers), "decimal comma" or "duplicate". "file"
+        says how a file was read; "weights" is about those of the rows; "few rows", "mostly missing" and "never
+        together" say what rows are too few for.
     what : str
-        The same in words; the name of the column is the subject of the sentence.
+        The same in words; the name of the column is the subject of the sentence, or there is a whole one.
     action : {"left out", "refused", "kept"}
         What happens to the column.
     option : str or None
@@ -180,6 +189,11 @@ def doubts_about_weights(weights: RowWeights | None) -> tuple[Finding, ...]:
     return (Finding(weights.column or "weights", "weights", what, option=None),)
 
 
+def findings_of_file(remarks: Iterable[str]) -> list[Finding]:
+    """Return how a file was read as findings."""
+    return [Finding("", "file", remark, option=None) for remark in remarks]
+
+
 def _column_findings(summary: ColumnSummary, column: Column | None, problem: str | None) -> list[Finding]:
     name = summary.name
     if column is None:
@@ -191,7 +205,9 @@ def _column_findings(summary: ColumnSummary, column: Column | None, problem: str
         what = f"is constant (every cell is {quoted(column.categories[0])})"
         return [Finding(name, "constant", what, "left out", None)]
     found = _mark(summary) or _identifier(summary) or _date(summary)
-    return [*([found] if found else []), *_codes(summary)]
+    # Codes are searched also among numbers with a mark, so that one look at the data finds both.
+    with_codes = summary.is_numeric or (found is not None and found.kind == "mark")
+    return [*([found] if found else []), *(_codes(summary) if with_codes else ())]
 
 
 def _index(summary: ColumnSummary) -> Finding | None:
@@ -266,7 +282,7 @@ def _mark(summary: ColumnSummary) -> Finding | None:
 
 def _codes(summary: ColumnSummary) -> Iterator[Finding]:
     """Yield numbers like -99 or 999 that are far from all others, as codes for missing cells are."""
-    if not summary.is_numeric or summary.order is not None:
+    if summary.order is not None:
         return
     numbers, weights = summary.counts if isinstance(summary.counts, NumberCounts) else summary.counts.extremes
     codes = np.array([bool(_CODE.fullmatch(label_of(number))) for number in numbers.tolist()])
@@ -305,17 +321,22 @@ def sentences(findings: Iterable[Finding]) -> list[str]:
 def _sentence(kind: str, found: Sequence[Finding]) -> str:
     shown = found[:_MAX_NAMED]
     more = f" and {plural(len(found) - len(shown), 'more column')}" if len(found) > len(shown) else ""
+    if kind in ABOUT_TABLE:
+        return " ".join(f"{one.what}." for one in found)
     if kind == "index":
         return f"The first column {found[0].what}: it is left out."
     if kind == "weights":
         return f"The weights of rows {found[0].what}."
     if kind == "nothing":
-        names = [f"{quoted(one.column)} ({'no value' if one.kind == 'empty' else one.what[13:-1]})" for one in shown]
-        which = "a column that says nothing is" if len(found) == 1 else f"{len(found)} columns that say nothing are"
-        return f"{which[0].upper()}{which[1:]} left out: {', '.join(names)}{more}."
-    facts = "; ".join(f"{quoted(one.column)} {one.what}" for one in shown) + (f";{more}" if more else "")
-    if kind == "code":
-        facts = "; ".join(_codes_in_words(found))
+        reasons: dict[str, list[str]] = {}
+        for one in shown:
+            reason = "no value" if one.kind == "empty" else one.what.removeprefix("is constant (").removesuffix(")")
+            reasons.setdefault(reason, []).append(quoted(one.column))
+        told = ", ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+        which = "A column that says nothing is" if len(found) == 1 else f"{len(found)} columns that say nothing are"
+        return f"{which} left out: {told}{more}."
+    facts = _facts(found)
+    facts = facts[0].upper() + facts[1:]
     options = advice(replace(one, option="drop") if one.option == "identifier" else one for one in found)
     if not options:
         return f"{facts}."
@@ -326,23 +347,39 @@ def _sentence(kind: str, found: Sequence[Finding]) -> str:
     return f"{facts}. To {_PURPOSE[kind]}, use {options}{naming}."
 
 
-def _codes_in_words(found: Sequence[Finding]) -> Iterator[str]:
-    """Yield one text for all columns that have the same codes for missing cells."""
-    by_values: dict[tuple[str, ...], list[Finding]] = {}
+def _facts(found: Sequence[Finding]) -> str:
+    """Return the facts of one kind about columns; what is the same for several of them is said once."""
+    alike: dict[tuple[str, ...], list[Finding]] = {}
     for one in found:
-        by_values.setdefault(one.values, []).append(one)
-    for values, same in by_values.items():
-        if len(same) == 1:
-            yield f"{quoted(same[0].column)} {same[0].what}"
-            continue
-        names = ", ".join(quoted(one.column) for one in same[:_MAX_CODED])
-        numbers = [one.n_rows or 0 for one in same]
-        low, high = min(numbers), max(numbers)
-        rows = plural(high, "row") if low == high else f"{low} to {high} rows"
-        yield (
-            f"{len(same)} columns have {' and '.join(values)} in {rows} ({names}{', ...' * (len(same) > _MAX_CODED)}), "
-            "unlike their other values, as codes for missing cells are"
+        alike.setdefault(one.values if one.kind == "code" else (one.what,), []).append(one)
+    groups = list(alike.values())
+    told = [_fact(same) for same in groups[:_MAX_FACTS]]
+    if others := [one for same in groups[_MAX_FACTS:] for one in same]:
+        told.append(
+            f"{plural(len(others), 'more column')} ({_names(others)}) {'is' if len(others) == 1 else 'are'} alike"
         )
+    return "; ".join(told)
+
+
+def _fact(same: Sequence[Finding]) -> str:
+    """Return what is the case for several columns of which the same can be said, or for one."""
+    first = same[0]
+    if len(same) == 1:
+        return f"{quoted(first.column)} {first.what}"
+    if first.kind != "code":
+        return f"each of {len(same)} columns ({_names(same)}) {first.what}"
+    numbers = [one.n_rows or 0 for one in same]
+    low, high = min(numbers), max(numbers)
+    rows = plural(high, "row") if low == high else f"{low} to {high} rows"
+    return (
+        f"{len(same)} columns have {' and '.join(first.values)} in {rows} ({_names(same)}), unlike their other values, "
+        "as codes for missing cells are"
+    )
+
+
+def _names(found: Sequence[Finding]) -> str:
+    names = ", ".join(quoted(one.column) for one in found[:_MAX_ALIKE])
+    return f"{names}, ..." if len(found) > _MAX_ALIKE else names
 
 
 # What the option of a finding does.

@@ -4,13 +4,11 @@ from dataclasses import replace
 
 from latree._util.spelling import setting
 from latree.errors import InputError
+from latree.table.columns import FEW_STATES as FEW_STATES
 from latree.table.findings import Finding, advice
 from latree.table.sources import if_survey
 from latree.table.table import Table
 
-# Most states of a column for learners that look at four columns at a time: the counts of a quartet of columns with n
-# states have n^4 cells and unfold to an n^2 x n^2 matrix, so with more states a single test takes minutes.
-FEW_STATES = 64
 # Most states of a column for learners that look at two columns at a time.
 MANY_STATES = 1000
 # A column with more than FEW_STATES states needs this many rows per state. With fewer it is most likely an identifier.

@@ -89,6 +89,7 @@ def row_groups(path: Path) -> list[int]:
 
 
 def _raw_columns(batch: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> list[RawColumn]:
+    batch.validate(full=True)  # cells of damaged files point to values that are not there
     return [_raw_column(name, batch.column(batch.schema.get_field_index(name))) for name in names]
 
 

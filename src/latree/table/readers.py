@@ -1,5 +1,6 @@
 """From the data that a user passes (array, data frame, file name, pattern) to a source of raw rows."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +11,7 @@ import numpy as np
 
 from latree._util.files import readable
 from latree._util.progress import Progress, no_progress
-from latree.errors import InputError
+from latree.errors import FitWarning, InputError
 from latree.table.formats import WITHOUT_NAMES, Reading, find_files
 from latree.table.raw import from_frame, from_matrix
 from latree.table.sources import RowSource, memory_source
@@ -44,7 +45,10 @@ def open_source(
         for path in paths:  # before a reader says that it needs a library
             with readable(path):
                 path.stat()
-        return kind.open(Reading(str(data), paths, progress, names, counts))
+        source = kind.open(Reading(str(data), paths, progress, names, counts))
+        for remark in source.remarks:
+            warnings.warn(f"{remark}.", FitWarning, stacklevel=2)
+        return source
     if format is not None:
         raise InputError(f"format={format!r} is for files: leave it out for data in memory")
     if names is not None and not isinstance(data, np.ndarray) and not is_sparse(data):

@@ -15,7 +15,7 @@ from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column, are_counted, is_text
 from latree.table.discretize import LearnedColumn, learn_columns
 from latree.table.encode import Unseen
-from latree.table.findings import Finding, advice, as_typed, doubts_about_weights, findings_of
+from latree.table.findings import Finding, advice, as_typed, doubts_about_weights, findings_of, findings_of_file
 from latree.table.learnable import FEW_STATES
 from latree.table.raw import label_of
 from latree.table.readers import open_source
@@ -157,12 +157,12 @@ def as_table(
     how = {"format": format, "counts": counts, "client": client, "progress": progress}
     source = open_data(data, names, weights, options, weights_are=weights_are, **how)
     wanted = options.wanted(source)
-    findings: tuple[Finding, ...] = ()
+    findings = tuple(findings_of_file(source.remarks))
     with errors_naming(source.where):
         if columns is None:
             learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
-            columns, findings = _columns_to_learn_from(learned, strict, identifier)
-            findings += doubts_about_weights(source.weights)
+            columns, found = _columns_to_learn_from(learned, strict, identifier)
+            findings += (*doubts_about_weights(source.weights), *found)
             columns = [replace(column, description=source.descriptions.get(column.name, "")) for column in columns]
             wanted = [column.name for column in columns]
             unseen = "missing"  # only rows of weight zero can have values that the columns do not

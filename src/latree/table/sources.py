@@ -218,6 +218,8 @@ class RowSource(ABC):
         How the columns of a model are found in these data.
     descriptions : mapping of str to str
         A longer text about some of the columns, by their names.
+    remarks : tuple of str
+        What a reader of the data should know about how they were read: sentences without their last full stop.
     """
 
     where: str
@@ -225,6 +227,7 @@ class RowSource(ABC):
     weights: RowWeights | None
     matching: Matching = field(default="names", kw_only=True)
     descriptions: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def reduce(

@@ -30,7 +30,7 @@ def sparse_source(
     where: str, matrix: Any, names: Sequence[str] | None, counts: bool, matching: Matching = "positions"
 ) -> "SparseSource":
     """Return a source of the rows of a matrix of :mod:`scipy.sparse`; columns without names become x0, x1, ..."""
-    checked = _checked(where, matrix)
+    checked = checked_matrix(where, matrix)
     names = column_names(names, checked.shape[1], where)
     check_names(list(names), where)
     cells = SparseColumns(checked, {name: j for j, name in enumerate(names)}, counts)
@@ -42,7 +42,7 @@ def is_sparse(data: Any) -> bool:
     return bool(issparse(data))
 
 
-def _checked(where: str, matrix: Any) -> csc_array:
+def checked_matrix(where: str, matrix: Any) -> csc_array:
     """Return a matrix as a copy by columns, in which every cell that is not zero is stored once."""
     if matrix.ndim != 2:
         raise InputError(f"{where}: expected rows and columns, got {matrix.ndim} dimension(s): reshape it to two")

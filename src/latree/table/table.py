@@ -19,6 +19,7 @@ from latree.table.duplicates import find_duplicates
 from latree.table.encode import MISSING, code_type
 from latree.table.findings import Finding
 from latree.table.memory import LocalRows, MemoryRows, ProgressRows, Rows
+from latree.table.presence import find_scarce
 from latree.table.row_names import RowNames
 from latree.table.sources import WeightsAre
 
@@ -135,8 +136,12 @@ class Table:
 
     @cached_property
     def oddities(self) -> tuple[Finding, ...]:
-        """What is odd about the columns: the findings, and columns that say the same as an earlier one."""
-        return (*self.findings, *find_duplicates(self.columns, self.rows))
+        """What is odd about the table: the findings, columns that say the same as an earlier one, and too few rows."""
+        return (
+            *self.findings,
+            *find_duplicates(self.columns, self.rows),
+            *find_scarce(self.columns, self.rows),
+        )
 
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic over blocks of rows.

@@ -1,4 +1,4 @@
-"""Reading CSV and TSV files, plain or gzipped, in UTF-8 or UTF-16, with decimal points or commas."""
+"""Reading CSV and TSV files, plain or gzipped, in UTF-8, UTF-16 or Windows-1252, with decimal points or commas."""
 
 import csv
 import gzip
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from latree._util.files import readable, text_encoding
 from latree._util.progress import Progress, no_progress
+from latree._util.text import quoted
 from latree.errors import InputError
 from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
 from latree.table.signatures import N_FIRST, is_binary, other_kind
@@ -37,13 +38,18 @@ SEPARATORS = "cells must be separated by commas, semicolons or tabs"
 _SNIFFED_ROWS = 1000
 _MAX_MARKS = 3
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+# The encoding of files that Windows programs of western Europe and America write without a word about it.
+_WINDOWS = "cp1252"
+# Letters of UTF-8 that are not ASCII.
+_UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 
 def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
     """Return a source of the rows of text files with the same columns, one file after the other."""
     headers = []
+    of_windows = {path: _WINDOWS for path in paths if _is_of_windows(path)}
     for path in paths:
-        with _open(path) as stream:
+        with _open(path, of_windows.get(path)) as stream:
             headers.append(_reader(path, stream)[0])
         check_same_columns(path, headers[-1], paths[0], headers[0])
         if headers[-1] != headers[0]:
@@ -52,17 +58,19 @@ def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progr
             )
     if len(headers[0]) == 1 and "|" in headers[0][0]:
         raise InputError(f"{paths[0]}: only one column was found: {SEPARATORS} (the first line has '|')")
-    return file_source(where, headers[0], partial(_read_batches, paths, _decimal_commas(paths[0]), progress))
+    commas = _decimal_commas(paths[0], of_windows.get(paths[0]))
+    source = file_source(where, headers[0], partial(_read_batches, paths, of_windows, commas, progress))
+    return replace(source, remarks=tuple(_remark_on_windows(path) for path in list(of_windows)[:1]))
 
 
 def _read_batches(
-    paths: Sequence[Path], commas: Collection[str], progress: Progress, names: Names
+    paths: Sequence[Path], encodings: Mapping[Path, str], commas: Collection[str], progress: Progress, names: Names
 ) -> Iterator[list[RawColumn]]:
     """Read columns batch by batch, and report the number of bytes that are read."""
     sizes = [path.stat().st_size for path in paths]
     wanted = None if names is None else set(names)
     for number, path in enumerate(paths):
-        with _open(path) as stream:
+        with _open(path, encodings.get(path)) as stream:
             header, reader = _reader(path, stream)
             rows = _checked_rows(path, reader, len(header))
             size = batch_rows(len(header))
@@ -76,12 +84,12 @@ def _read_batches(
                 progress(sum(sizes[:number]) + _bytes_read(stream), sum(sizes))
 
 
-def _decimal_commas(path: Path) -> frozenset[str]:
+def _decimal_commas(path: Path, encoding: str | None) -> frozenset[str]:
     """Return the columns whose numbers have decimal commas, by the first rows of a file.
 
     There are none in files whose cells are separated by commas: there, 1,5 in quotes may mean the answers 1 and 5.
     """
-    with _open(path) as stream:
+    with _open(path, encoding) as stream:
         header, reader = _reader(path, stream)
         if _delimiter(reader) == ",":
             return frozenset()
@@ -228,23 +236,75 @@ def _checked_rows(path: Path, reader: "_csv.Reader", width: int) -> Iterator[lis
         yield row
 
 
+def _is_of_windows(path: Path) -> bool:
+    """Return whether a file has letters beyond ASCII, none of them in UTF-8, and may be a text of Windows.
+
+    A file with one letter of UTF-8 is not: it is UTF-8, and damaged if it has other bytes, too.
+    """
+    found, end = False, b""
+    with _opened(path) as stream:
+        if text_encoding(stream.read(N_FIRST)) != "utf-8":
+            return False
+        stream.seek(0)
+        for part in iter(partial(stream.read, _TEXT_AT_ONCE), b""):
+            if not part.isascii():
+                if is_binary(part) or _UTF8_LETTER.search(end + part) or not _is_text_of_windows(part):
+                    return False
+                found = True
+            end = part[-3:]
+    return found
+
+
+def _is_text_of_windows(part: bytes) -> bool:
+    try:
+        part.decode(_WINDOWS)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _remark_on_windows(path: Path) -> str:
+    """Return that a file is read in the encoding of Windows, with the first word that shows whether that is right."""
+    number, line, place = next(_lines_not_utf8(path))
+    text, start = line.decode(_WINDOWS), len(line[:place].decode(_WINDOWS))
+    word = next(found[0] for found in re.finditer(r"\w+|\W", text) if found.end() > start)
+    return (
+        f"{path} is not UTF-8. It is read as Windows-1252, with {quoted(word)} on line {number}: if that is wrong, "
+        "save it as UTF-8"
+    )
+
+
 @contextmanager
-def _open(path: Path) -> Iterator[TextIO]:
-    """Open a file for reading; what is wrong with it becomes an InputError of one line."""
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a file for reading bytes, which may be gzipped."""
+    with readable(path):
+        try:
+            with gzip.open(path) if _is_gzipped(path) else path.open("rb") as stream:
+                yield stream
+        except _GZIP_ERRORS:
+            raise InputError(f"{path}: {_BAD_GZIP}") from None
+
+
+@contextmanager
+def _open(path: Path, encoding: str | None = None) -> Iterator[TextIO]:
+    """Open a file for reading; what is wrong with it becomes an InputError of one line.
+
+    Without an encoding, that is UTF-8, or what the byte order mark of the file says.
+    """
     opener: Any = gzip.open if _is_gzipped(path) else open
     with readable(path):
         try:
             with opener(path, "rb") as binary:
                 start = binary.read(N_FIRST)
-                encoding = text_encoding(start)
+                chosen = encoding or text_encoding(start)
                 if kind := other_kind(start, binary):
                     raise InputError(f"{path}: {kind}")
-            with opener(path, "rt", encoding=encoding, newline="") as stream:
+            with opener(path, "rt", encoding=chosen, newline="") as stream:
                 yield stream
         except UnicodeDecodeError:
-            if encoding == "utf-8" and is_binary(start):
+            if chosen == "utf-8" and is_binary(start):
                 raise InputError(f"{path}: is not a text file: save the table as CSV, in UTF-8") from None
-            raise InputError(f"{path}: {_first_bad_line(path, encoding)}") from None
+            raise InputError(f"{path}: {_first_bad_line(path, chosen)}") from None
         except _GZIP_ERRORS:
             raise InputError(f"{path}: {_BAD_GZIP}") from None
         except csv.Error as error:
@@ -259,13 +319,16 @@ def _first_bad_line(path: Path, encoding: str) -> str:
     """Return a message that names the first line that is not UTF-8."""
     if not encoding.startswith("utf-8"):
         return f"not whole {encoding.upper()} text, as which it begins; save the file as UTF-8"
-    try:
-        with gzip.open(path, "rb") if _is_gzipped(path) else open(path, "rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                try:
-                    line.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    return f"line {number} is not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
-    except _GZIP_ERRORS:
-        return _BAD_GZIP
+    for number, line, place in _lines_not_utf8(path):
+        return f"line {number} is not UTF-8 text (byte 0x{line[place]:02x}); save the file as UTF-8"
     return "not UTF-8 text; save the file as UTF-8"
+
+
+def _lines_not_utf8(path: Path) -> Iterator[tuple[int, bytes, int]]:
+    """Yield the number and the bytes of each line that is not UTF-8, and where the first wrong byte is."""
+    with _opened(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                yield number, line, error.start
