@@ -137,6 +137,56 @@ def test_a_copy_that_cannot_compute_is_given_up(monkeypatch):
     assert map_forked(slowly, range(5)) == [(item**2, HERE) for item in range(5)]
 
 
+STOPPED = """
+import os, signal, sys, time
+from latree._util import forks
+
+forks._PATIENCE = 0.2
+os.sched_getaffinity = lambda process: {0, 1, 2}
+here = os.getpid()
+
+class Sent:
+    def __reduce__(self):  # called while a copy sends its results
+        if when == "sending":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return bytes, (100_000,)
+
+def work(item):
+    if os.getpid() == here:
+        time.sleep(0.2)
+    elif when == "computing":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return item, bytes(1_000_000), Sent()
+
+when = sys.argv[1]
+assert [result[0] for result in forks.map_forked(work, range(6))] == list(range(6))
+"""
+
+
+@pytest.mark.parametrize("when", ["computing", "sending"])
+def test_a_copy_that_somebody_stops_is_given_up(when):
+    process = subprocess.Popen([sys.executable, "-c", STOPPED, when], start_new_session=True)
+    try:
+        assert process.wait(timeout=60) == 0
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+
+
+def test_a_copy_that_computes_for_long_is_waited_for(monkeypatch):
+    monkeypatch.setattr(forks, "_PATIENCE", 1.0)
+
+    def work(item):
+        if os.getpid() != HERE:
+            until = time.process_time() + 2.5
+            while time.process_time() < until:
+                pass
+        return slowly(item)
+
+    assert {process for _, process in map_forked(work, range(3))} != {HERE}
+
+
 def test_copies_make_no_copies():
     def work(item):
         return [process for _, process in map_forked(slowly, range(8))], os.getpid()
