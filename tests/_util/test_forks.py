@@ -1,15 +1,18 @@
 """Forked copies of a process over independent pieces of work."""
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from latree._util import forks
 from latree._util.forks import map_forked
@@ -135,6 +138,27 @@ def test_a_copy_that_cannot_compute_is_given_up(monkeypatch):
     monkeypatch.setattr(forks, "one_thread", stuck)
     monkeypatch.setattr(forks, "_PATIENCE", 0.1)
     assert map_forked(slowly, range(5)) == [(item**2, HERE) for item in range(5)]
+
+
+def test_no_copy_is_made_while_another_thread_computes(monkeypatch):
+    """It may be in BLAS, whose threads a fork would wait for without end."""
+    computing = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 5_000_000))
+    computing.start()
+    found = map_forked(slowly, range(3))
+    computing.join()
+    assert found == [(item**2, HERE) for item in range(3)]
+    assert len({process for _, process in map_forked(slowly, range(20))}) == 3  # and afterwards they are made again
+
+
+def test_blas_has_one_thread_when_copies_are_made(monkeypatch):
+    seen = []
+    monkeypatch.setattr(os, "fork", lambda: seen.append(blas_threads()) or (_ for _ in ()).throw(OSError))
+    map_forked(slowly, range(4))
+    assert seen == [{1}]
+
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
 
 STOPPED = """

@@ -7,6 +7,9 @@ A copy has none of the process's other threads. If one of them held a lock in th
 So a copy first shows that it can compute, and one that does not is given up: it has taken no work by then. Somebody may
 stop a copy, as a debugger or a container does: one that uses no time of a processor is given up, too. What a copy had
 taken when it died or was given up is done again.
+
+OpenBLAS ends its own threads before a fork, and waits without end if one of them is at work for another thread of the
+process. So it is kept to one thread, and no copy is made while another thread computes: it may have begun before.
 """
 
 import gc
@@ -15,6 +18,7 @@ import pickle
 import select
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +28,7 @@ from typing import Any, BinaryIO, Generic, TypeVar
 
 import numpy as np
 
-from latree._util.parallel import n_threads, one_thread
+from latree._util.parallel import n_threads, one_blas_thread, one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -61,16 +65,37 @@ def map_forked(
     if not items:
         return []
     *waiting, last = items
-    started = time.perf_counter()
-    last_result = function(last)
-    expected = (time.perf_counter() - started) * len(waiting)
     n_copies = min(n_threads(), len(waiting)) - 1 if sys.platform == "linux" else 0
     found: dict[int, Result] = {}
-    if n_copies > 0 and expected > _WORTH_A_COPY:
-        with suppress(OSError):  # the system allows no more processes or pipes: what is missing is computed here
-            found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
-    results = [found[number] if number in found else function(item) for number, item in enumerate(waiting)]
+    with one_blas_thread():
+        started = time.perf_counter()
+        last_result = function(last)
+        expected = (time.perf_counter() - started) * len(waiting)
+        # If the system allows no more processes or pipes, what is missing is computed here.
+        with suppress(OSError):
+            if n_copies > 0 and expected > _WORTH_A_COPY and _is_alone():
+                found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
+        results = [found[number] if number in found else function(item) for number, item in enumerate(waiting)]
     return [*results, last_result]
+
+
+def _is_alone() -> bool:
+    """Return whether no other thread of this process computes; threads of BLAS may do so some time after their work."""
+    until = time.monotonic() + _WORTH_A_COPY
+    while busy := any(map(_computes, os.listdir("/proc/self/task"))):
+        if time.monotonic() > until:
+            break
+        time.sleep(0.001)
+    return not busy
+
+
+def _computes(thread: str) -> bool:
+    """Return whether a thread is not this one, and runs or waits for a processor or the disk."""
+    if int(thread) == threading.get_native_id():
+        return False
+    with suppress(OSError), open(f"/proc/self/task/{thread}/stat", "rb") as stream:
+        return stream.read().rpartition(b")")[2].split()[0] in (b"R", b"D")
+    return False  # it has ended
 
 
 class _Work(Generic[Item, Result]):
