@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from latree._util.text import clipped
 from latree.cli import common
 from latree.errors import InputError
 
@@ -75,7 +76,9 @@ def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -
             loaded.rename(wanted).save(path)
     if not quiet:
         for old, new in wanted.items():
-            click.echo(f"{old} keeps its name: unchanged" if old == new else f"{old} is now {new}")
+            click.echo(
+                f"{clipped(old)} keeps its name: unchanged" if old == new else f"{clipped(old)} is now {clipped(new)}"
+            )
         click.echo(f"Written to {target}. Files that were made before, such as report.html, keep the old names.")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from latree._util.text import plural
+from latree._util.text import clipped, plural
 from latree.cli import common
 from latree.errors import InputError
 
@@ -160,8 +160,10 @@ _SHORT = {"": "", "standard error": "se", "state": "state", "probability": "p"}
 
 
 def _header(identifier: str, names: Sequence[str]) -> list[str]:
+    from latree.table.textfile import guarded
+
     parts = ("", ": standard error", ": state", ": probability")
-    return [identifier, *(name + part for name in names for part in parts), "log-likelihood"]
+    return [identifier, *(guarded(name + part) for name in names for part in parts), "log-likelihood"]
 
 
 def _cells(identifiers: Iterable[object], rows: "RowScores") -> Iterator[list[object]]:
@@ -183,8 +185,9 @@ def _texts(numbers: Any) -> list[str]:
 
 def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
     """Yield the lines of a small table."""
-    width = max(len("group"), *(len(one.name) for one in found))
+    names = [clipped(one.name) for one in found]
+    width = max(len("group"), *map(len, names))
     yield f"{'group':{width}}  columns  reliability  Cronbach's alpha"
-    for one in found:
+    for name, one in zip(names, found, strict=True):
         share, alpha = ("-" if number is None else f"{number:.2f}" for number in (one.reliability, one.alpha))
-        yield f"{one.name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"
+        yield f"{name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"
