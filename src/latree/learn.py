@@ -26,9 +26,12 @@ from latree.explain import (
     reliability,
     with_groups,
 )
+from latree.explain.dependence import Dependence
 from latree.explain.overview import group_facts, group_lines
+from latree.explain.redundancy import redundancy_lines
 from latree.explain.scores import scored_groups
 from latree.explain.stability import RESAMPLES
+from latree.explain.user_labels import labels_of_fit
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -50,11 +53,12 @@ from latree.table.findings import sentences
 from latree.table.labels import warnings_about_labels
 from latree.table.learnable import check_learnable
 from latree.table.reading import DEFAULT_BINS
+from latree.table.sources import WeightsAre
 from latree.tree import Tree
 
-# Most pairs of columns that the summary in words lists.
-_LISTED_PAIRS = 5
 _LISTED_KINDS = 2  # candidates for prediction, beside the chosen one
+# The correlations of more columns than this are not kept: a model file would consist of little else.
+_MAX_CORRELATED = 500
 # Lines of the summary in words fit a terminal; names and options are not divided.
 _WIDTH = 80
 _WHOLE_WORDS: Mapping[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
@@ -112,7 +116,20 @@ class Learned:
             left_out=tuple((one.column, one.what) for one in self.table.findings if one.action == "left out"),
             worth=self.worth,
             candidates=self.structure.candidates,
+            correlations=self._correlations,
+            weights_are=self.table.weights_are,
         )
+
+    @property
+    def _correlations(self) -> tuple[int | None, ...] | None:
+        """What the record keeps of the correlations of columns in the rows."""
+        if self.table.n_columns > _MAX_CORRELATED:
+            return None
+        found = Dependence(self.fit.model).correlation_in_rows(self.table)
+        if found is None:
+            return None
+        above = 100 + 100 * found[np.triu_indices(len(found), 1)]
+        return tuple(None if np.isnan(number) else round(number) for number in above.tolist())
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -147,10 +164,12 @@ def summary_of(model: LatentTreeModel) -> dict[str, Any]:
         "method": record.settings.method,
         "goal": record.settings.goal,
         "n_rows": record.n_rows,
+        "weights": record.weights_facts,
         "n_columns": len(model.columns),
         "n_hidden": model.tree.n_hidden,
         "n_groups": sum(group.level == "main" for group in model.groups),
         "groups": group_facts(model),
+        "labels": labels_of_fit(model),
         "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
         "smoothing": record.smoothing,
         "n_parameters": model.n_parameters,
@@ -184,6 +203,7 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
     cells = facts["n_rows"] * facts["n_columns"]
     return [
         f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
+        *([facts["weights"]["meaning"]] if facts["weights"] else []),
         plural(facts["n_hidden"], "hidden variable")
         + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
         + f" (method: {facts['method']}"
@@ -192,7 +212,7 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['seconds']:.1f} seconds",
         *_candidate_lines([Candidate(**one) for one in facts["candidates"]]),
         *worth_lines(facts["worth"]),
-        *_redundancy_lines(facts["redundant_columns"]),
+        *redundancy_lines([(pair["columns"], pair["strength"]) for pair in facts["redundant_columns"]]),
         *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
 
@@ -210,18 +230,6 @@ def _candidate_lines(candidates: Sequence[Candidate]) -> list[str]:
     beside = f" Beside it, in nats per row: {', '.join(listed)}." if listed else ""
     goal = setting("goal", "explain")
     return [f"Held-out rows chose {chosen.words}.{beside} For groups of columns to read, use {goal}."]
-
-
-def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line about pairs of columns that are more alike than their group explains, if there are any."""
-    left = "still correlate {}after their group is taken into account"
-    if len(pairs) == 1:
-        names, strength = " and ".join(pairs[0]["columns"]), f"{pairs[0]['strength']:.2f} "
-        return [f"Possibly redundant: {names} {left.format(strength)}."]
-    shown = [f"{' and '.join(pair['columns'])} ({pair['strength']:.2f})" for pair in pairs[:_LISTED_PAIRS]]
-    if len(pairs) > _LISTED_PAIRS:
-        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
-    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
 
 
 def _support(tree: Tree) -> dict[str, float]:
@@ -252,6 +260,7 @@ def learn_tree(
     n_states: int | None = Settings.n_states,
     representatives: Representatives = Settings.representatives,
     weights: Any = None,
+    weights_are: WeightsAre | None = None,
     bins: int = DEFAULT_BINS,
     missing: Collection[Any] = DEFAULT_MISSING,
     random_state: RandomState = None,
@@ -264,7 +273,8 @@ def learn_tree(
     Parameters
     ----------
     data : Table, data frame, 2-D array, or path of a CSV or TSV file
-        See :func:`latree.as_table`, which also explains ``weights``, ``bins`` and ``missing``.
+        See :func:`latree.as_table`, which also explains ``weights``, ``weights_are``, ``bins`` and
+        ``missing``.
     method : str
         Name of the learner; ``latree methods`` lists them.
     goal : {"explain", "predict"}
@@ -295,7 +305,7 @@ def learn_tree(
     0
     """
     settings = Settings(method, goal, resolve, n_states, representatives, random_state=random_state)
-    table = as_table(data, weights=weights, bins=bins, missing=missing)
+    table = as_table(data, weights=weights, weights_are=weights_are, bins=bins, missing=missing)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
     return learner.learn(table, settings, Context.of(settings)).tree
@@ -353,7 +363,7 @@ def learn_model(
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
-    model = with_groups(order_states(fit.model).model, table, labels, resamples=RESAMPLES)
+    model = order_states(with_groups(fit.model, table, labels, resamples=RESAMPLES)).model
     fit = replace(fit, model=model)
     worth = measure_worth(fit.model, table, smoothing=smoothing, progress=stages("Predicting held-out rows"))
     seconds = time.perf_counter() - started

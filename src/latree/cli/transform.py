@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from latree._util.text import clipped, plural
+from latree._util.text import clipped, plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     help="Score the main groups of columns, or all hidden variables.",
 )
 @common.identifier
+@common.weights
 @common.data_format
 @common.unseen
 @common.quiet
@@ -42,8 +44,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     and cells may be missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the
     most probable state of the group's hidden variable, and the probability of that state. The last column is the
     log-likelihood of the row in nats: the lower, the more unusual is the row. With --out, the reliability of each score
-    is printed. The result is a CSV file that opens in a spreadsheet, or a file of SPSS with labels; DATA may be larger
-    than memory.
+    is printed; rows count by their weights there, if they have some. The result is a CSV file that opens in a
+    spreadsheet, or a file of SPSS with labels; DATA may be larger than memory.
 
     Example: latree transform run/model.json data.csv --id person --out scores.csv
     """
@@ -58,6 +60,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
 
     loaded = common.load_model(model)
     identifier = common.identifier_in(data, loaded, identifier, options["format"])
+    weighting = common.weights_in(data, loaded, options["weights"], options["format"])
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0
@@ -70,6 +73,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
             format=options["format"],
             unseen=options["unseen"],
             progress=reading,
+            **weighting,
         ):
             if part.table.n_rows == 0:
                 continue
@@ -81,7 +85,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         if n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
     if out is not None and not options["quiet"]:
-        click.echo(f"{plural(n_rows, 'row')}, {plural(len(scorer.names), 'score')} each")
+        weighted = f", weighted by {quoted(weighting['weights'])}" if weighting["weights"] else ""
+        click.echo(f"{plural(n_rows, 'row')}{weighted}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
             for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded))):
@@ -184,10 +189,14 @@ def _texts(numbers: Any) -> list[str]:
 
 
 def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
-    """Yield the lines of a small table."""
+    """Yield the lines of a small table, and what to know before its figures are compared."""
+    from latree.explain.reliability import CAVEAT
+
     names = [clipped(one.name) for one in found]
     width = max(len("group"), *map(len, names))
     yield f"{'group':{width}}  columns  reliability  Cronbach's alpha"
     for name, one in zip(names, found, strict=True):
         share, alpha = ("-" if number is None else f"{number:.2f}" for number in (one.reliability, one.alpha))
         yield f"{name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"
+    if any(one.alpha is not None for one in found):
+        yield from ("", *wrap(CAVEAT, 80))
