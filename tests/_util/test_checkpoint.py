@@ -88,7 +88,6 @@ def test_a_killed_process_leaves_no_lock_that_blocks(tmp_path):
                 Checkpoint(folder, {})
         finally:
             process.kill()
-    assert (folder / ".lock").exists()
     Checkpoint(folder, {}).remove()
     assert not folder.exists()
 
@@ -128,10 +127,31 @@ def test_removing_leaves_what_others_put_there(tmp_path):
     assert keep.describe() == "1 fit"
     keep.save("fits", 2, {"x": np.ones(2)}, finished=False)
     assert keep.describe() == "1 fit and a part of the next"
-    (tmp_path / "kept" / ".fits-000003.done.abcd1234").write_text("what a process left that was killed")
-    (tmp_path / "kept" / "notes.txt").write_text("mine")
+    (tmp_path / "kept" / "fits-000003.written").write_text("what a process left that was killed")
+    others = [".lock", ".notes.abcd1234", ".notes.original", "notes.txt", "thesis.begun", "thesis.done"]
+    for name in others:
+        (tmp_path / "kept" / name).write_text("mine")
     keep.remove()
-    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["notes.txt"]
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == others
+    assert all((tmp_path / "kept" / name).read_text() == "mine" for name in others)
+
+
+@pytest.mark.parametrize("name", [".notes.original", ".lock", ".settings.json.abcd1234"])
+def test_a_folder_with_a_hidden_file_is_not_empty(tmp_path, name):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / name).write_text("mine")
+    with pytest.raises(InputError, match="kept: exists and holds something else"):
+        Checkpoint(tmp_path / "kept", {})
+    assert (tmp_path / "kept" / name).read_text() == "mine"
+
+
+def test_a_piece_that_was_half_written_is_written_again(tmp_path):
+    keep = Checkpoint(tmp_path / "kept", {})
+    (tmp_path / "kept" / "fits-000001.written").write_text("half")
+    assert keep.load("fits", 1, dict) is None
+    keep.save("fits", 1, {"x": np.ones(2)})
+    assert keep.load("fits", 1, lambda arrays: arrays["x"].sum()) == 2
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["fits-000001.done", "settings.json"]
 
 
 def test_nothing_is_kept_by_default():

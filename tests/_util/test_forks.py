@@ -1,15 +1,18 @@
 """Forked copies of a process over independent pieces of work."""
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from latree._util import forks
 from latree._util.forks import map_forked
@@ -135,6 +138,77 @@ def test_a_copy_that_cannot_compute_is_given_up(monkeypatch):
     monkeypatch.setattr(forks, "one_thread", stuck)
     monkeypatch.setattr(forks, "_PATIENCE", 0.1)
     assert map_forked(slowly, range(5)) == [(item**2, HERE) for item in range(5)]
+
+
+def test_no_copy_is_made_while_another_thread_computes(monkeypatch):
+    """It may be in BLAS, whose threads a fork would wait for without end."""
+    computing = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 5_000_000))
+    computing.start()
+    found = map_forked(slowly, range(3))
+    computing.join()
+    assert found == [(item**2, HERE) for item in range(3)]
+    assert len({process for _, process in map_forked(slowly, range(20))}) == 3  # and afterwards they are made again
+
+
+def test_blas_has_one_thread_when_copies_are_made(monkeypatch):
+    seen = []
+    monkeypatch.setattr(os, "fork", lambda: seen.append(blas_threads()) or (_ for _ in ()).throw(OSError))
+    map_forked(slowly, range(4))
+    assert seen == [{1}]
+
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+STOPPED = """
+import os, signal, sys, time
+from latree._util import forks
+
+forks._PATIENCE = 0.2
+os.sched_getaffinity = lambda process: {0, 1, 2}
+here = os.getpid()
+
+class Sent:
+    def __reduce__(self):  # called while a copy sends its results
+        if when == "sending":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return bytes, (100_000,)
+
+def work(item):
+    if os.getpid() == here:
+        time.sleep(0.2)
+    elif when == "computing":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return item, bytes(1_000_000), Sent()
+
+when = sys.argv[1]
+assert [result[0] for result in forks.map_forked(work, range(6))] == list(range(6))
+"""
+
+
+@pytest.mark.parametrize("when", ["computing", "sending"])
+def test_a_copy_that_somebody_stops_is_given_up(when):
+    process = subprocess.Popen([sys.executable, "-c", STOPPED, when], start_new_session=True)
+    try:
+        assert process.wait(timeout=60) == 0
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+
+
+def test_a_copy_that_computes_for_long_is_waited_for(monkeypatch):
+    monkeypatch.setattr(forks, "_PATIENCE", 1.0)
+
+    def work(item):
+        if os.getpid() != HERE:
+            until = time.process_time() + 2.5
+            while time.process_time() < until:
+                pass
+        return slowly(item)
+
+    assert {process for _, process in map_forked(work, range(3))} != {HERE}
 
 
 def test_copies_make_no_copies():

@@ -16,8 +16,10 @@ import pytest
 from helpers.checkpoint import model_of, write
 from helpers.cli import invoke, run, succeed
 from latree.__main__ import commands
+from latree._util import files
 from latree._util.checkpoint import Checkpoint
-from latree.cli.common import command_line
+from latree._util.files import Lock, locked
+from latree.cli import common
 from latree.errors import InputError
 from latree.paper.experiments.cells import Run
 
@@ -55,7 +57,7 @@ def stopped(tmp_path, monkeypatch):
 
 def test_the_same_command_goes_on(stopped):
     names = {path.name for path in (stopped / "kept").iterdir()}
-    assert names == {".lock", "settings.json", *(f"fits-{number:06}.done" for number in range(1, 6))}
+    assert names == {"settings.json", *(f"fits-{number:06}.done" for number in range(1, 6))}
     assert fit(stopped, "--method", "lcm").exit_code == 0
     assert not (stopped / "kept").exists()
     without = invoke("fit", stopped / "data.csv", "--out", stopped / "other", "--method", "lcm", "--quiet", *PREDICT)
@@ -213,13 +215,117 @@ def test_force_replaces_what_the_command_wrote_before(folder, command):
     words = command.split()
     out = Path(words[words.index("--out") + 1])
     succeed(*words)
-    result = out / "model.json" if out.is_dir() else out
+    result = out / "tree.nwk" if out.is_dir() else out
     wanted = result.read_bytes()
     result.write_bytes(b"old")
     assert "use --force" in run(*words)[2]
     assert result.read_bytes() == b"old"
     succeed(*words, "--force")
     assert result.read_bytes() == wanted
+
+
+WRITING = [
+    "fit data.csv --out out --method lcm --states 2",
+    "report model.json --out out.html",
+    "plot tree.nwk --out out.svg",
+    "export model.json --out out.nwk",
+    "rename model.json H1=one --out out.json",
+    "groups model.json --out out.csv",
+    "sample model.json --out out.csv",
+    "transform model.json data.csv --out out.csv",
+    "transform model.json data.csv --out out.sav",
+    "score model.json data.csv --out out.csv",
+    "impute model.json data.csv --out out.csv",
+]
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_of_two_commands_that_replace_one_output_one_fails(folder, command):
+    words = command.split()
+    out = Path(words[words.index("--out") + 1])
+    succeed(*words)
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    with locked(out):
+        code, said, error = run(*words, "--force")
+    assert (code, said) == (2, "")
+    assert error == f"latree: {out}: another run is writing it; wait until it ends, or choose another name\n"
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+@pytest.mark.parametrize("command", WRITING)
+def test_what_another_command_writes_meanwhile_is_not_replaced(folder, monkeypatch, command, force):
+    words = command.split()
+    out = Path(words[words.index("--out") + 1])
+
+    def another_run_is_faster(original=common.may_replace):
+        if out.suffix:
+            out.write_text("other")
+        else:
+            shutil.copytree("run", out)
+        return original()
+
+    if not out.suffix:
+        succeed(*[word if word != "out" else "run" for word in words])
+    monkeypatch.setattr(common, "may_replace", another_run_is_faster)
+    code, _, error = run(*words, *force)
+    assert code == 2
+    assert f"latree: {out}: already exists" in error
+    assert out.is_dir() or out.read_text() == "other"
+
+
+def test_nobody_else_changes_a_model_while_it_is_renamed(folder, monkeypatch):
+    before = Path("model.json").read_bytes()
+    with locked(Path("model.json")):
+        code, said, error = run("rename", "model.json", "H1=one")
+    assert (code, said) == (2, "")
+    assert error == "latree: model.json: another run is writing it; wait until it ends, or choose another name\n"
+    assert Path("model.json").read_bytes() == before
+
+    def is_locked(path, original=common.load_model):
+        with pytest.raises(InputError, match="another run"):
+            Lock(path)
+        return original(path)
+
+    monkeypatch.setattr(common, "load_model", is_locked)
+    succeed("rename", "model.json", "H1=one")
+    Lock(Path("model.json")).release()
+
+
+def test_force_keeps_what_people_put_into_the_folder_of_a_fit(folder):
+    command = ("fit", "data.csv", "--out", "run", "--method", "lcm", "--states", "2", "--quiet")
+    succeed(*command, "--bootstrap", "2")
+    written = {path.name for path in Path("run").iterdir()}
+    assert written == set(files._FILES_OF_A_RUN)
+    succeed("transform", "run", "data.csv", "--out", "run/scores.csv")
+    Path("run/raw").mkdir()
+    for name in ("run/thesis.tex", "run/.model.json.original", "run/raw/only-copy.csv"):
+        Path(name).write_text("mine")
+    before = {path: path.read_bytes() for path in Path("run").rglob("*") if path.is_file()}
+    succeed(*command, "--seed", "1", "--force")
+    after = {path: path.read_bytes() for path in Path("run").rglob("*") if path.is_file()}
+    assert before.keys() - after.keys() == {Path("run/consensus.nwk")}
+    assert {path.name for path in after if after[path] == before[path]} >= {
+        "scores.csv",
+        "thesis.tex",
+        ".model.json.original",
+        "only-copy.csv",
+    }
+    assert after[Path("run/summary.json")] != before[Path("run/summary.json")]
+
+
+@pytest.mark.parametrize("path", ["run", "run/model.json"])
+def test_whoever_reads_a_run_finishes_its_replacement(folder, path):
+    """A fit with --force was killed when its result was complete, but before all files were in their places."""
+    succeed("fit", "data.csv", "--out", "run", "--method", "lcm", "--states", "2", "--quiet")
+    shutil.copytree("run", "run/.latree-replacement")
+    succeed("rename", "run/.latree-replacement/model.json", "H1=renewed")
+    Path("run/.latree-replacement/removed.txt").write_text("consensus.nwk")
+    Path("run/consensus.nwk").write_text("old")
+    with locked(Path("run")):  # it may be at work just now
+        assert "renewed" not in succeed("groups", path)
+    assert "renewed" in succeed("groups", path)
+    assert {path.name for path in Path("run").iterdir()} == set(files._FILES_OF_A_RUN) - {"consensus.nwk"}
 
 
 def test_force_replaces_no_folder_of_others(folder):
@@ -338,4 +444,4 @@ def test_the_command_names_a_folder_for_results_only_if_one_was_given():
         (["--out", "mine", "--seed", "3"], "latree demo --seed 3 --out run"),
     ):
         with demo.make_context("demo", list(arguments)):
-            assert command_line() == command
+            assert common.command_line() == command

@@ -1,5 +1,6 @@
 """The commands fit and demo."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -20,8 +21,9 @@ from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
+from latree.table.raw import parse_number
 from latree.table.reading import Options
-from latree.table.textfile import write_lines
+from latree.table.textfile import write_cells, write_lines
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -205,6 +207,52 @@ def test_defaults_are_those_of_the_library():
             assert option.type.convert(option.default, option, None) == getattr(settings, field), field
     bins = next(option for option in commands.commands["fit"].params if option.name == "bins")
     assert bins.default == latree.LatentTree().bins
+
+
+HOSTILE = ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "-1"]
+
+
+def test_no_name_is_a_formula_in_a_spreadsheet_and_tables_come_back_as_they_were():
+    rows = [[f"={h ^ (i % 7 == j)}+1" for j in range(5)] for i, h in enumerate([0, 1] * 40)]
+    Path("data.csv").write_text(write_cells(["=id()", *HOSTILE], ([f"=A{i}", *row] for i, row in enumerate(rows))))
+    succeed("fit", "data.csv", "--out", "run", "--id", "=id()", "--method", "lcm", "--states", "2", "--quiet")
+    succeed("rename", "run", "H1==2+2")
+    succeed("groups", "run", "--out", "groups.csv")
+    succeed("transform", "run", "data.csv", "--out", "scores.csv")
+    files = [*(Path("run", f"{name}.csv") for name in ("groups", "loadings", "profiles")), Path("groups.csv")]
+    for path in files:
+        cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
+        assert any("cmd" in cell for cell in cells)
+        assert not [cell for cell in cells if cell[:1] in tuple("=+-@") and parse_number(cell) is None]
+    header, first, *_ = csv.reader(Path("scores.csv").read_text().splitlines())
+    assert header[:2] == ["=id()", "'=2+2"]
+    assert first[0] == "=A0"  # people match the rows of their tables by these
+    succeed("sample", "run", "--out", "new.csv", "--rows", "50")
+    assert next(csv.reader(Path("new.csv").read_text().splitlines())) == HOSTILE
+    succeed("score", "run", "new.csv")
+    succeed("plot", "run", "--labels", "groups.csv", "--out", "tree.svg")
+
+
+def test_long_names_leave_everything_readable():
+    names = [f"Q{j} {'how often do you ' * 500}" for j in range(5)]
+    rows = [[str(h ^ (i % 7 == j)) for j in range(5)] for i, h in enumerate([0, 1] * 40)]
+    Path("data.csv").write_text(write_cells(names, rows))
+    for command in (
+        "fit data.csv --out run --method lcm --states 2",
+        f"rename run H1={'x' * 9000}",
+        "groups run",
+        "transform run data.csv --out scores.csv",
+        "compare run run",
+        "check data.csv",
+    ):
+        said = succeed(*command.split())
+        assert max(map(len, said.splitlines())) < 600
+    assert max(map(len, Path("run/report.txt").read_text().splitlines())) < 200
+    assert names[0].strip() in Path("run/groups.csv").read_text()
+    Path("data.csv").write_text(write_cells(["x" * 100_000, *names[1:]], rows))
+    code, _, error = run("fit", "data.csv", "--out", "other")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "data.csv: the name of column 1 has 100000 letters" in error
 
 
 def test_weights_are_those_of_a_survey_unless_they_are_counts(weighted_run):

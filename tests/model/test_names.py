@@ -120,3 +120,12 @@ def test_the_drawing_has_the_names_of_main_groups():
     assert "second" not in alone.draw()
     assert "[second]" in alone.draw(hidden=True)
     assert model_on(TREE, [2] * 8, 0).draw() == TREE.draw()
+
+
+def test_a_name_without_an_end_is_refused():
+    assert "x" * 10_000 in MODEL.rename({"H1": "x" * 10_000}).hidden_names
+    with pytest.raises(
+        InputError, match=r"of hidden variable H1 has 100000 letters; names have at most 10000"
+    ) as error:
+        MODEL.rename({"H1": "x" * 100_000})
+    assert len(str(error.value)) < 200

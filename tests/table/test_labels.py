@@ -62,3 +62,13 @@ def test_labels_of_unknown_columns_are_warned_about():
     assert warnings_about_labels(dict.fromkeys("uvwxy", "a"), columns) == [
         "there are labels for 5 names that are not columns, such as 'u', 'v' and 'w'"
     ]
+
+
+def test_a_guarded_name_is_that_of_its_column(tmp_path):
+    (tmp_path / "groups.csv").write_text("column,group\n'=a,'-2+3\n'@b,x\n'c,y\n'+d,z\n")
+    assert read_labels(tmp_path / "groups.csv", ["=a", "@b", "'c", "'+d"]) == {
+        "=a": "-2+3",
+        "@b": "x",
+        "'c": "y",
+        "'+d": "z",
+    }

@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 
 from helpers.tables import MIXED, assert_error, codes_of, csv_text, one_column, write_file
+from latree.errors import InputError
 from latree.table import as_table
+from latree.table.raw import check_names
 
 
 @pytest.mark.parametrize(
@@ -176,3 +178,10 @@ def test_names_that_repeat_and_lazy_frames():
 def test_nul_characters_are_refused():
     assert_error(pd.DataFrame({"a\0": [1, 2], "b": [1, 2]}), "the name of column 1 has a NUL character")
     assert_error(pd.DataFrame({"a": ["x\0", "y"], "b": [1, 2]}), "column 'a': a cell has a NUL character")
+
+
+def test_names_without_an_end_are_refused():
+    check_names(["x" * 10_000, "y"], "table.csv")
+    with pytest.raises(InputError, match=r"table\.csv: the name of column 2 has 100000 letters, 'x+…': ") as error:
+        check_names(["y", "x" * 100_000], "table.csv")
+    assert len(str(error.value)) < 200

@@ -1,6 +1,8 @@
 """CSV and TSV files of every form."""
 
+import csv
 import gzip
+import io
 import os
 import re
 import tracemalloc
@@ -11,6 +13,7 @@ import pytest
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, codes_of, csv_text, write_file
 from latree.errors import FitWarning
 from latree.table import as_table, check
+from latree.table.textfile import guarded, unguarded, write_columns
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -198,3 +201,16 @@ def test_a_header_that_lacks_the_name_of_row_names(tmp_path):
     assert_error(
         write_file(tmp_path / "a.csv", "a,b\nx,1,2\ny,2,1\n"), "has 3 cells where the header has 2", "row.names"
     )
+
+
+@pytest.mark.parametrize("text", ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\tx", "\rx", "-", "=1"])
+def test_what_a_spreadsheet_would_compute_is_guarded(text):
+    assert guarded(text) == "'" + text
+    assert unguarded(guarded(text)) == text
+    written = io.StringIO(write_columns({"a": [text], "b": [-1.5], text: [1]}), newline="")
+    assert list(csv.reader(written)) == [["a", "b", "'" + text], ["'" + text, "-1.5000", "1"]]
+
+
+@pytest.mark.parametrize("text", ["", "a", "-99", "+1", "-1.5e3", "'x", "1-2", "a=b", "<= -1.282", "(-1.282, -0.8946]"])
+def test_numbers_and_other_texts_are_not_guarded(text):
+    assert guarded(text) == unguarded(text) == text

@@ -58,7 +58,7 @@ def test_drawings_connect_and_show_every_name_once(tree):
 
 
 def test_names_cannot_steer_the_terminal():
-    assert Tree(["a\nb", "\x1b[31mred"], [(0, 1)]).draw() == "─ a\ufffdb\n └─ \ufffd[31mred\n"
+    assert Tree(["a\nb", "\x1b[31mred"], [(0, 1)]).draw() == "─ a b\n └─ \ufffd[31mred\n"
 
 
 def test_hidden_variables_are_drawn_by_name_if_asked():
@@ -68,5 +68,11 @@ def test_hidden_variables_are_drawn_by_name_if_asked():
 
 def test_some_hidden_variables_have_names():
     tree = Tree.from_newick("((a,b)0.5,(c,d),e);")
-    assert tree.draw(names={6: "mo\nod"}) == "─┬─ e\n ├─50─┬─ a\n │    └─ b\n └─ mo\ufffdod\n   ├─ c\n   └─ d\n"
+    assert tree.draw(names={6: "mo\nod"}) == "─┬─ e\n ├─50─┬─ a\n │    └─ b\n └─ mo od\n   ├─ c\n   └─ d\n"
     assert tree.draw(True, {6: "mood"}) == tree.draw(hidden=True).replace("H2", "mood")
+
+
+def test_long_names_are_cut():
+    drawn = Tree(["x" * 100_000, "y"], [(0, 1)]).draw()
+    assert max(map(len, drawn.splitlines())) < 100
+    assert "x…" in drawn

@@ -7,21 +7,21 @@ and begins with a checksum of its content.
 
 import io
 import json
+import re
 import time
 import weakref
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from latree import __version__
-from latree._util.files import is_temporary, read_text, readable, to_json, write_bytes, write_text
+from latree._util.files import Lock, read_text, readable, remove_empty, sync, to_json, writable, write_text
 from latree._util.plain import parse_json
 from latree._util.text import plural
 from latree.errors import InputError
@@ -30,9 +30,10 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 Piece = TypeVar("Piece")
 
 SETTINGS = "settings.json"
-_LOCK = ".lock"
 _SAVE_INTERVAL = 5.0  # seconds between two saves of unfinished pieces
-_DONE, _BEGUN = ".done", ".begun"  # file name endings of finished and of unfinished pieces
+# File name endings of finished and of unfinished pieces, and of a piece that is just being written.
+_DONE, _BEGUN, _WRITTEN = ".done", ".begun", ".written"
+_PIECE = re.compile(r"[a-z]+-\d{6,}\.(done|begun|written)")
 _CHECKSUM_BYTES = sha256().digest_size
 
 
@@ -80,7 +81,12 @@ class Checkpoint(Keeper):
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         prepare(folder, settings)
         self.folder = folder
-        self._lock = _acquire_lock(folder)
+        try:
+            self._lock = Lock(folder / SETTINGS)
+        except InputError:
+            raise InputError(
+                f"{folder}: another run is using it; wait until it ends, or choose another folder"
+            ) from None
         weakref.finalize(self, self._lock.release)
         self._numbers: Counter[str] = Counter()
         self._totals: dict[str, int] = {}
@@ -127,7 +133,13 @@ class Checkpoint(Keeper):
     def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
         """Save a piece and replace what was saved of it before."""
         done, begun = self._paths(kind, number)
-        write_bytes(done if finished else begun, arrays_to_bytes(arrays))
+        # After a kill, this piece is done again and written to the same name, so that nothing is left in the end.
+        written = done.with_suffix(_WRITTEN)
+        with writable(done):
+            with open(written, "wb") as stream:
+                stream.write(arrays_to_bytes(arrays))
+                sync(stream)
+            written.replace(done if finished else begun)
         if finished:
             begun.unlink(missing_ok=True)
         self._saved_at = time.monotonic()
@@ -152,9 +164,10 @@ class Checkpoint(Keeper):
 
     def remove(self) -> None:
         """Remove everything that was saved, and the folder if nothing else is in it; release it."""
-        clear(self.folder, f"*{_DONE}", f"*{_BEGUN}")
+        if self.folder.is_dir():
+            clear(self.folder, [path for path in self.folder.iterdir() if _PIECE.fullmatch(path.name)])
         self.close()
-        _remove_lock(self.folder)
+        remove_empty(self.folder)
 
     def _paths(self, kind: str, number: int) -> tuple[Path, Path]:
         return self.folder / f"{kind}-{number:06}{_DONE}", self.folder / f"{kind}-{number:06}{_BEGUN}"
@@ -197,10 +210,11 @@ def prepare(folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Any]
     """
     path = folder / SETTINGS
     inputs = inputs or {}
-    known: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     wanted = json.loads(to_json({"latree": __version__, **settings, **inputs}))
     if path.is_file():
-        known = {**inputs, **_read_settings(path)}
+        stored = _read_settings(path)
+        known = {**inputs, **stored}
         for name, value in wanted.items():
             if known.get(name) != value:
                 raise InputError(
@@ -209,23 +223,13 @@ def prepare(folder: Path, settings: Mapping[str, Any], inputs: Mapping[str, Any]
                 )
     elif folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, not a folder")
-    elif folder.exists() and not all(is_temporary(file) or file.name == _LOCK for file in folder.iterdir()):
+    elif folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: exists and holds something else; choose another folder")
     elif not folder.parent.is_dir():
         raise InputError(f"{folder}: the folder {folder.parent} does not exist")
     folder.mkdir(exist_ok=True)
-    write_text(path, to_json({**known, **wanted}))
-
-
-def _acquire_lock(folder: Path) -> FileLock:
-    """Keep other runs out of a folder until the lock is released or the process ends, even if it is killed."""
-    # Any thread may release the lock: the garbage collector runs in whichever thread is active.
-    lock = FileLock(folder / _LOCK, thread_local=False)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        raise InputError(f"{folder}: another run is using it; wait until it ends, or choose another folder") from None
-    return lock
+    if stored != {**stored, **wanted}:
+        write_text(path, to_json({**stored, **wanted}))
 
 
 def _read_settings(path: Path) -> dict[str, Any]:
@@ -238,19 +242,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
     return known
 
 
-def clear(folder: Path, *patterns: str) -> None:
-    """Remove the settings and the files that match a pattern, and the folder if nothing else is in it."""
-    if not folder.is_dir():  # another process removed it
-        return
-    for path in sorted(folder.iterdir()):
-        if is_temporary(path) or path.name == SETTINGS or any(path.match(pattern) for pattern in patterns):
-            path.unlink()
-    if not any(folder.iterdir()):
-        folder.rmdir()
-
-
-def _remove_lock(folder: Path) -> None:
-    """Remove the lock file after its release, because Windows removes no open files."""
-    (folder / _LOCK).unlink(missing_ok=True)
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+def clear(folder: Path, files: Iterable[Path]) -> None:
+    """Remove files of a run and the settings, and the folder if nothing else is in it."""
+    for path in [*files, folder / SETTINGS]:
+        path.unlink(missing_ok=True)
+    remove_empty(folder)

@@ -4,8 +4,12 @@ Fits of small models are many short array operations, between which threads wait
 copy of the process takes milliseconds to make and has everything in memory already; only results are sent back.
 
 A copy has none of the process's other threads. If one of them held a lock in that moment, nobody opens it in the copy.
-So a copy first shows that it can compute, and one that does not is given up: it has taken no work by then. What a copy
-had taken when it died is done again.
+So a copy first shows that it can compute, and one that does not is given up: it has taken no work by then. Somebody may
+stop a copy, as a debugger or a container does: one that uses no time of a processor is given up, too. What a copy had
+taken when it died or was given up is done again.
+
+OpenBLAS ends its own threads before a fork, and waits without end if one of them is at work for another thread of the
+process. So it is kept to one thread, and no copy is made while another thread computes: it may have begun before.
 """
 
 import gc
@@ -14,15 +18,17 @@ import pickle
 import select
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from io import BytesIO, FileIO
 from typing import Any, BinaryIO, Generic, TypeVar
 
 import numpy as np
 
-from latree._util.parallel import n_threads, one_thread
+from latree._util.parallel import n_threads, one_blas_thread, one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,12 +36,14 @@ Result = TypeVar("Result")
 # Work that takes less than this, in seconds, judged by its last item, is done without copies.
 _WORTH_A_COPY = 0.1
 
-# A copy that has not shown, in seconds after all work was taken, that it can compute is given up.
+# Seconds after all work was taken in which a copy must show that it can compute; later it is given up if it neither
+# computes nor sends anything for as long.
 _PATIENCE = 5.0
 
 _READY = b"r"  # what a copy sends first
 _SIZE = 4  # bytes of a number in the pipe that all processes take their work from
 _PARTS = 1024  # numbers that fit into the smallest such pipe
+_PART_BYTES = 2**20  # bytes that are read from a pipe at once
 
 
 def map_forked(
@@ -57,16 +65,37 @@ def map_forked(
     if not items:
         return []
     *waiting, last = items
-    started = time.perf_counter()
-    last_result = function(last)
-    expected = (time.perf_counter() - started) * len(waiting)
     n_copies = min(n_threads(), len(waiting)) - 1 if sys.platform == "linux" else 0
     found: dict[int, Result] = {}
-    if n_copies > 0 and expected > _WORTH_A_COPY:
-        with suppress(OSError):  # the system allows no more processes or pipes: what is missing is computed here
-            found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
-    results = [found[number] if number in found else function(item) for number, item in enumerate(waiting)]
+    with one_blas_thread():
+        started = time.perf_counter()
+        last_result = function(last)
+        expected = (time.perf_counter() - started) * len(waiting)
+        # If the system allows no more processes or pipes, what is missing is computed here.
+        with suppress(OSError):
+            if n_copies > 0 and expected > _WORTH_A_COPY and _is_alone():
+                found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
+        results = [found[number] if number in found else function(item) for number, item in enumerate(waiting)]
     return [*results, last_result]
+
+
+def _is_alone() -> bool:
+    """Return whether no other thread of this process computes; threads of BLAS may do so some time after their work."""
+    until = time.monotonic() + _WORTH_A_COPY
+    while busy := any(map(_computes, os.listdir("/proc/self/task"))):
+        if time.monotonic() > until:
+            break
+        time.sleep(0.001)
+    return not busy
+
+
+def _computes(thread: str) -> bool:
+    """Return whether a thread is not this one, and runs or waits for a processor or the disk."""
+    if int(thread) == threading.get_native_id():
+        return False
+    with suppress(OSError), open(f"/proc/self/task/{thread}/stat", "rb") as stream:
+        return stream.read().rpartition(b")")[2].split()[0] in (b"R", b"D")
+    return False  # it has ended
 
 
 class _Work(Generic[Item, Result]):
@@ -82,12 +111,12 @@ class _Work(Generic[Item, Result]):
 
     def done(self, n_copies: int) -> dict[int, Result]:
         """Do the work with some copies of this process, and return the results that came back."""
-        copies: list[tuple[int, BinaryIO]] = []
+        copies: list[tuple[int, FileIO]] = []
         try:
             copies.extend(self._copy() for _ in range(n_copies))
             found = self._take()
-            for _, pipe in copies:
-                found |= self._received(pipe)
+            for process, pipe in copies:
+                found |= self._received(process, pipe)
             return found
         finally:
             os.close(self.reading)
@@ -108,7 +137,7 @@ class _Work(Generic[Item, Result]):
                 found[number] = self.function(self.items[number])
         return found
 
-    def _copy(self) -> tuple[int, BinaryIO]:
+    def _copy(self) -> tuple[int, FileIO]:
         """Make a copy of this process, and return its number and the pipe that its results come through."""
         reading, writing = os.pipe()
         with warnings.catch_warnings():
@@ -121,7 +150,7 @@ class _Work(Generic[Item, Result]):
                 raise
         if process:
             os.close(writing)
-            return process, open(reading, "rb")
+            return process, FileIO(reading)
         try:  # this is the copy
             os.close(reading)  # else it would wait for itself to read, once the process is gone
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -135,15 +164,36 @@ class _Work(Generic[Item, Result]):
         finally:  # without the end of the program that this is a copy of
             os._exit(0)
 
-    def _received(self, pipe: BinaryIO) -> dict[int, Result]:
-        """Return the results of a copy; none if it does not answer, or died."""
-        if not select.select([pipe], [], [], _PATIENCE)[0] or pipe.read(1) != _READY:
+    def _received(self, process: int, pipe: FileIO) -> dict[int, Result]:
+        """Return the results of a copy; none if it does not answer, is stopped, or died."""
+        if not _is_readable(pipe) or pipe.read(1) != _READY:
             return {}
+        content, used = BytesIO(), 0.0
+        while True:
+            if _is_readable(pipe):
+                if not (part := pipe.read(_PART_BYTES)):
+                    break
+                content.write(part)
+            elif used == (now := _processor_seconds(process)):
+                return {}
+            else:
+                used = now
+        content.seek(0)
         try:
-            found: dict[int, Result] = _Unpickler(pipe, self.shared).load()
+            found: dict[int, Result] = _Unpickler(content, self.shared).load()
         except (EOFError, pickle.UnpicklingError):
             return {}
         return found
+
+
+def _is_readable(pipe: FileIO) -> bool:
+    """Wait until there is something in a pipe, or its other end is closed; return False if that takes too long."""
+    return bool(select.select([pipe], [], [], _PATIENCE)[0])
+
+
+def _processor_seconds(process: int) -> float:
+    """Return how long a process has computed; a number of clock_getcpuclockid(3) names its clock on Linux."""
+    return time.clock_gettime(~process << 3 | 2)
 
 
 class _Pickler(pickle.Pickler):

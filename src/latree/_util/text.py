@@ -9,8 +9,11 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _BLANKS = "\u2800\u3164\u115f\u1160\uffa0"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
-# Names in the middle of a sentence are cut to this many characters.
+# Names in the middle of a sentence are cut to this many characters, and those in a line of their own to this many.
 _MAX_QUOTED = 40
+_MAX_SHOWN = 80
+# Longer names are refused: they are no names, but come from a file whose quotes or ends of lines are wrong.
+MAX_NAME = 10_000
 
 
 def plural(number: int, noun: str) -> str:
@@ -51,6 +54,11 @@ def _printable_letter(letter: str) -> str:
 def quoted(name: str) -> str:
     """Return a name in quotes, on one line and not too long, for the middle of a sentence."""
     return f"'{shortened(name, _MAX_QUOTED)}'"
+
+
+def clipped(name: str) -> str:
+    """Return a name for a line of its own or for a table: on one line, and not too long for a terminal."""
+    return shortened(name, _MAX_SHOWN)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from glob import glob, has_magic
 from hashlib import sha256
@@ -25,7 +25,7 @@ else:
     _Choice = click.Choice  # it takes a type from click 8.2 on
 
 
-_FORCE = "latree.force"
+_FORCE, _REPLACE = "latree.force", "latree.replace"
 # The fewest columns that latree fit learns from: three leaves have only one tree.
 MIN_COLUMNS = 4
 
@@ -35,17 +35,32 @@ def _remember_force(context: click.Context, option: click.Parameter, force: bool
 
 
 def may_replace() -> bool:
-    """Return whether the running command was given `--force`."""
-    return bool(click.get_current_context().meta.get(_FORCE))
+    """Return whether the running command was given `--force`, and `--out` existed when it began.
+
+    What appears there later was written by another run, and is not replaced.
+    """
+    return bool(click.get_current_context().meta.get(_REPLACE))
 
 
-def _check_out(context: click.Context, endings: Sequence[str], folder: bool) -> None:
-    """Check before the work starts that its result can be written, and that it replaces nothing that is needed."""
-    from latree._util.files import refuse_existing
+@contextmanager
+def _claimed_output(context: click.Context, endings: Sequence[str], folder: bool) -> Iterator[None]:
+    """Keep other runs from replacing what this one replaces, from the start of its work to the end."""
+    from latree._util.files import locked
 
     out: Path | None = context.params["out"]
     if out is None:
+        yield
         return
+    _check_out(context, out, endings, folder)
+    context.meta[_REPLACE] = exists = out.exists()
+    with locked(out) if exists else nullcontext():
+        yield
+
+
+def _check_out(context: click.Context, out: Path, endings: Sequence[str], folder: bool) -> None:
+    """Check before the work starts that its result can be written, and that it replaces nothing that is needed."""
+    from latree._util.files import refuse_existing
+
     for option in context.command.params:
         value = context.params.get(str(option.name))
         if option.name not in ("out", "checkpoint") and isinstance(value, Path) and _is_or_holds(out, value):
@@ -58,7 +73,8 @@ def _check_out(context: click.Context, endings: Sequence[str], folder: bool) -> 
         raise InputError(f"{out}: --out must end in {names}")
     has_force = any("--force" in other.opts for other in context.command.params)
     or_else = ", or use --force to replace it" if has_force else ""
-    refuse_existing(out, may_replace(), folder, "choose another name for --out", or_else)
+    force = bool(context.meta.get(_FORCE))
+    refuse_existing(out, force, folder, "choose another name for --out", or_else)
 
 
 def _is_or_holds(out: Path, data: Path) -> bool:
@@ -101,14 +117,16 @@ def new_output(
         is_flag=True,
         expose_value=False,
         callback=_remember_force,
-        help="Replace --out if it exists.",
+        help="Replace the files of an earlier fit in --out; all others stay."
+        if folder
+        else "Replace --out if it exists.",
     )
 
     def add(command: Any) -> Any:
         @wraps(command)
         def checked(*arguments: Any, **options: Any) -> Any:
-            _check_out(click.get_current_context(), endings, folder)
-            return command(*arguments, **options)
+            with _claimed_output(click.get_current_context(), endings, folder):
+                return command(*arguments, **options)
 
         return out(force(checked) if may_force else checked)
 

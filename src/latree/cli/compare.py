@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from latree._util.text import plural, printable
+from latree._util.text import clipped, plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
@@ -75,10 +75,10 @@ def _group_lines(facts: dict[str, Any]) -> list[str]:
     for pair in facts["groups"]:
         for key, other in (("first", "second"), ("second", "first")):
             if pair[other] is None:
-                lines.append(f"  '{printable(pair[key])}' is only in the {key}: {_listed(pair[f'only_{key}'])}")
+                lines.append(f"  {quoted(pair[key])} is only in the {key}: {_listed(pair[f'only_{key}'])}")
         if pair["first"] is None or pair["second"] is None:
             continue
-        names = " and ".join(f"'{printable(pair[key])}'" for key in ("first", "second"))
+        names = " and ".join(quoted(pair[key]) for key in ("first", "second"))
         shared, others = pair["shared"], {key: pair[f"only_{key}"] for key in ("first", "second")}
         n_columns = len(shared) + sum(map(len, others.values()))
         lines.append(f"  {names} share {len(shared)} of {plural(n_columns, 'column')}: {_listed(shared)}")
@@ -92,5 +92,5 @@ def _group_lines(facts: dict[str, Any]) -> list[str]:
 
 def _listed(names: list[str]) -> str:
     """Return names in a row, the first few of many."""
-    shown = ", ".join(map(printable, names[:_MAX_LISTED]))
+    shown = ", ".join(map(clipped, names[:_MAX_LISTED]))
     return shown if len(names) <= _MAX_LISTED else f"{shown} and {len(names) - _MAX_LISTED} more"

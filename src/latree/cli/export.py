@@ -31,9 +31,11 @@ def export(model: Path, out: Path, hidden: bool) -> None:
 
     Example: latree export run/model.json --out tree.graphml
     """  # noqa: D301 - \b tells click to keep the lines of the list
+    from latree._util.files import staged
     from latree.export import export_model
     from latree.export.write import check_ending
 
     check_ending(out)
-    export_model(common.load_model(model), out, hidden=hidden)
+    with staged(out, common.may_replace()) as path:
+        export_model(common.load_model(model), path, hidden=hidden)
     click.echo(f"Written to {out}")

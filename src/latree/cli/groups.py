@@ -1,10 +1,12 @@
 """The commands about the groups of a model and the names of its hidden variables: groups, rename."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from latree._util.text import clipped
 from latree.cli import common
 from latree.errors import InputError
 
@@ -59,19 +61,24 @@ def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -
 
     Example: latree rename run/model.json H3=anxiety "E4, E2 +3=extraversion"
     """
-    loaded = common.load_model(model)
-    wanted: dict[str, str] = {}
-    for text in names:
-        old, new = _old_and_new(text, loaded)
-        if old in wanted:
-            raise InputError(f"{old!r:.60} is to be renamed twice; give it one new name")
-        wanted[old] = new
-    renamed = loaded.rename(wanted)
+    from latree._util.files import locked, staged
+
     target = out or model
-    renamed.save(target)
+    with nullcontext() if out else locked(model):  # nobody else changes the model between reading and writing
+        loaded = common.load_model(model)
+        wanted: dict[str, str] = {}
+        for text in names:
+            old, new = _old_and_new(text, loaded)
+            if old in wanted:
+                raise InputError(f"{old!r:.60} is to be renamed twice; give it one new name")
+            wanted[old] = new
+        with staged(target, replace=out is None or common.may_replace()) as path:
+            loaded.rename(wanted).save(path)
     if not quiet:
         for old, new in wanted.items():
-            click.echo(f"{old} keeps its name: unchanged" if old == new else f"{old} is now {new}")
+            click.echo(
+                f"{clipped(old)} keeps its name: unchanged" if old == new else f"{clipped(old)} is now {clipped(new)}"
+            )
         click.echo(f"Written to {target}. Files that were made before, such as report.html, keep the old names.")
 
 

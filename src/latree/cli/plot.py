@@ -35,6 +35,7 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
 
     Example: latree plot run/model.json --out tree.svg
     """
+    from latree._util.files import staged
     from latree.figure import plot as draw
     from latree.figure.picture import check_ending
     from latree.table import read_labels
@@ -44,7 +45,8 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
     loaded = common.load_tree(tree) if model is None else model.tree
     groups = read_labels(labels, loaded.names) if labels is not None else None
     try:
-        draw(model or loaded, out, layout=layout, labels=groups, hidden=hidden)
+        with staged(out, common.may_replace()) as path:
+            draw(model or loaded, path, layout=layout, labels=groups, hidden=hidden)
     except ImportError as error:
         raise InputError(f"{out}: {error}") from None
     click.echo(f"Written to {out}")

@@ -50,6 +50,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
 
     Example: latree report run/model.json data.csv --id person --out report.html
     """
+    from latree._util.files import staged
     from latree._util.terminal import progress_bars
     from latree.report import report_html, write_report
     from latree.table import read_labels
@@ -73,7 +74,8 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         writing = stages("Writing the report", at_most=True)
         rows = _ROWS if options["rows"] is None else options["rows"]
         html = report_html(loaded, table, test=test, labels=labels or None, rows=rows, progress=writing)
-    write_report(out, html)
+    with staged(out, common.may_replace()) as path:
+        write_report(path, html)
     click.echo(f"Written to {out}")
 
 

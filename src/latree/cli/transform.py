@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from latree._util.text import plural, quoted
+from latree._util.text import clipped, plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
@@ -165,8 +165,10 @@ _SHORT = {"": "", "standard error": "se", "state": "state", "probability": "p"}
 
 
 def _header(identifier: str, names: Sequence[str]) -> list[str]:
+    from latree.table.textfile import guarded
+
     parts = ("", ": standard error", ": state", ": probability")
-    return [identifier, *(name + part for name in names for part in parts), "log-likelihood"]
+    return [identifier, *(guarded(name + part) for name in names for part in parts), "log-likelihood"]
 
 
 def _cells(identifiers: Iterable[object], rows: "RowScores") -> Iterator[list[object]]:
@@ -190,10 +192,11 @@ def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
     """Yield the lines of a small table, and what to know before its figures are compared."""
     from latree.explain.reliability import CAVEAT
 
-    width = max(len("group"), *(len(one.name) for one in found))
+    names = [clipped(one.name) for one in found]
+    width = max(len("group"), *map(len, names))
     yield f"{'group':{width}}  columns  reliability  Cronbach's alpha"
-    for one in found:
+    for name, one in zip(names, found, strict=True):
         share, alpha = ("-" if number is None else f"{number:.2f}" for number in (one.reliability, one.alpha))
-        yield f"{one.name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"
+        yield f"{name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"
     if any(one.alpha is not None for one in found):
         yield from ("", *wrap(CAVEAT, 80))

@@ -5,12 +5,13 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from latree._util.rounding import percent
-from latree._util.text import listed, one_line, plural, shortened
+from latree._util.text import clipped, listed, one_line, plural, shortened
 from latree.explain.loadings import column_directions, column_loadings
 from latree.explain.order import state_steps
 from latree.explain.stability import MIN_STABILITY
 from latree.explain.user_labels import labels_of_fit
 from latree.model import Group, LatentTreeModel
+from latree.table.textfile import guarded
 
 # The columns of groups.csv, and one more if columns have descriptions.
 HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
@@ -84,7 +85,8 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
     """Return the lines of groups.csv: the header, and one line of text cells per column of the data.
 
     Columns are listed group by group, those with the strongest loadings first. Columns in no group come last, with
-    empty cells. A loading is empty if the group has no hidden variable, a stability if it was not computed.
+    empty cells. A loading is empty if the group has no hidden variable, a stability if it was not computed. Names that
+    a spreadsheet would take for formulas are guarded.
     """
     rows: list[tuple[str, ...]] = [HEADER]
     for group, columns in _main_groups(model):
@@ -93,9 +95,9 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
             rows.append((name, group.name, _cell(loading), _cell(stability), above, group.hidden or ""))
     rows += [(column, "", "", "", "", "") for column in _columns_in_no_group(model)]
     descriptions = {column.name: column.description for column in model.columns}
-    if not any(descriptions.values()):
-        return rows
-    return [(*HEADER, "description"), *((*row, descriptions[row[0]]) for row in rows[1:])]
+    if any(descriptions.values()):
+        rows = [(*HEADER, "description"), *((*row, descriptions[row[0]]) for row in rows[1:])]
+    return [tuple(map(guarded, row)) for row in rows]
 
 
 def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
@@ -128,7 +130,7 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     n_columns = plural(model.tree.n_observed, "column")
     if not groups:
         return [f"no groups in {n_columns}" + ("" if len(model.tree.edges) else ": no column depends on another one")]
-    found = [(group.name, group.stability, columns) for group, columns in groups[:_MAX_GROUPS]]
+    found = [(clipped(group.name), group.stability, columns) for group, columns in groups[:_MAX_GROUPS]]
     if alone := _columns_in_no_group(model):
         found.append((_ALONE, None, [GroupColumn(name, None, None) for name in alone]))
     parts = [(name, stability, list(map(_shown, columns))) for name, stability, columns in found]

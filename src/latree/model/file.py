@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.files import read_text, to_json, write_text
+from latree._util.files import MODEL_FORMAT, finish_replacement, read_text, to_json, write_text
 from latree._util.plain import check_fields, parse_json
 from latree.errors import InputError
 from latree.model.group import Group
@@ -45,7 +45,6 @@ from latree.table.columns import is_number, is_text
 from latree.table.raw import check_names
 from latree.tree import Tree
 
-FORMAT = "latree-model"
 VERSION = 1
 
 _FIELDS = ("format", "version", "columns", "tree", "tables", "hidden_names", "groups", "fit")
@@ -71,7 +70,7 @@ def parts_to_dict(parts: Parts) -> dict[str, Any]:
         if not np.isnan(numbers).all():
             plain_tree[name] = [None if np.isnan(x) else float(x) for x in numbers]
     return {
-        "format": FORMAT,
+        "format": MODEL_FORMAT,
         "version": VERSION,
         "columns": [column.to_dict() for column in columns],
         "tree": plain_tree,
@@ -84,7 +83,7 @@ def parts_to_dict(parts: Parts) -> dict[str, Any]:
 
 def parts_from_dict(plain: Any) -> Parts:
     """Read what a model is made of from plain data, and check all of it."""
-    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+    if not isinstance(plain, dict) or plain.get("format") != MODEL_FORMAT:
         raise InputError('not a latree model: "format" is not "latree-model"')
     if type(plain.get("version")) is not int or plain["version"] != VERSION:
         raise InputError(
@@ -121,6 +120,7 @@ def parts_from_dict(plain: Any) -> Parts:
 
 def model_path(path: Path) -> Path:
     """Return the path of a model's file: the file itself, or the model.json in the folder of a fit."""
+    finish_replacement(path if path.is_dir() else path.parent)
     if not path.is_dir():
         return path
     if not (path / "model.json").is_file():

@@ -8,7 +8,7 @@ groups all differ, except that a group may have the name of its own hidden varia
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from latree._util.text import did_you_mean, printable
+from latree._util.text import MAX_NAME, did_you_mean, printable
 from latree.errors import InputError
 from latree.model.group import Group
 from latree.tree import Tree
@@ -43,6 +43,8 @@ def _claim(name: str, owner: str, meaning: dict[str, str]) -> None:
     """Record what a name means; raise if it cannot be shown or means something else already."""
     if not name.strip():
         raise InputError(f"the name of {owner} is empty; give it a name")
+    if len(name) > MAX_NAME:
+        raise InputError(f"the name {name!r:.60} of {owner} has {len(name)} letters; names have at most {MAX_NAME}")
     if name != printable(name).strip():
         raise InputError(f"the name {name!r:.60} of {owner} must be printable text without spaces around it")
     if meaning.setdefault(name, owner) != owner:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from latree._util.text import did_you_mean, listed, quoted
 from latree.errors import InputError
-from latree.table.textfile import read_lines
+from latree.table.textfile import read_lines, unguarded
 
 # The number of unknown names that a warning lists.
 _MAX_NAMED = 3
@@ -52,12 +52,13 @@ def read_labels(path: Path, columns: Collection[str], unknown: bool = False) -> 
             f"{path}: its first line labels {header[0].strip()!r:.60}; add a header line before it, like column,label"
         )
     labels: dict[str, str] = {}
+    known = set(columns)
     for line, row in rows:
         name, label = (cell.strip() for cell in row[:2])
+        name, label = name if name in known else unguarded(name), unguarded(label)  # the file may be a groups.csv
         if name in labels:
             raise InputError(f"{path}: line {line} labels {name!r:.60} a second time; remove one of the two lines")
         labels[name] = label
-    known = set(columns)
     if not labels.keys() & known:
         example = next(iter(labels), "")
         raise InputError(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
+from latree._util.text import MAX_NAME, quoted
 from latree.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)(?!0\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
@@ -254,10 +255,15 @@ def check_names(names: list[str], source: str) -> None:
     for position, name in enumerate(names, start=1):
         if not name.strip() and position > 1:
             raise InputError(f"{source}: column {position} has an empty name: give every column a name")
+        if len(name) > MAX_NAME:
+            raise InputError(
+                f"{source}: the name of column {position} has {len(name)} letters, {quoted(name)}: names have at most "
+                f"{MAX_NAME}; shorten it, or check quotes and ends of lines"
+            )
         if "\0" in name:
             raise InputError(f"{source}: the name of column {position} has a NUL character: rename it")
         if name in seen:
             raise InputError(
-                f"{source}: column name {name!r} appears twice (columns {seen[name]} and {position}): rename one"
+                f"{source}: column name {quoted(name)} appears twice (columns {seen[name]} and {position}): rename one"
             )
         seen[name] = position

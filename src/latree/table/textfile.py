@@ -153,24 +153,54 @@ def bad_line(path: Path, line: int, what: str, remedy: str) -> InputError:
     return InputError(f"{path}: line {line}: {what}: {remedy}")
 
 
+# How texts begin that a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def guarded(text: str) -> str:
+    """Return a text for a file that people open in a spreadsheet, with an apostrophe before what looks like a formula.
+
+    A name in a table from somebody else could be one that runs a program. Numbers stay as they are. So do the cells of
+    people's own tables, which have to come back as they were.
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and parse_number(text) is None else text
+
+
+def unguarded(text: str) -> str:
+    """Return the text that :func:`guarded` made this one of."""
+    return text[1:] if text.startswith("'") and guarded(text[1:]) == text else text
+
+
 def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Return a table as the text of a CSV file."""
     return write_lines([header, *rows], delimiter)
 
 
 def write_columns(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Return columns as the text of a CSV file; numbers have four decimals, and what is not a number is empty."""
+    """Return columns as the text of a CSV file; numbers have four decimals, and what is not a number is empty.
+
+    Texts are :func:`guarded`.
+    """
     cells = (
-        ["" if x != x else f"{x:.4f}" if isinstance(x, float) else x for x in column] for column in columns.values()
+        ["" if x != x else f"{x:.4f}" if isinstance(x, float) else guarded(str(x)) for x in column]
+        for column in columns.values()
     )
-    return write_cells(list(columns), zip(*cells, strict=True))
+    return write_cells(list(map(guarded, columns)), zip(*cells, strict=True))
 
 
 def write_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
     """Return rows as lines of a CSV file."""
-    stream = io.StringIO()
-    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(rows)
-    return stream.getvalue()
+    lines = _Lines()
+    csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    return lines.getvalue()
+
+
+class _Lines(io.StringIO):
+    """Ends lines with a line feed alone. Python puts quotes around a carriage return only where it ends lines, too."""
+
+    def write(self, line: str) -> int:
+        """Write one line."""
+        return super().write(line.removesuffix("\r\n") + "\n")
 
 
 def delimiter_of(path: Path | None) -> str:

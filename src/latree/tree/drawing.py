@@ -5,7 +5,7 @@ from math import isnan
 
 from latree._util.arrays import FloatArray
 from latree._util.rounding import percent
-from latree._util.text import printable
+from latree._util.text import clipped
 from latree.tree.rooted import Rooted
 
 
@@ -34,7 +34,7 @@ def draw(names: Mapping[int, str], n_observed: int, rooted: Rooted, support: Flo
         branches = children[node]
         named = node in names
         if named:
-            lines.append(f"{first} {printable(names[node])}")
+            lines.append(f"{first} {clipped(names[node])}")
             first = later
         last = len(branches) - 1
         drawn = []

@@ -167,3 +167,17 @@ def test_experiments_go_on_in_a_checkpoint_that_vanishes_at_the_end(tmp_path):
     assert f"{kept} keeps 9 finished parts" in run.describe()
     run.finish()
     assert not kept.exists()
+
+
+def test_a_finished_experiment_removes_only_its_own_parts(tmp_path):
+    kept = tmp_path / "kept"
+    run = Run(tmp_path / "out", workers=1, checkpoint=kept)
+    run.prepare()
+    run.rows("x", [Cell("cell0", cell, {"number": 0, "stop": None})])
+    others = ["my-cells/notes.json", "x-cells/.cell0.original", "x-cells/notes.json"]
+    (kept / "my-cells").mkdir()
+    for name in others:
+        (kept / name).write_text("mine")
+    run.finish()
+    files = sorted(str(path.relative_to(kept)) for path in kept.rglob("*") if path.is_file())
+    assert files == [*others[:1], "settings.json", *others[1:]]

@@ -12,7 +12,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from latree._util.checkpoint import clear, prepare
-from latree._util.files import made_parents, read_text, to_json, write_text
+from latree._util.files import made_parents, read_text, remove_empty, to_json, write_text
 from latree._util.parallel import n_threads, one_thread
 from latree._util.progress import Progress, no_progress
 from latree._util.text import plural
@@ -84,6 +84,7 @@ class Run:
     quick: bool = False
     workers: int = 0
     checkpoint: Path | None = None
+    _files: list[Path] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def prepare(self, **inputs: str) -> None:
         """Make the folders, or continue in those of a run with equal settings; inputs are checksums of input files."""
@@ -98,6 +99,7 @@ class Run:
         folder = (self.checkpoint or self.out) / f"{experiment}{_CELLS}"
         folder.mkdir(exist_ok=True)
         files = {cell.name: folder / f"{cell.name}.json" for cell in cells}
+        self._files.extend(files.values())
         waiting = [cell for cell in cells if not files[cell.name].is_file()]
         done = len(cells) - len(waiting)
         progress(done, len(cells))
@@ -126,12 +128,14 @@ class Run:
         return f"{folder} keeps {plural(finished, 'finished part')}; run the same command again to continue"
 
     def finish(self) -> None:
-        """Remove the checkpoint folder, if there is one."""
+        """Remove the checkpoint folder, if there is one; files that no experiment of this run wrote stay."""
         if self.checkpoint is None:
             return
-        for folder in self.checkpoint.glob(f"*{_CELLS}"):
-            clear(folder, "*.json")
-        clear(self.checkpoint)
+        for path in self._files:
+            path.unlink(missing_ok=True)
+            remove_empty(path.parent)
+        if not any(self.checkpoint.glob(f"*{_CELLS}")):  # parts of other experiments need the settings
+            clear(self.checkpoint, [])
 
 
 @contextmanager
