@@ -1,17 +1,20 @@
 """Whole fits: of rows on disk, of files, and of columns with many states."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.estimator import easy_codes, frame
-from helpers.tables import keep_all_on_disk, simulated_table, through_parquet, wide_table, write_frame
+from helpers.models import all_rows, grouped_model, small_models
+from helpers.tables import keep_all_on_disk, permuted, simulated_table, through_parquet, wide_table, write_frame
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.explain import reliability
 from latree.inference.starts import start_from
-from latree.learn import learn_model, learn_tree, summary_lines
+from latree.learn import _reordered, learn_model, learn_tree, summary_lines
 from latree.model import LatentTreeModel
 from latree.model.heldout import held_out
 from latree.model.record import Candidate
@@ -45,6 +48,55 @@ def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path
     assert one.model.groups == other.model.groups
     assert all(group.column_stability for group in one.model.groups if group.level == "main")
     assert {**one.summary, "seconds": 0} == {**other.summary, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        Settings(random_state=0, bootstrap=2),
+        Settings(goal="predict", random_state=0),
+        Settings("lcm", "predict", random_state=0),
+        Settings("hw", random_state=0),
+        Settings("chow-liu", random_state=0),
+    ],
+    ids=lambda chosen: f"{chosen.method} {chosen.goal}",
+)
+def test_the_order_of_columns_changes_no_model(chosen):
+    table = grouped_model((3, 3, 3), column_states=2, strength=0.7).sample(150, 0)
+    order = np.random.default_rng(0).permutation(9)
+    one, other = (learn_model(rows, chosen) for rows in (table, permuted(table, order)))
+    assert one.model.tree.n_hidden or chosen.method == "chow-liu"
+    assert other.structure.tree is other.model.tree
+    assert other.model.tree.names == tuple(table.names[column] for column in order)
+    assert other.model.tree.reordered(table.names).splits == one.model.tree.splits
+    np.testing.assert_allclose(
+        other.model.log_likelihood_rows(other.table), one.model.log_likelihood_rows(one.table), rtol=1e-12
+    )
+    assert other.fit.monitor.history == one.fit.monitor.history
+    assert (other.worth, other.choice is None, other.structure.candidates) == (
+        one.worth,
+        one.choice is None,
+        one.structure.candidates,
+    )
+    assert set(other.model.hidden_names) == set(one.model.hidden_names)
+    assert {frozenset(group.columns): group.stability for group in other.model.groups} == {
+        frozenset(group.columns): group.stability for group in one.model.groups
+    }
+    if chosen.bootstrap:
+        assert other.consensus.reordered(table.names).splits == one.consensus.splits
+
+
+@pytest.mark.parametrize("model", small_models())
+def test_a_model_with_columns_in_another_order_is_the_same_distribution(model):
+    """Also where another column becomes the root of its part."""
+    for order in itertools.permutations(range(len(model.columns))):
+        moved = _reordered(model, [model.columns[column] for column in order])
+        rows = all_rows(model)
+        np.testing.assert_allclose(
+            moved.log_likelihood_rows(Table.from_codes(moved.columns, rows[:, order])),
+            model.log_likelihood_rows(Table.from_codes(model.columns, rows)),
+            atol=1e-12,
+        )
 
 
 def test_held_out_rows_of_a_large_table_are_few(all_on_disk, tmp_path, monkeypatch):

@@ -22,10 +22,6 @@ def independent_columns(d=10, n_rows=400, seed=0):
     return copying_model(Tree([f"x{i}" for i in range(d)], []), None, [3] * d).sample(n_rows, seed)
 
 
-def permuted(table, order):
-    return Table.from_codes([table.columns[column] for column in order], table.codes()[:, order])
-
-
 @pytest.fixture(scope="module")
 def groups():
     """Four scales of four items under a general factor."""
@@ -51,24 +47,6 @@ def test_a_questionnaire_of_eight_scales():
     structure = learned(model.sample(1000, 0))
     assert structure.tree.splits == model.tree.splits
     assert structure.n_states == (3,) * 9
-
-
-def test_the_order_of_columns_changes_nothing(groups, found):
-    order = np.random.default_rng(0).permutation(16)
-    other = learned(permuted(groups[1], order))
-    assert other.tree.names == tuple(groups[1].names[column] for column in order)
-    assert other.tree.reordered(found.tree.names).splits == found.tree.splits
-    assert other.n_states == found.n_states
-    assert other.facts == found.facts
-    for one, two in zip(found.tree.edges.tolist(), other.tree.edges.tolist(), strict=True):
-        assert [_name(found.tree, node) for node in one] == [_name(other.tree, node) for node in two]
-    for one, two in zip(found.edge_tables, other.edge_tables, strict=True):
-        np.testing.assert_array_equal(one, two)
-    np.testing.assert_array_equal(found.tree.support, other.tree.support)
-
-
-def _name(tree, node):
-    return tree.names[node] if node < tree.n_observed else node
 
 
 def test_the_same_seed_gives_the_same_result(groups, found):
@@ -176,15 +154,14 @@ def test_starting_trees_are_binary_over_the_columns_that_depend_on_others():
     model = grouped_model((4, 4), top=False)
     codes = np.hstack([independent_columns(2, 600, seed=1).codes(), model.sample(600, 0).codes()])
     table = Table.from_codes(grouped_model((2, 4, 4)).columns, codes)
-    order = np.arange(10)[::-1]
-    trees = starting_trees(table, order)
+    trees = starting_trees(table)
     assert len(trees) == 3
     for tree in trees:
-        assert tree.names == table.names[::-1]
+        assert tree.names == table.names
         assert tree.n_hidden == 6
-        assert [tree.names[column] for column in range(10) if not tree.neighbors[column]] == ["x01", "x00"]
+        assert [tree.names[column] for column in range(10) if not tree.neighbors[column]] == ["x00", "x01"]
         assert {len(near) for near in tree.neighbors[10:]} == {3}
-    assert starting_trees(independent_columns(), np.arange(10)) == []
+    assert starting_trees(independent_columns()) == []
 
 
 def test_how_sure_a_dependence_must_be(monkeypatch):
@@ -196,11 +173,11 @@ def test_how_sure_a_dependence_must_be(monkeypatch):
         follows = rng.random(300) < share
         some = codes.copy()
         some[follows, 1] = some[follows, 0]
-        assert bool(starting_trees(Table.from_codes(table.columns, some), np.arange(2))) == kept
-    found = [len(starting_trees(independent_columns(8, 100, seed), np.arange(8))) > 0 for seed in range(60)]
+        assert bool(starting_trees(Table.from_codes(table.columns, some))) == kept
+    found = [len(starting_trees(independent_columns(8, 100, seed))) > 0 for seed in range(60)]
     assert np.mean(found) < 0.06
     monkeypatch.setattr(module, "_CHANCE", 0.5)
-    found = [len(starting_trees(independent_columns(8, 100, seed), np.arange(8))) > 0 for seed in range(60)]
+    found = [len(starting_trees(independent_columns(8, 100, seed))) > 0 for seed in range(60)]
     assert np.mean(found) > 0.2
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.tables import simulated_table
+from helpers.tables import MIXED, MIXED_FRAME, simulated_table
 from latree.errors import InputError
 from latree.table import Column, Table, as_table
 from latree.table.disk import DiskRows
@@ -98,3 +98,13 @@ def test_the_fingerprint_stays_as_it_was():
     columns = [Column("a", "text", ("no", "yes")), Column("b", "number", ("low", "high"), (), (0.5,), (0.0, 1.0), True)]
     table = Table.from_codes(columns, np.array([[0, 1], [1, -1], [1, 0]]), np.array([1.0, 2.0, 0.5]))
     assert table.fingerprint() == "3 rows, 2 columns, 6cb425ac089c7261"
+
+
+def test_columns_are_sorted_by_name_with_their_cells_weights_and_findings():
+    table = as_table(MIXED_FRAME, weights=np.arange(60.0))
+    ordered = table.by_name()
+    assert ordered.names == tuple(sorted(MIXED))
+    assert ordered.decode() == {name: table.decode()[name] for name in sorted(MIXED)}
+    assert ordered.total_weight == table.total_weight
+    assert ordered.findings == table.findings
+    assert ordered.by_name() is ordered

@@ -194,6 +194,22 @@ class Table:
         """
         return replace(self, rows=MemoryRows.from_block(self.rows.fetch(rows)), row_names=None)
 
+    def by_name(self) -> "Table":
+        """Return the same rows with the columns sorted by name.
+
+        Whatever is learned from it does not depend on the order of the columns.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> as_table([["red", 1], ["blue", 2]], names=["size", "colour"]).by_name().decode()
+        {'colour': [1, 2], 'size': ['red', 'blue']}
+        """
+        order = np.argsort(np.array(self.names), kind="stable")
+        if np.array_equal(order, np.arange(self.n_columns)):
+            return self
+        return replace(self, columns=tuple(self.columns[column] for column in order), rows=self.rows.reordered(order))
+
     def names_of_rows(self, rows: IntArray) -> list[str]:
         """Return what rows are called: their cells in the column of identifiers, or else their numbers, from 1.
 
