@@ -121,16 +121,25 @@ def test_a_resolved_tree_is_binary(groups):
     assert structure.tree.splits > groups[0].tree.splits  # it has all true edges, and more
 
 
-def test_weights_count_about_like_repeated_rows():
-    """Rows of weight two make edges twice as sure, as two rows do; copies in different folds do so even more."""
-    model = grouped_model((4, 4, 4))
-    table = model.sample(300, 0)
-    weighted = learned(Table.from_codes(table.columns, table.codes(), np.full(300, 2.0)))
-    repeated = learned(Table.from_codes(table.columns, np.repeat(table.codes(), 2, axis=0)))
-    for structure in (weighted, repeated):
-        assert structure.tree.splits >= model.tree.splits
-        assert set(structure.n_states) == {3}
-    assert weighted.tree.n_hidden <= repeated.tree.n_hidden
+def test_neither_counts_in_the_place_of_repeated_rows_nor_the_order_of_rows_change_anything():
+    model = grouped_model((4, 4, 4), strength=0.45, column_states=3)
+    codes, columns = model.sample(250, 3).codes(), model.columns
+    codes[::7, 2] = -1
+    repeated = np.repeat(codes, 2, axis=0)
+    tables = [
+        Table.from_codes(columns, codes, np.full(250, 2.0)),
+        Table.from_codes(columns, repeated),
+        Table.from_codes(columns, np.random.default_rng(0).permutation(repeated)),
+        Table.from_codes(columns, np.vstack([codes, codes, codes]), np.repeat([1.0, 0.0, 1.0], 250)),
+    ]
+    first, *others = map(learned, tables)
+    assert first.tree.n_hidden > 1
+    for other in others:
+        assert other.tree.edges.tolist() == first.tree.edges.tolist()
+        assert other.n_states == first.n_states
+        np.testing.assert_allclose(other.tree.support, first.tree.support, rtol=1e-6)
+        for one, two in zip(first.edge_tables, other.edge_tables, strict=True):
+            np.testing.assert_allclose(one, two, atol=1e-6)
 
 
 def test_missing_cells():

@@ -108,3 +108,28 @@ def test_columns_are_sorted_by_name_with_their_cells_weights_and_findings():
     assert ordered.total_weight == table.total_weight
     assert ordered.findings == table.findings
     assert ordered.by_name() is ordered
+
+
+def test_whole_weights_repeat_rows_of_which_a_sample_is_drawn():
+    codes = np.arange(6)[:, None]
+    columns = [Column("a", "integer", tuple("012345"))]
+    counts = np.array([3.0, 0, 1, 10**6, 2, 0])
+    counted = Table.from_codes(columns, codes, counts)
+    repeated = Table.from_codes(columns, np.repeat(codes, [3, 0, 1, 1000, 2, 0], axis=0))
+    few = Table.from_codes(columns, codes, np.minimum(counts, 1000)).units(2000, 0)
+    assert few.codes().tolist() == repeated.codes().tolist()
+    assert few.rows.weights is None
+    drawn = counted.units(500, 0)
+    assert drawn.codes()[:, 0].tolist().count(3) >= 495
+    assert drawn.n_rows == drawn.total_weight == 500
+    for table in (repeated, Table.from_codes(columns, repeated.codes(), np.ones(1006))):
+        np.testing.assert_array_equal(table.units(200, 3).codes(), repeated.subsample(200, 3).codes())
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0**60])
+def test_other_weights_weigh_rows_those_of_zero_left_out(factor):
+    """Also whole numbers whose sum is not exact."""
+    codes, weights = np.arange(5)[:, None], np.array([1.0, 0, 3, 1, 2]) * factor
+    units = Table.from_codes([Column("a", "integer", tuple("01234"))], codes, weights).units(100, 0)
+    assert units.codes()[:, 0].tolist() == [0, 2, 3, 4]
+    assert units.rows.weights.tolist() == weights[weights > 0].tolist()

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from latree._util.arrays import IntArray
-from latree.table import Block, Table
+from latree.table import Table
 
 # With fewer rows than this, every row is held out once (cross-validation); with more, a fifth of the rows.
 FEW_ROWS = 2000
@@ -31,10 +29,10 @@ def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
 
     Half of the held-out rows are drawn at random, and half are stretches of neighbouring rows. Neighbouring rows are
     often alike (days, or a sorted file), and new rows may be unlike all of them: stretches show how well a model
-    predicts then. Rows with weight zero are left out. Repeated rows may fall on both sides, so that a weight is not
-    quite the same as repeating a row.
+    predicts then. Rows with weight zero are left out. A row with the count 2 is two rows, which may fall on both sides.
     """
-    rows = _some_with_weight(table, rng)
+    units = table.units(_MANY_ROWS, rng)
+    rows = np.arange(units.n_rows)
     few = len(rows) < FEW_ROWS
     stretches = np.array_split(rows, 2 * _PARTS if few else 10 * _PARTS)
     if few:
@@ -44,22 +42,4 @@ def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
         together = np.concatenate(stretches[5::10])
         others = np.setdiff1d(rows, together)
         judged = [np.concatenate([together, rng.choice(others, len(together), replace=False)])]
-    return tuple(Part(table.take(np.setdiff1d(rows, part)), table.take(np.sort(part))) for part in judged if len(part))
-
-
-def _some_with_weight(table: Table, rng: np.random.Generator) -> IntArray:
-    """Return the numbers of all rows with positive weight, or of a random sample if they are very many."""
-
-    def count(block: Block) -> NDArray[np.int64]:
-        return np.array([np.count_nonzero(_has_weight(block))])
-
-    n_with_weight = int(np.asarray(table.sum(count))[0])
-    if n_with_weight <= _MANY_ROWS:
-        places = np.arange(n_with_weight)
-    else:
-        places = np.sort(rng.choice(n_with_weight, _MANY_ROWS, replace=False))
-    return places if n_with_weight == table.n_rows else np.flatnonzero(table.map(_has_weight))[places]
-
-
-def _has_weight(block: Block) -> NDArray[np.bool_]:
-    return np.ones(len(block.codes), dtype=bool) if block.weights is None else block.weights > 0
+    return tuple(Part(units.take(np.setdiff1d(rows, part)), units.take(np.sort(part))) for part in judged if len(part))

@@ -21,6 +21,9 @@ from latree.table.findings import Finding
 from latree.table.memory import LocalRows, MemoryRows, ProgressRows, Rows
 from latree.table.row_names import RowNames
 
+# Sums of whole numbers below this are exact.
+_MAX_EXACT = 2.0**53
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Table:
@@ -233,6 +236,40 @@ class Table:
         """
         return replace(self, rows=self.rows.distinct(), row_names=None)
 
+    def units(self, max_rows: int, random_state: RandomState) -> "Table":
+        """Return a table in memory whose rows can be divided into folds: a row with the count 2 is two rows.
+
+        If all weights are whole numbers, rows are repeated and have no weights any more. Rows with weight zero are left
+        out. If more than ``max_rows`` rows are left, a random sample of them is taken, in their order.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> as_table([["a"], ["b"], ["c"]], weights=[2, 0, 1]).units(100, random_state=0).decode()
+        {'x0': ['a', 'a', 'c']}
+        """
+        is_counted, total, n_positive = self._weights_in_sum()
+        weights = None if is_counted and total == self.n_rows == n_positive else self.map(row_weights)
+        n = int(total) if is_counted else n_positive
+        chosen = np.arange(n) if n <= max_rows else np.sort(generator(random_state).choice(n, max_rows, replace=False))
+        if weights is None:
+            return self.take(chosen)
+        if not is_counted:
+            return self.take(np.flatnonzero(weights > 0)[chosen])
+        # Copy number c of all repeated rows belongs to the first row whose weight, added to those before it, exceeds c.
+        repeated = self.rows.fetch(np.searchsorted(np.cumsum(weights), chosen, side="right"))
+        return replace(self, rows=MemoryRows(repeated.codes, None), row_names=None)
+
+    def _weights_in_sum(self) -> tuple[bool, float, int]:
+        """Return whether all weights are whole numbers that are exact in sums, their sum, and how many are positive."""
+
+        def count(block: Block) -> FloatArray:
+            weights = row_weights(block)
+            return np.array([np.count_nonzero(weights % 1), weights.sum(), np.count_nonzero(weights)])
+
+        n_fractional, total, n_positive = np.asarray(self.sum(count)).tolist()
+        return not n_fractional and total < _MAX_EXACT, total, int(n_positive)
+
     def subsample(self, max_rows: int, random_state: RandomState) -> "Table":
         """Return a table in memory of all rows, or of ``max_rows`` random ones if there are more, in their order."""
         sample = MemoryRows.from_block(self.subsample_block(max_rows, random_state))
@@ -278,6 +315,11 @@ class Table:
         columns = sha256(json.dumps(plain).encode()).digest()
         total = np.asarray(self.sum(_checksum)).tobytes()
         return f"{self.n_rows} rows, {self.n_columns} columns, {sha256(columns + total).hexdigest()[:16]}"
+
+
+def row_weights(block: Block) -> FloatArray:
+    """Return the weight of each row; 1 where rows have no weights."""
+    return np.ones(len(block.codes)) if block.weights is None else block.weights
 
 
 def _checksum(block: Block) -> NDArray[np.uint64]:
