@@ -36,7 +36,7 @@ from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
-from latree.model.diagnostics import warnings_about
+from latree.model.diagnostics import ordered_rows, warnings_about
 from latree.model.heldout import held_out
 from latree.model.model import aic, bic
 from latree.model.record import Candidate, Origin, Record
@@ -365,6 +365,7 @@ def learn_model(
         *sentences(table.oddities),
         *warnings_about_labels(labels or {}, table.names),
         *warnings_about(table, fit, settings.goal),
+        *(ordered_rows(table) if choice else ()),
     )
     return Learned(
         table, settings, structure, smoothing, fit, seconds, warnings, worth, agreed, choice, origin or Origin()

@@ -14,7 +14,6 @@ from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING, Surroundings
 from latree.search.moves import Move
 from latree.table import Table
-from latree.table.table import row_weights
 from latree.tree import Tree
 
 # Structure is found in at most this many rows.
@@ -57,7 +56,7 @@ class Sample:
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress) -> None:
-        self.table = _sorted_rows(table.units(MAX_ROWS, seed))
+        self.table = table.units(MAX_ROWS, seed).sorted_rows()
         self.block = self.table.rows.fetch(np.arange(self.table.n_rows))
         self.seed, self.n_states = seed, n_states
         self.log_rows = log(max(self.table.total_weight, 2.0))
@@ -121,9 +120,3 @@ class Sample:
         """Report that another fit of the whole model begins; how many there will be is not known."""
         self._done += (1 - self._done) / 12
         self._progress(int(self._done * WHOLE), WHOLE)
-
-
-def _sorted_rows(table: Table) -> Table:
-    """Return the rows of a table sorted by their codes, and equal rows by their weights."""
-    rows = table.rows.fetch(np.arange(table.n_rows))
-    return table.take(np.lexsort([row_weights(rows), *rows.codes.T]))

@@ -248,27 +248,43 @@ class Table:
         >>> as_table([["a"], ["b"], ["c"]], weights=[2, 0, 1]).units(100, random_state=0).decode()
         {'x0': ['a', 'a', 'c']}
         """
-        is_counted, total, n_positive = self._weights_in_sum()
-        weights = None if is_counted and total == self.n_rows == n_positive else self.map(row_weights)
-        n = int(total) if is_counted else n_positive
+        n_with_weight = self._weight_facts[0]
+        n = int(self.total_weight) if self.has_counts else n_with_weight
         chosen = np.arange(n) if n <= max_rows else np.sort(generator(random_state).choice(n, max_rows, replace=False))
-        if weights is None:
-            return self.take(chosen)
-        if not is_counted:
-            return self.take(np.flatnonzero(weights > 0)[chosen])
+        if not self.has_counts:
+            all_have_weight = n_with_weight == self.n_rows
+            return self.take(chosen if all_have_weight else np.flatnonzero(self.map(row_weights))[chosen])
         # Copy number c of all repeated rows belongs to the first row whose weight, added to those before it, exceeds c.
-        repeated = self.rows.fetch(np.searchsorted(np.cumsum(weights), chosen, side="right"))
+        repeated = self.rows.fetch(np.searchsorted(np.cumsum(self.map(row_weights)), chosen, side="right"))
         return replace(self, rows=MemoryRows(repeated.codes, None), row_names=None)
 
-    def _weights_in_sum(self) -> tuple[bool, float, int]:
-        """Return whether all weights are whole numbers that are exact in sums, their sum, and how many are positive."""
+    def sorted_rows(self) -> "Table":
+        """Return a table in memory with the rows sorted by their codes, and equal rows by their weights.
 
-        def count(block: Block) -> FloatArray:
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> as_table([["b", 1], ["a", 2], ["b", 0]]).sorted_rows().decode()
+        {'x0': ['a', 'b', 'b'], 'x1': [2, 0, 1]}
+        """
+        rows = self.rows.fetch(np.arange(self.n_rows))
+        return self.take(np.lexsort([row_weights(rows), *rows.codes.T[::-1]]))
+
+    @cached_property
+    def has_counts(self) -> bool:
+        """Whether weights say how often rows occurred: all are whole numbers, and some of them above 1."""
+        _, n_fractional, n_above = self._weight_facts
+        return bool(n_above and not n_fractional and self.total_weight < _MAX_EXACT)
+
+    @cached_property
+    def _weight_facts(self) -> tuple[int, int, int]:
+        """The number of weights above 0, of those that are not whole numbers, and of those above 1."""
+
+        def count(block: Block) -> NDArray[np.int64]:
             weights = row_weights(block)
-            return np.array([np.count_nonzero(weights % 1), weights.sum(), np.count_nonzero(weights)])
+            return np.array([np.count_nonzero(found) for found in (weights, weights % 1, weights > 1)])
 
-        n_fractional, total, n_positive = np.asarray(self.sum(count)).tolist()
-        return not n_fractional and total < _MAX_EXACT, total, int(n_positive)
+        return tuple(np.asarray(self.sum(count)).tolist())
 
     def subsample(self, max_rows: int, random_state: RandomState) -> "Table":
         """Return a table in memory of all rows, or of ``max_rows`` random ones if there are more, in their order."""
