@@ -23,7 +23,7 @@ _ORDER_ROWS = 5000
 
 # The order matters if holding out stretches costs this many times as much as holding out random rows. Where all columns
 # say the same, chance alone does that with a probability of 0.0001 (chi-squared, 5 degrees of freedom), and less often
-# elsewhere. None of twenty tables lies between 3 and 7 (docs/lab/predict.md).
+# elsewhere. Of nineteen real tables, none lies between 3 and 7 (docs/lab/predict.md).
 _TIMES = 5.0
 
 # So many random orders say what holding out random rows costs.
