@@ -1,5 +1,6 @@
 """The estimator: what it learns and says, and how it works inside scikit-learn."""
 
+import warnings
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from helpers.estimator import easy_codes, fitted_quickly, frame, quick, with_holes
 from helpers.models import copying_model
 from helpers.pictures import written
-from latree import InputError, LatentTree, Tree, plot
+from latree import FitWarning, InputError, LatentTree, Tree, plot
 from latree.explain import find_groups, reliability
 from latree.explain.stability import RESAMPLES
 from latree.learn import learn_model
@@ -126,6 +127,24 @@ def test_it_works_inside_scikit_learn():
     assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300
 
 
+@pytest.mark.parametrize("form", ["integers", "floats", "frame", "floats with holes"])
+def test_numbers_can_be_cross_validated_whatever_numbers_a_fold_has(form):
+    """In a fold, a column of counts may have few numbers, others than the rest, and no fractions."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(4 + 5 * rng.integers(0, 2, 60)[:, None], (60, 5)).astype(float)
+    counts[0] = 300.5
+    if form == "floats with holes":
+        counts[rng.random(counts.shape) < 0.1] = np.nan
+    data = counts if "floats" in form else pd.DataFrame(np.floor(counts).astype(int), columns=list("abcde"))
+    data = data.to_numpy() if form == "integers" else data
+    assert np.isfinite(cross_val_score(quick(), data, cv=5, error_score="raise")).all()
+    search = GridSearchCV(quick(), {"bins": [0, 2, 10]}, cv=3, error_score="raise").fit(data)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    one_way = quick().fit(data[:20])
+    for ask in (one_way.transform, one_way.predict, one_way.predict_proba, one_way.impute, one_way.score_samples):
+        assert len(ask(data)) == 60
+
+
 def test_weights():
     data = frame(100)
     weights = np.arange(100) % 3
@@ -133,6 +152,41 @@ def test_weights():
     weighted = LatentTree("tensor", **settings).fit(data, sample_weight=weights)
     repeated = LatentTree("tensor", **settings).fit(data.loc[data.index.repeat(weights)])
     assert weighted.summary_["log_likelihood"] == pytest.approx(repeated.summary_["log_likelihood"], rel=1e-9)
+
+
+def test_noise_has_no_groups_however_much_rows_of_a_survey_weigh():
+    noise = np.random.default_rng(0).integers(0, 2, (200, 8))
+    plain = LatentTree(random_state=0).fit(noise)
+    assert plain.groups_ == []
+    for weight in (1e-300, 10.0, 1000.0):
+        found = LatentTree(weights="survey", random_state=0).fit(noise, sample_weight=np.full(200, weight))
+        assert found.groups_ == []
+        assert found.summary_["bic"] == plain.summary_["bic"]
+        assert found.tree_.to_newick() == plain.tree_.to_newick()
+    # scikit-learn's meaning is kept: it finds what is not there, and a warning says why.
+    with pytest.warns(FitWarning, match=r"200 rows count as 200000. Use weights='survey'"):
+        counted = quick().fit(noise, sample_weight=np.full(200, 1000))
+    assert counted.summary_["weights"]["effective_rows"] == 200_000
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(weights="counts").fit(noise, sample_weight=np.full(200, 1000))
+
+
+def test_rows_are_scored_by_their_weights():
+    data, weights = frame(), np.linspace(0, 3, 300)
+    fitted = quick(weights="survey").fit(data.assign(w=weights), sample_weight="w")
+    expected = np.average(fitted.score_samples(data), weights=weights)
+    assert fitted.score(data, sample_weight=weights) == pytest.approx(expected, rel=1e-6)
+    assert fitted.score(data.assign(w=weights), sample_weight="w") == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_weights_are_is_checked():
+    with pytest.raises(InputError, match="weights are 'counts' or 'survey', not 'w': the weights themselves"):
+        quick(weights="w").fit(frame())
+    table = as_table(frame(), weights=np.arange(300) % 3)
+    with pytest.raises(InputError, match="the weights of the Table are 'counts', not 'survey': pass weights_are"):
+        quick(weights="survey").fit(table)
+    quick(weights="counts").fit(table)
 
 
 @pytest.mark.parametrize(

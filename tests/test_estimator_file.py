@@ -41,7 +41,7 @@ def test_a_saved_estimator_says_the_same(kind, tmp_path):
     if kind == "array":
         how, given = {}, data[["count", "size", "level", "age", "age"]].assign(constant=1).to_numpy(dtype=float)
         given[::7, 1] = np.nan
-    fitted = quick(**how).fit(given).rename({"H1": "first"})
+    fitted = quick(weights="survey", **how).fit(given, sample_weight=np.linspace(5, 90, 200)).rename({"H1": "first"})
     fitted.save(tmp_path / "model.json")
     loaded = LatentTree.load(tmp_path / "model.json")
     same_answers(fitted, loaded, given)

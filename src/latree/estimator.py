@@ -39,6 +39,7 @@ from latree.table.labels import as_labels
 from latree.table.learnable import check_learnable
 from latree.table.readers import is_annotated
 from latree.table.reading import DEFAULT_BINS
+from latree.table.sources import WeightsAre
 from latree.table.sparse import is_sparse
 from latree.tree import Tree
 
@@ -81,7 +82,13 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
     ordered : mapping of str to sequence, optional
         For columns of texts that have an order: all their values from low to high, by the name of the column.
     unseen : {"error", "missing"}
-        What to do with a category of new data that the fitted data did not have.
+        What to do with a category of new data that the fitted data did not have. With "error", a number that they did
+        not have gets the state of the nearest number that they had.
+    weights : {"counts", "survey"}, optional
+        What ``sample_weight`` means. ``"counts"``: a row of weight 2 counts as two rows. ``"survey"``: a weight says
+        how many people a row stands for; weights are scaled to the effective number of rows, so that multiplying all
+        of them by a constant changes nothing. By default they are counts, as in scikit-learn, and :meth:`fit` warns if
+        they are not whole numbers, or ten or more on average.
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table. By default 0.1 to explain, and chosen on held-out
         rows to predict.
@@ -98,7 +105,8 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     verbose : int
-        1 to show progress bars on a terminal while :meth:`fit` works, as on the command line; 0 for none.
+        1 to show progress while :meth:`fit` works: bars on a terminal, as on the command line, and plain lines on
+        standard error elsewhere, such as in a notebook or a log. 0 for none.
 
     Attributes
     ----------
@@ -147,6 +155,7 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
         identifier: str | None = None,
         ordered: Mapping[str, Sequence[Any]] | None = None,
         unseen: Unseen = "error",
+        weights: WeightsAre | None = None,
         smoothing: float | None = None,
         bootstrap: int = 0,
         max_iterations: int = Settings.max_iterations,
@@ -168,6 +177,7 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
         self.identifier = identifier
         self.ordered = ordered
         self.unseen = unseen
+        self.weights = weights
         self.smoothing = smoothing
         self.bootstrap = bootstrap
         self.max_iterations = max_iterations
@@ -198,15 +208,16 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
             or for names of its columns, pass ``latree.as_table(X, counts=True, names=...)``.
         y : ignored
         sample_weight : array of float, or str, optional
-            A weight for each row, or the name of the column that holds it.
+            A weight for each row, or the name of the column that holds it. The parameter ``weights`` says what it
+            means: by default, a row of weight 2 counts as two rows.
         """
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
         self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
-        with progress_bars(bool(self.verbose)) as stages:
+        with progress_bars(bool(self.verbose), lines=True) as stages:
             reading = stages("Reading the table")
             how_to_read = {name: getattr(self, name) for name in HOW_TO_READ}
-            table = as_table(X, weights=sample_weight, progress=reading, **how_to_read)
+            table = as_table(X, weights=sample_weight, weights_are=self.weights, progress=reading, **how_to_read)
             self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)
             if self._library is None and not is_annotated(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
@@ -262,6 +273,7 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
             raise InputError(f"{path}: this model was not fitted by latree: read it with latree.LatentTreeModel.load")
         kept: dict[str, Any] = {field.name: getattr(record.settings, field.name) for field in fields(Settings)}
         kept |= record.reading.arguments() if record.reading else {}
+        kept["weights"] = record.weights_are if record.weights_are == "survey" else None
         loaded = cls(**kept | {"unseen": record.unseen, "labels": dict(record.labels) or None})
         loaded._weights, loaded._library = record.weights, record.library
         loaded._names_in = list(record.columns or model.tree.names)
@@ -311,9 +323,10 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
         table = self._encoded(X)
         return self.model_.log_likelihood_rows(table)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood per row, in nats."""
-        return float(self.score_samples(X).mean())
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood per row, in nats; ``sample_weight`` is as in :meth:`fit`."""
+        table = self._encoded(X, sample_weight)
+        return self.model_.log_likelihood(table) / table.total_weight
 
     def transform(self, X: Any, of: Of = "groups") -> Any:
         """Return where each row stands: a score from 0 (lowest) to 1 (highest) for each main group of columns.
@@ -389,7 +402,8 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
     def reliability(self, X: Any, sample_weight: Any = None) -> Any:
         """Return how reliable the score of each group is on some rows, with Cronbach's alpha beside it.
 
-        See :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit.
+        See :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit. If
+        these had weights, pass them as ``sample_weight``, as in :meth:`fit`.
 
         Returns
         -------
@@ -510,8 +524,8 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
         X : data frame, array or Table, optional
             The rows that the model was fitted to. Without them the report does not have the columns' distributions
             in the data.
-        sample_weight : array of float, optional
-            The weights of these rows.
+        sample_weight : array of float, or str, optional
+            The weights of these rows, as in :meth:`fit`.
         test : data frame, array or Table, optional
             Other rows to score.
         labels : mapping of str to str, or name of a file, optional

@@ -17,6 +17,7 @@ from latree.table.encode import Unseen
 from latree.table.raw import array_names, check_frame_names
 from latree.table.readers import is_annotated, is_dask_dataframe, open_source
 from latree.table.reading import Options
+from latree.table.sources import WeightsAre
 from latree.table.sparse import is_sparse
 
 # The parameters that :func:`latree.as_table` takes.
@@ -31,6 +32,7 @@ class DataMixin:
     feature_names_in_: NDArray[Any]
     identifier: str | None
     unseen: Unseen
+    weights: WeightsAre | None
     _names_in: list[str]  # the columns of the data that must be the same in every call
     _weights: str | None  # the column that held the weights of the rows
     _library: str | None  # of a frame; "numpy" for an array or a sparse matrix; None for a Table, a file and others
@@ -97,8 +99,8 @@ class DataMixin:
         if weights is None and identifier is None:
             table = self.model_.encode(X, unseen=self.unseen, names=names)
         else:
-            how = {"names": names, "unseen": self.unseen, "weights": weights, "identifier": identifier}
-            table = as_table(X, columns=self.model_.columns, **how)
+            how: dict[str, Any] = {"names": names, "unseen": self.unseen, "identifier": identifier}
+            table = as_table(X, columns=self.model_.columns, weights=weights, weights_are=self.weights, **how)
         if table.n_rows == 0:
             raise InputError("no rows (0 sample(s)) to work on")
         return table

@@ -50,6 +50,7 @@ from latree.table.findings import sentences
 from latree.table.labels import warnings_about_labels
 from latree.table.learnable import check_learnable
 from latree.table.reading import DEFAULT_BINS
+from latree.table.sources import WeightsAre
 from latree.tree import Tree
 
 # Most pairs of columns that the summary in words lists.
@@ -112,6 +113,7 @@ class Learned:
             left_out=tuple((one.column, one.what) for one in self.table.findings if one.action == "left out"),
             worth=self.worth,
             candidates=self.structure.candidates,
+            weights_are=self.table.weights_are,
         )
 
     @cached_property
@@ -147,6 +149,7 @@ def summary_of(model: LatentTreeModel) -> dict[str, Any]:
         "method": record.settings.method,
         "goal": record.settings.goal,
         "n_rows": record.n_rows,
+        "weights": record.weights_facts,
         "n_columns": len(model.columns),
         "n_hidden": model.tree.n_hidden,
         "n_groups": sum(group.level == "main" for group in model.groups),
@@ -184,6 +187,7 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
     cells = facts["n_rows"] * facts["n_columns"]
     return [
         f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
+        *([facts["weights"]["meaning"]] if facts["weights"] else []),
         plural(facts["n_hidden"], "hidden variable")
         + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
         + f" (method: {facts['method']}"
@@ -252,6 +256,7 @@ def learn_tree(
     n_states: int | None = Settings.n_states,
     representatives: Representatives = Settings.representatives,
     weights: Any = None,
+    weights_are: WeightsAre | None = None,
     bins: int = DEFAULT_BINS,
     missing: Collection[Any] = DEFAULT_MISSING,
     random_state: RandomState = None,
@@ -264,7 +269,8 @@ def learn_tree(
     Parameters
     ----------
     data : Table, data frame, 2-D array, or path of a CSV or TSV file
-        See :func:`latree.as_table`, which also explains ``weights``, ``bins`` and ``missing``.
+        See :func:`latree.as_table`, which also explains ``weights``, ``weights_are``, ``bins`` and
+        ``missing``.
     method : str
         Name of the learner; ``latree methods`` lists them.
     goal : {"explain", "predict"}
@@ -295,7 +301,7 @@ def learn_tree(
     0
     """
     settings = Settings(method, goal, resolve, n_states, representatives, random_state=random_state)
-    table = as_table(data, weights=weights, bins=bins, missing=missing)
+    table = as_table(data, weights=weights, weights_are=weights_are, bins=bins, missing=missing)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
     return learner.learn(table.by_name(), settings, Context.of(settings)).tree.reordered(table.names)

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from latree import LatentTree
 from latree._util.progress import no_progress
 from latree._util.terminal import progress_bars
 
@@ -97,4 +98,34 @@ def test_the_estimator_shows_the_same_stages(verbose):
 def test_nothing_is_shown_where_there_is_no_terminal(capsys):
     with progress_bars(True) as stages:
         assert stages("Reading") is no_progress
+    assert capsys.readouterr() == ("", "")
+
+
+def test_lines_are_shown_there_if_they_are_wanted(capsys, monkeypatch):
+    """The estimator wants them: a notebook, or the log of a batch job, is no terminal."""
+    clock = iter([0.0, 4.0, 11.0, 15.0, 22.0, 30.0])
+    monkeypatch.setattr("time.monotonic", clock.__next__)
+    with progress_bars(True, lines=True) as stages:
+        report = stages("Reading the table")
+        for done in range(1, 5):
+            report(done, 4 if done < 4 else 0)
+        stages("Building the tree", at_most=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        "latree: Reading the table",
+        "latree: Reading the table: 50 %, 11 s",
+        "latree: Reading the table: 22 s",
+        "latree: Building the tree",
+    ]
+    with progress_bars(False, lines=True) as stages:
+        assert stages("Reading") is no_progress
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_verbose_estimator_is_not_silent_in_a_log(capsys):
+    data = np.random.default_rng(0).integers(0, 2, (60, 5))
+    LatentTree("nj", random_state=0, verbose=1).fit(data)
+    assert capsys.readouterr().err.startswith("latree: Reading the table\nlatree: Building the tree\n")
+    LatentTree("nj", random_state=0).fit(data)
     assert capsys.readouterr() == ("", "")

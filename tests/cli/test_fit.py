@@ -86,7 +86,8 @@ def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
     ("options", "reading", "settings"),
     [
         ("--drop c --drop b", {"drop": ["c", "b"]}, {}),
-        ("--weights w", {"weights": "w"}, {}),
+        ("--weights w", {"weights": "w", "weights_are": "survey"}, {}),
+        ("--weights w --weights-are counts", {"weights": "w", "weights_are": "counts"}, {}),
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
         ("--bins 3", {"bins": 3}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
@@ -111,7 +112,7 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     command = LatentTreeModel.load("run/model.json").record.command
     told = re.sub(" --(states|smoothing) auto", "", f" {options}")
     assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
-    columns = Options.checked(**{key: value for key, value in reading.items() if key != "weights"})
+    columns = Options.checked(**{key: value for key, value in reading.items() if "weights" not in key})
     origin = Origin("more.csv", command, reading.get("weights"), columns)
     for name, read, told in (("same", reading, settings), ("other", {}, {})):
         data = latree.as_table("more.csv", **read)
@@ -204,3 +205,42 @@ def test_defaults_are_those_of_the_library():
             assert option.type.convert(option.default, option, None) == getattr(settings, field), field
     bins = next(option for option in commands.commands["fit"].params if option.name == "bins")
     assert bins.default == latree.LatentTree().bins
+
+
+def test_weights_are_those_of_a_survey_unless_they_are_counts(weighted_run):
+    weights = pd.read_csv("weighted.csv")["w"]
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    facts = weighted_run["weights"]
+    assert (facts["column"], facts["are"]) == ("w", "survey")
+    assert facts["effective_rows"] == pytest.approx(effective, rel=1e-6)
+    text = " ".join(Path("weighted/report.txt").read_text().split())
+    assert facts["meaning"] in text
+    assert f"60 rows count as {effective:.1f}" in text
+    assert "--weights-are counts" in text
+    # Weights say nothing about the number of rows: a constant changes nothing.
+    for number, constant in enumerate((1e-300, 7.3, 1e290)):
+        frame = pd.read_csv("weighted.csv")
+        frame.assign(w=frame["w"] * constant).to_csv("other.csv", index=False)
+        succeed("fit", "other.csv", "--out", f"other{number}", "--states", 2, "--weights", "w")
+        other = json.loads(Path(f"other{number}/summary.json").read_text())
+        assert other | {"seconds": 0} == weighted_run | {"seconds": 0}
+    # As counts, weights are rows.
+    frame = pd.read_csv("weighted.csv").assign(w=np.arange(60) % 3)
+    frame.to_csv("counts.csv", index=False)
+    frame.loc[frame.index.repeat(frame["w"])].drop(columns="w").to_csv("repeated.csv", index=False)
+    succeed("fit", "counts.csv", "--out", "counts", "--method", "nj", "--weights", "w", "--weights-are", "counts")
+    succeed("fit", "repeated.csv", "--out", "repeated", "--method", "nj")
+    counts, repeated = (json.loads(Path(f"{name}/summary.json").read_text()) for name in ("counts", "repeated"))
+    assert counts["log_likelihood"] == pytest.approx(repeated["log_likelihood"], rel=1e-9)
+    assert counts["weights"]["meaning"] == "The weights of column 'w' are numbers of rows: 60 rows count as 60."
+    assert repeated["weights"] is None
+
+
+def test_weights_of_almost_nothing_are_one_line_or_work():
+    frame = pd.read_csv("data.csv").assign(w=1e-300)
+    frame.to_csv("tiny.csv", index=False)
+    succeed("fit", "tiny.csv", "--out", "tiny", "--weights", "w")
+    code, _, error = run("fit", "tiny.csv", "--out", "other", "--weights", "w", "--weights-are", "counts")
+    assert code == 2
+    assert "less than one row, and weights count as rows" in error
+    assert error.endswith("if they are weights of a survey, use --weights-are survey\n")

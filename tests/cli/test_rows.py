@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from helpers.cli import succeed
@@ -19,10 +20,27 @@ def test_score_is_that_of_python(options):
     scored = json.loads(succeed("score", "model.json", "new.csv", "--json", *options))
     model = LatentTreeModel.load("model.json")
     total = model.log_likelihood(model.encode("new.csv", unseen="missing"))
-    assert scored == {"rows": 60, "log_likelihood": total, "mean_log_likelihood": total / 60}
+    assert scored == {"rows": 60, "weights": None, "log_likelihood": total, "mean_log_likelihood": total / 60}
     printed = succeed("score", "model.json", "new.csv", *options)
     assert f"{total:.4f}" in printed
     assert f"mean per cell        {total / (60 * 5 - 5):.6f} nats" in printed  # five cells are missing
+
+
+def test_rows_count_by_their_weights(weighted_run):
+    weights = pd.read_csv("weighted.csv")["w"].to_numpy()
+    rows = LatentTreeModel.load("weighted/model.json").log_likelihood_rows("weighted.csv")
+    scored = json.loads(succeed("score", "weighted", "weighted.csv", "--json"))
+    assert scored["weights"] == "w"
+    assert scored["mean_log_likelihood"] == pytest.approx(np.average(rows, weights=weights), rel=1e-6)
+    assert scored["log_likelihood"] == pytest.approx(weighted_run["log_likelihood"], rel=1e-12)
+    printed = succeed("score", "weighted", "weighted.csv")
+    assert "60, weighted by 'w'\n" in printed
+    assert f"mean per cell        {scored['mean_log_likelihood'] / 5:.6f} nats" in printed  # no cell is missing
+    # Other rows need no weights; and others may be given.
+    pd.read_csv("weighted.csv").assign(v=np.arange(60) % 2).drop(columns="w").to_csv("new.csv", index=False)
+    for options, mean in (((), rows.mean()), (("--weights", "v"), rows[1::2].mean())):
+        scored = json.loads(succeed("score", "weighted", "new.csv", "--json", *options))
+        assert scored["mean_log_likelihood"] == pytest.approx(mean, rel=1e-12)
 
 
 def test_columns_without_a_single_value_are_summed_out():

@@ -118,3 +118,18 @@ def test_bad_input_is_refused_in_one_line_and_nothing_is_written(folder, options
     assert sorted(path.name for path in Path().iterdir()) == before
     if out:
         assert run("transform", *options)[1] == ""
+
+
+def test_reliability_is_that_of_the_fit_by_the_weights_of_rows(weighted_run):
+    printed = succeed("transform", "weighted", "weighted.csv", "--out", "scores.csv")
+    assert printed.startswith("60 rows, weighted by 'w', ")
+    model = LatentTreeModel.load("weighted/model.json")
+    plain = {one.name: one.reliability for one in reliability(model, "weighted.csv")}
+    assert weighted_run["reliability"]
+    for name, figures in weighted_run["reliability"].items():
+        assert f"{figures['reliability']:11.2f}" in printed
+        assert abs(figures["reliability"] - plain[name]) > 0.005
+    # The scores of rows do not depend on weights, and other rows need none.
+    pd.read_csv("weighted.csv").drop(columns="w").to_csv("plain.csv", index=False)
+    assert succeed("transform", "weighted", "plain.csv", "--out", "others.csv").startswith("60 rows, 1 score each")
+    assert Path("others.csv").read_bytes() == Path("scores.csv").read_bytes()

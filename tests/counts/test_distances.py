@@ -5,7 +5,8 @@ from itertools import pairwise as successive
 
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency, gamma
+from scipy import stats
+from scipy.stats import chi2_contingency, fisher_exact, gamma
 
 from helpers.counts import counted, naive_tables, random_table, table_of
 from helpers.joining import noise
@@ -22,6 +23,7 @@ from latree.counts.distances import (
     nuclear,
     pairwise,
     pairwise_all,
+    skewness,
 )
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table
@@ -247,7 +249,48 @@ def test_the_gamma_tail_is_that_of_a_gamma_variable_with_the_mean_and_spread():
     squared = np.array([3.0, 0.5, 9.0])
     variance = 2 * spread[:2] ** 2
     expected = gamma(a=mean[:2] ** 2 / variance, scale=variance / mean[:2]).sf(squared[:2])
-    np.testing.assert_allclose(gamma_tail(squared, mean, spread), [*expected, 1], rtol=1e-9)
+    np.testing.assert_allclose(gamma_tail(squared, mean, spread, np.zeros(3)), [*expected, 1], rtol=1e-9)
+    np.testing.assert_allclose(gamma_tail(squared, mean, spread, np.full(3, 1e-12)), [*expected, 1], rtol=1e-6)
+    assert (gamma_tail(squared, mean, spread, np.ones(3))[:2] > expected).all()
+
+
+def test_skewness_is_its_definition():
+    rng = np.random.default_rng(0)
+    for p in (*rng.dirichlet(np.ones(4), size=3), np.array([0.97, 0.03, 0, 0])):
+        kernel = (np.eye(4) - p) @ (np.eye(4) - p).T
+        third, second = ((np.outer(p, p) * kernel**power).sum() for power in (3, 2))
+        assert skewness(p) == pytest.approx(third / second**1.5)
+    assert skewness(np.array([0.9, 0.1])) == pytest.approx(0.8**2 / 0.09)
+    assert skewness(np.array([0.5, 0.5])) == pytest.approx(0)
+    assert skewness(np.array([1.0, 0.0])) == 0
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[[190, 4], [4, 2]], [[188, 6], [3, 3]], [[186, 4], [4, 6]], [[900, 50], [40, 10]], [[900, 50], [35, 15]]],
+)
+def test_of_rare_states_the_p_value_is_nearly_that_of_fishers_exact_test(counts):
+    """Within a factor of four, where the gamma variable alone is wrong by up to ten powers of ten."""
+    assert abs(np.log(float(chance(as_pairs(np.array(counts)))) / fisher_exact(counts).pvalue)) < np.log(4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        ([194, 6], [194, 6]),
+        ([180, 20], [180, 20]),
+        ([950, 50], [950, 50]),
+        ([180, 10, 6, 4], [180, 10, 6, 4]),
+        ([180, 60, 30, 21, 9], [60] * 5),
+        ([10] * 5, [10] * 5),
+    ],
+)
+def test_small_p_values_are_as_rare_as_they_say(rows, columns):
+    """Random tables with given numbers of rows in each state; 1e-4 once in ten thousand, or little more often."""
+    counts = stats.random_table.rvs(rows, columns, size=100_000, random_state=np.random.default_rng(0))
+    p_values = chance(as_pairs(np.asarray(counts, dtype=float)))
+    for level in (0.01, 0.001, 0.0001):
+        assert np.mean(p_values <= level) < 1.5 * level + 1e-4
 
 
 # Mutual information

@@ -176,6 +176,13 @@ def test_the_weight_of_rows_counts():
     assert warning.startswith("25 rows (the sum of their weights) are few")
 
 
+def test_effective_rows_of_a_survey_are_called_so():
+    model = model_on(Tree("abc", []), [4] * 3, 0)
+    table = replace(table_of(model, model.sample(50, 0).codes(), np.full(50, 0.5)), weights_are="survey")
+    (warning,) = warnings_about(table, fit_of(model), "explain")
+    assert warning.startswith("25 effective rows (by their weights) are few")
+
+
 DROP = "To leave a column out, use drop=['b']."
 
 

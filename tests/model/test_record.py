@@ -85,6 +85,7 @@ IMPOSSIBLE = {
     "worth ": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, 0.2, -0.1]]],
     "candidates": [["hclt", 0.0, 0.0], ["lcm", 0.1, -0.1]],
     "unseen": "ignored",
+    "weights_are": "heavy",
     "unknown field": 1,
 }
 
@@ -111,6 +112,15 @@ def test_a_record_without_worth_is_read(learned):
     assert Record.from_dict(plain_record, 7).worth == learned.worth
     del plain_record["worth"]
     assert Record.from_dict(plain_record, 7).worth is None
+
+
+def test_weights_of_older_files_are_counts(learned):
+    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
+    del plain_record["weights_are"]
+    assert Record.from_dict(plain_record, 7).weights_facts is None
+    facts = Record.from_dict(plain_record | {"weights": "w", "total_weight": 900.0}, 7).weights_facts
+    assert (facts["are"], facts["effective_rows"]) == ("counts", 900)
+    assert facts["meaning"] == "The weights of column 'w' are numbers of rows: 300 rows count as 900."
 
 
 @pytest.mark.parametrize(("name", "value"), [("method", None), ("random_state", -1)])

@@ -6,7 +6,7 @@ import pytest
 from helpers.models import copying_model, grouped_model, star
 from helpers.search import groups_of, random_binary, resolved
 from latree.paper.simulate import random_tree
-from latree.search import explain
+from latree.search import explain, gains
 from latree.search.explain import Search
 from latree.tree import Tree
 
@@ -58,6 +58,16 @@ def test_a_binary_tree_that_is_there_stays():
     assert found.model.tree.splits == truth.splits
     assert set(found.n_states) == {3}
     assert np.nanmin(found.model.tree.support) > 0.8
+
+
+def test_support_does_not_depend_on_bic(monkeypatch):
+    """In a binary tree of a single group no edge is there, however much BIC would ask for it."""
+    table = copying_model(star(6), lambda u, v: 0.7, [3] * 7).sample(300, 0)
+    trees = [random_binary(table, 0)]
+    expected = Search(table, 0).resolved(trees).model.tree.support
+    monkeypatch.setattr(gains, "bic_gain", lambda *_: 1000.0)
+    np.testing.assert_array_equal(Search(table, 0).resolved(trees).model.tree.support, expected)
+    assert np.nanmax(expected) < 0.6
 
 
 def test_the_number_of_cores_changes_nothing(monkeypatch):

@@ -37,16 +37,16 @@ def test_edges_near_the_threshold_are_tested_with_other_folds_too(monkeypatch, a
     gain = DISTRIBUTION.threshold + above
     found, around, seen = begun(monkeypatch, gain, 2.0)
     expected = (gain + 2) / 2 if again else gain
-    assert found.of(around, around.inner_edges[:1], 3).tolist() == [pytest.approx(expected)]
+    assert found.held_out(around, around.inner_edges[:1], 3).tolist() == [pytest.approx(expected)]
     assert seen == ([3, 3 + gains.FOLD_SETS] if again else [3])
 
 
 def test_tests_of_the_same_model_are_kept(monkeypatch):
     found, around, seen = begun(monkeypatch, 50.0)
-    found.of(around, around.inner_edges[:2])
-    found.of(around, around.inner_edges[:3])
+    found.held_out(around, around.inner_edges[:2])
+    found.held_out(around, around.inner_edges[:3])
     assert len(seen) == 3
-    found.of(around, around.inner_edges[:1], 1)
+    found.held_out(around, around.inner_edges[:1], 1)
     assert seen == [0, 0, 0, 1]
 
 
@@ -54,7 +54,8 @@ def test_tests_of_the_same_model_are_kept(monkeypatch):
 def test_bic_may_ask_for_edges_that_are_not_sure(monkeypatch, above, asked, expected):
     gain = DISTRIBUTION.threshold + above
     found, around, _ = begun(monkeypatch, gain, asked=asked)
-    assert found.of(around, around.inner_edges[:1]).tolist() == [pytest.approx(expected or gain)]
+    assert found.worth(around, around.inner_edges[:1]).tolist() == [pytest.approx(expected or gain)]
+    assert found.held_out(around, around.inner_edges[:1]).tolist() == [pytest.approx(gain)]
 
 
 def test_new_hidden_variables_must_gain_as_much_as_edges_at_least(monkeypatch):
@@ -75,5 +76,5 @@ def test_the_share_of_missing_cells_decides_about_the_threshold(monkeypatch):
     codes = table.codes()
     codes[:, ::4] = -1
     around = surroundings(fit_model(table, random_binary(table), 2, smoothing=1.0, random_state=0).model, table)
-    EdgeGains(Sample(Table.from_codes(table.columns, codes), 0)).of(around, around.inner_edges)
+    EdgeGains(Sample(Table.from_codes(table.columns, codes), 0)).held_out(around, around.inner_edges)
     assert shares == [0.75]

@@ -131,13 +131,14 @@ def on_cluster(cluster, tmp_path):
 @pytest.mark.parametrize("form", ["parquet", "frame"])
 def test_columns_codes_and_counts_are_those_in_memory(cluster, tmp_path, form, weights, chunks_of_128_rows):
     frame = mixed_frame(1000)
-    expected = as_table(frame, weights=weights)
+    how = {"weights": weights, "weights_are": "survey"}
+    expected = as_table(frame, **how)
     if form == "parquet":
         write_frame(frame.iloc[:400], tmp_path / "1.parquet", row_group_size=150)
         write_frame(frame.iloc[400:], tmp_path / "2.parquet")
-        table = as_table(tmp_path / "*.parquet", weights=weights, client=cluster.client)
+        table = as_table(tmp_path / "*.parquet", client=cluster.client, **how)
     else:
-        table = as_table(dd.from_pandas(frame, npartitions=7), weights=weights, client=cluster.client)
+        table = as_table(dd.from_pandas(frame, npartitions=7), client=cluster.client, **how)
     assert isinstance(table.rows, DaskRows)
     assert len(table.rows.chunks) == 8
     assert [(c.name, c.categories, c.cuts, c.centers) for c in table.columns] == [

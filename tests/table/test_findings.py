@@ -7,7 +7,7 @@ import pytest
 
 from helpers.tables import write_file
 from latree._util.spelling import as_in_shell
-from latree.table import as_table
+from latree.table import as_table, check
 from latree.table.findings import Finding, advice, sentences
 
 ROWS = 120
@@ -190,3 +190,24 @@ def test_one_sentence_tells_all_columns_with_the_same_code():
     ]
     frame = pd.DataFrame({"a": rows, "b": rows})
     assert "2 columns have -99 in 16 rows ('a', 'b'), unlike" in sentences(as_table(frame).findings)[0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [
+        (np.arange(30) % 4, None),
+        (np.arange(30) / 7, "The weights of rows are not whole numbers, and count as rows: 30 rows count as 62.1429."),
+        (np.full(30, 10), "The weights of rows are large, and count as rows: 30 rows count as 300."),
+    ],
+)
+def test_weights_that_do_not_look_like_counts_are_doubted_unless_somebody_says_what_they_are(weights, problem):
+    data = pd.DataFrame({"a": np.arange(30) % 2, "b": np.arange(30) % 3, "w": weights})
+    for given in ("w", weights):
+        found = sentences(as_table(data, drop=[] if given is not weights else ["w"], weights=given).findings)
+        assert found == sentences(check(data, drop=[] if given is not weights else ["w"], weights=given).findings)
+        assert len(found) == (problem is not None)
+        if problem:
+            assert found[0].startswith(f"{problem} Use weights='survey' if a weight says how many people a row stands")
+            assert "or weights='counts' if it is a number of equal rows" in found[0]
+    for said in ("survey", "counts"):
+        assert as_table(data, weights="w", weights_are=said).findings == ()

@@ -19,6 +19,10 @@ def table_of(*n_states, rows=30):
         (table_of(2), r"1 feature\(s\) \(column\(s\)\): 'x0'; a tree needs at least two"),
         (table_of(2, 2, rows=0), "the data: no rows, only column names: add rows"),
         (table_of(2, 2, rows=1), "only one row .* add rows"),
+        (
+            as_table(np.eye(3), weights=np.full(3, 1e-300)),
+            "weights of all rows is 3e-300, less than one row, .*'survey'",
+        ),
     ],
 )
 def test_too_little(table, message):

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, csv_text, write_file
 from latree.table import as_table
 from latree.table.raw import RawColumn
-from latree.table.sources import file_source
+from latree.table.sources import WeightSums, file_source
 
 
 @pytest.mark.parametrize("n_rows", [0, 2])
@@ -58,8 +60,57 @@ def test_weights_may_all_be_different():
     np.testing.assert_allclose(table.total_weight, weights.sum(), rtol=1e-12)
 
 
-def test_huge_weights_are_refused():
-    assert_error(np.array([[1.5], [2.5]]), "weights count as rows", weights=[1e160, 1e160])
+def test_huge_weights_are_refused_as_counts():
+    message = assert_error(np.array([[1.5], [2.5]]), "weights count as rows", weights=[1e160, 1e160])
+    assert "use weights='survey'" in message
+    assert as_table([[1.5], [2.5]], weights=[1e160, 1e160], weights_are="survey").total_weight == 2
+
+
+def survey_weights(weights):
+    table = as_table(np.arange(len(weights))[:, None] % 3, weights=weights, weights_are="survey")
+    return table.map(lambda block: block.weights)
+
+
+@given(
+    st.lists(st.floats(1e-3, 1e3) | st.integers(0, 9), min_size=2, max_size=40).filter(any),
+    st.sampled_from([1e-300, 1e-9, 0.1, 1 / 3, 7.0, 1000.0, 1e290]),
+)
+def test_weights_of_a_survey_add_up_to_the_effective_number_of_rows_whatever_their_scale(weights, constant):
+    weights = np.array(weights, dtype=np.float64)
+    scaled = survey_weights(weights)
+    assert scaled.sum() == pytest.approx(weights.sum() ** 2 / (weights**2).sum(), rel=1e-6)
+    np.testing.assert_allclose(scaled / scaled.max(), weights / weights.max(), rtol=1e-6)
+    np.testing.assert_array_equal(survey_weights(weights * constant), scaled)
+
+
+@given(st.lists(st.floats(0, 1e300), max_size=20), st.integers(0, 20))
+def test_sums_of_weights_in_parts_are_those_of_all(weights, first):
+    weights = np.array(weights, dtype=np.float64)
+    together = WeightSums.of(weights[:first]).merge(WeightSums.of(weights[first:]))
+    np.testing.assert_allclose(together, WeightSums.of(weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1e-300, 0.1, 1.0, 10.0, 1e300])
+def test_equal_weights_of_a_survey_are_as_good_as_none(weight):
+    np.testing.assert_array_equal(survey_weights(np.full(7, weight)), np.ones(7))
+
+
+def test_no_rows_have_no_weights():
+    assert len(survey_weights(np.zeros(0))) == 0
+
+
+def test_a_file_in_batches_has_the_weights_of_a_frame(tmp_path, monkeypatch):
+    monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 20)
+    frame = MIXED_FRAME.with_columns(w=np.linspace(0.1, 9, 60))
+    path = tmp_path / "data.csv"
+    frame.write_csv(path)
+    by_file, by_frame = (as_table(data, weights="w", weights_are="survey") for data in (path, frame))
+    np.testing.assert_array_equal(*(table.map(lambda block: block.weights) for table in (by_file, by_frame)))
+    assert (by_file.weights_are, as_table(frame, weights="w").weights_are, as_table(frame).weights_are) == (
+        "survey",
+        "counts",
+        None,
+    )
 
 
 @pytest.mark.parametrize(("name", "junk"), [("colour", "pink"), ("answer", "9"), ("height", "1e6"), ("height", "tall")])

@@ -46,6 +46,18 @@ def test_a_column_of_the_model_may_name_rows_and_rows_may_have_no_names(tmp_path
     assert part.identifiers is None
 
 
+def test_rows_have_the_weights_of_the_table(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    frame().assign(w=np.arange(50) / 3).to_csv(path, index=False)
+    how = {"weights": "w", "weights_are": "survey"}
+    table = as_table(path, drop=["key"], **how)
+    monkeypatch.setattr(sources, "BATCH_CELLS", 40)
+    parts = list(stream_rows(path, table.columns, identifier="key", **how))
+    assert len(parts) > 1
+    weights = np.concatenate([part.table.map(lambda block: block.weights) for part in parts])
+    np.testing.assert_array_equal(weights, table.map(lambda block: block.weights))
+
+
 def test_what_is_wrong_is_said_in_one_line(tmp_path):
     path = tmp_path / "data.csv"
     frame().to_csv(path, index=False)

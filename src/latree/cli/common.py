@@ -190,7 +190,8 @@ unseen = click.option(
     type=Choice(["error", "missing"]),
     default="error",
     show_default=True,
-    help="What to do with a category that was not in the data of the fit.",
+    help="What to do with a category that was not in the data of the fit. With error, a number takes the nearest one "
+    "that was there.",
 )
 data_format = click.option(
     "--format",
@@ -209,6 +210,11 @@ identifier = click.option(
     "identifier",
     metavar="COLUMN",
     help="Column of DATA that names the rows; by default that of the fit, or else a number.",
+)
+weights = click.option(
+    "--weights",
+    metavar="COLUMN",
+    help="Column of DATA with the weights of the rows; by default that of the fit, if DATA has it.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
@@ -320,9 +326,19 @@ def load_model(path: Path) -> "LatentTreeModel":
 
 def identifier_in(data: Path | None, model: "LatentTreeModel", given: str | None, format: str | None) -> str | None:
     """Return the column that names the rows of data: as given, or as at the fit if the data have that column."""
+    return _column_in(data, None if model.record is None else model.record.identifier, given, format)
+
+
+def weights_in(data: Path | None, model: "LatentTreeModel", given: str | None, format: str | None) -> dict[str, Any]:
+    """Return the column with the weights of data, found like that of identifiers, and what weights are."""
+    record = model.record
+    column = _column_in(data, None if record is None else record.weights, given, format)
+    return {"weights": column, "weights_are": (record.weights_are if record else None) or "survey"}
+
+
+def _column_in(data: Path | None, remembered: str | None, given: str | None, format: str | None) -> str | None:
     from latree.table.readers import open_source
 
-    remembered = None if model.record is None else model.record.identifier
     if given is not None or remembered is None or data is None:
         return given
     return remembered if remembered in open_source(data, None, format=format).names else None

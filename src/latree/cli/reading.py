@@ -53,6 +53,14 @@ _OPTIONS = (
         help="A column of texts that has an order: all its values from low to high. Repeatable.",
     ),
     click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows."),
+    click.option(
+        "--weights-are",
+        type=common.Choice(["survey", "counts"]),
+        default="survey",
+        show_default=True,
+        help="What the weights are: survey, a weight says how many people a row stands for, and weights are scaled to "
+        "the effective number of rows; or counts, a row of weight 2 counts as two rows.",
+    ),
     common.data_format,
     click.option(
         "--names",
@@ -68,7 +76,7 @@ _OPTIONS = (
 )
 # The names of the options as arguments of Python: how columns are chosen and read, and others.
 OF_COLUMNS = ("bins", "missing", "missing_also", "drop", "keep", "identifier", "ordered")
-_NAMES = (*OF_COLUMNS, "weights", "strict")
+_NAMES = (*OF_COLUMNS, "weights", "weights_are", "strict")
 _NAMES_OF_FORMATS = ("format", "names", "counts")
 
 

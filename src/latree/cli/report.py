@@ -26,7 +26,12 @@ _ROWS = 5
     help="CSV file with a header whose first two columns are the name of a column and its label, for colours; by "
     "default those of the fit.",
 )
-@click.option("--test", type=common.file, help="File with other rows, on which the model is scored.")
+@click.option(
+    "--test",
+    type=common.file,
+    help="File with other rows, on which the model is scored; they count by the weights of the fit, if it has that "
+    "column.",
+)
 @click.option(
     "--rows",
     type=common.Whole(0, 1000),
@@ -34,7 +39,7 @@ _ROWS = 5
     help="Number of rows of DATA to show: the most unusual ones, and as many others in words.",
 )
 @common.identifier
-@click.option("--weights", metavar="COLUMN", help="Column of row weights; by default that of the fit.")
+@common.weights
 @common.data_format
 @common.unseen
 def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
@@ -53,7 +58,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         option = given[0].replace("identifier", "id")
         raise InputError(f"--{option} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
-    weights = options["weights"] or (loaded.record.weights if loaded.record else None)
+    weights = common.weights_in(data, loaded, options["weights"], options["format"])
     identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
     if options["labels"]:
         labels = read_labels(options["labels"], loaded.tree.names)
@@ -62,8 +67,9 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     with progress_bars(True) as stages:
         reading = stages("Reading the table")
         how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
-        table = _read_rows(loaded, data, weights=weights, identifier=identifier, **how)
-        test = _read_rows(loaded, options["test"], **how)
+        table = _read_rows(loaded, data, identifier=identifier, **weights, **how)
+        test_weights = common.weights_in(options["test"], loaded, None, options["format"])
+        test = _read_rows(loaded, options["test"], **test_weights, **how)
         writing = stages("Writing the report", at_most=True)
         rows = _ROWS if options["rows"] is None else options["rows"]
         html = report_html(loaded, table, test=test, labels=labels or None, rows=rows, progress=writing)

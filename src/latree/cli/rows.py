@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from latree._util.text import plural
+from latree._util.text import plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
 if TYPE_CHECKING:
-    from latree.table import Column
+    from numpy.typing import NDArray
+
+    from latree.table import Block, Column
 
 
 @click.command()
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 @click.argument("data", type=common.file)
 @common.new_output("New .csv, .tsv or .txt file with the log-likelihood of each row.", endings=common.TABLE_ENDINGS)
 @common.identifier
+@common.weights
 @common.data_format
 @common.unseen
 @common.quiet
@@ -28,6 +31,7 @@ def score(
     data: Path,
     out: Path | None,
     identifier: str | None,
+    weights: str | None,
     format: str | None,
     unseen: Any,
     quiet: bool,
@@ -37,7 +41,8 @@ def score(
 
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored.
     Missing cells are summed out. The result is in nats: the sum over all rows, and its mean per row and per cell that
-    is not missing. With --out, there is also one line for each row, with its name: the lower, the more unusual is it.
+    is not missing. Rows count by their weights, if they have some. With --out, there is also one line for each row,
+    with its name: the lower, the more unusual is it.
 
     Example: latree score run/model.json new.csv
     """
@@ -50,6 +55,7 @@ def score(
     loaded = common.load_model(model)
     with progress_bars(not quiet) as stages:
         identifier = common.identifier_in(data, loaded, identifier, format)
+        weighting = common.weights_in(data, loaded, weights, format)
         table = as_table(
             data,
             columns=loaded.columns,
@@ -57,6 +63,7 @@ def score(
             format=format,
             unseen=unseen,
             progress=stages("Reading the table"),
+            **weighting,
         )
         if table.n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
@@ -67,17 +74,18 @@ def score(
             with common.rows_output(out) as write:
                 write([[identifier or "row", "log-likelihood"]])
                 write([name, f"{score:.4f}"] for name, score in zip(names, scores, strict=True))
-    mean = total / table.n_rows
+    mean = total / table.total_weight
     if as_json:
         # JSON has no infinity: null means that some row is impossible under the model.
         log_likelihood, mean_log_likelihood = (x if math.isfinite(x) else None for x in (total, mean))
         facts = {"log_likelihood": log_likelihood, "mean_log_likelihood": mean_log_likelihood}
-        click.echo(to_json({"rows": table.n_rows, **facts}), nl=False)
+        click.echo(to_json({"rows": table.n_rows, "weights": weighting["weights"], **facts}), nl=False)
     elif not quiet:
-        click.echo(f"rows                 {table.n_rows}")
+        weighted = f", weighted by {quoted(weighting['weights'])}" if weighting["weights"] else ""
+        click.echo(f"rows                 {table.n_rows}{weighted}")
         click.echo(f"log-likelihood       {total:.4f} nats")
         click.echo(f"mean per row         {mean:.6f} nats")
-        n_present = table.n_rows * table.n_columns - int(table.n_missing.sum())
+        n_present = float(np.asarray(table.sum(_present_cells)))
         if n_present:
             click.echo(f"mean per cell        {total / n_present:.6f} nats (without missing cells)")
         if out is not None:
@@ -112,6 +120,16 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
             write([drawn.names, *zip(*cells, strict=True)])
     if out is not None:
         click.echo(f"Written to {out}: {plural(rows, 'row')}")
+
+
+def _present_cells(block: "Block") -> "NDArray[Any]":
+    """Return the number of cells that are not missing, times the weights of their rows."""
+    import numpy as np
+
+    from latree.table.chunks import missing_code
+
+    present = (block.codes != missing_code(block.codes)).sum(axis=1)
+    return np.asarray(present.sum() if block.weights is None else present @ block.weights)
 
 
 def _labels(column: "Column") -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from latree._util.text import plural
+from latree._util.text import plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     help="Score the main groups of columns, or all hidden variables.",
 )
 @common.identifier
+@common.weights
 @common.data_format
 @common.unseen
 @common.quiet
@@ -42,8 +43,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     and cells may be missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the
     most probable state of the group's hidden variable, and the probability of that state. The last column is the
     log-likelihood of the row in nats: the lower, the more unusual is the row. With --out, the reliability of each score
-    is printed. The result is a CSV file that opens in a spreadsheet, or a file of SPSS with labels; DATA may be larger
-    than memory.
+    is printed; rows count by their weights there, if they have some. The result is a CSV file that opens in a
+    spreadsheet, or a file of SPSS with labels; DATA may be larger than memory.
 
     Example: latree transform run/model.json data.csv --id person --out scores.csv
     """
@@ -58,6 +59,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
 
     loaded = common.load_model(model)
     identifier = common.identifier_in(data, loaded, identifier, options["format"])
+    weighting = common.weights_in(data, loaded, options["weights"], options["format"])
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0
@@ -70,6 +72,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
             format=options["format"],
             unseen=options["unseen"],
             progress=reading,
+            **weighting,
         ):
             if part.table.n_rows == 0:
                 continue
@@ -81,7 +84,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         if n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
     if out is not None and not options["quiet"]:
-        click.echo(f"{plural(n_rows, 'row')}, {plural(len(scorer.names), 'score')} each")
+        weighted = f", weighted by {quoted(weighting['weights'])}" if weighting["weights"] else ""
+        click.echo(f"{plural(n_rows, 'row')}{weighted}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
             for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded))):

@@ -29,6 +29,8 @@ _MOST_WIDE_CELLS = 2**34
 _MAX_SINGULAR_FLOOR = 1e-6
 # Norms and singular values below this are zero up to rounding: the columns are independent.
 ROUNDING = 1e-14
+# Below this step, Bennett's exponent is the normal one up to rounding.
+_NO_STEP = 1e-4
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ class PairDistributions:
         per_row = np.divide(1, self.total - 1, out=np.zeros_like(self.total), where=self.total > 1)
         squared = np.asarray(((self.joint - self.product) ** 2).sum(axis=(-2, -1)))
         return squared, per_row * _trace(first) * _trace(second), per_row * _norm(first) * _norm(second)
+
+    @property
+    def skewness(self) -> FloatArray:
+        """The squared skewness of C for independent columns; see :func:`gamma_tail`."""
+        return np.asarray(skewness(self.first) * skewness(self.second) / np.maximum(self.total, 1))
 
 
 Measure: TypeAlias = Callable[[PairDistributions], FloatArray]
@@ -162,23 +169,55 @@ def covariance(pairs: PairDistributions) -> FloatArray:
 def chance(pairs: PairDistributions) -> FloatArray:
     """Return the p-value of independence: the probability that chance alone makes as large a covariance.
 
-    ``P(‖C‖² ≥ observed)`` for independent columns, whose ``‖C‖²`` is nearly a gamma variable with mean
-    ``tr S_i tr S_j / (m - 1)`` and variance ``2 s²``; see :func:`covariance` and :func:`gamma_tail`. It is 1 if nothing
-    is known: a column is constant, or two columns are present together in fewer than two rows.
+    ``P(‖C‖² ≥ observed)`` for independent columns with these numbers of rows in each state, where ``‖C‖²`` has the mean
+    ``tr S_i tr S_j / (m - 1)`` and the variance ``2 s²``; see :func:`covariance` and :func:`gamma_tail`. It is 1 if
+    nothing is known: a column is constant, or two columns are present together in fewer than two rows.
     """
-    return gamma_tail(*pairs.squared_norm)
+    return gamma_tail(*pairs.squared_norm, pairs.skewness)
 
 
-def gamma_tail(squared: FloatArray, mean: FloatArray, spread: FloatArray) -> FloatArray:
+def gamma_tail(squared: FloatArray, mean: FloatArray, spread: FloatArray, skewness: FloatArray) -> FloatArray:
     """Return the probability that chance alone makes a ``‖C‖²`` of at least ``squared``.
 
-    For independent variables ``‖C‖²`` is nearly a gamma variable (Gretton et al. 2008) with this mean and the variance
-    ``2 spread²``, so with scale ``2 spread² / mean`` and shape ``mean / scale``.
+    For independent variables with many rows in every state, C is nearly normal and ``‖C‖²`` nearly a gamma variable
+    (Gretton et al. 2008) with this mean and the variance ``2 spread²``, so with scale ``2 spread² / mean`` and shape
+    ``mean / scale``. Where states are rare, C is rather like a count with a small mean: one row more is many standard
+    deviations more. The tail of a count has Bennett's exponent ``((1 + u) log(1 + u) - u) / g²`` in the place of the
+    normal ``z² / 2``, where z is the deviation in standard deviations, g the skewness, and ``u = g z``. The part of
+    ``‖C‖²`` above its mean is reduced by the ratio of both. For two rare binary columns the result is about the p-value
+    of Fisher's exact test; where nothing is skewed, it is the gamma variable's.
+
+    Parameters
+    ----------
+    squared, mean, spread : array
+    skewness : array
+        The square of g. For two columns it is the product of what :func:`skewness` returns, divided by the number of
+        rows: one over the expected number of common rows, for two rare states.
+
+    References
+    ----------
+    Bennett (1962), Probability Inequalities for the Sum of Independent Random Variables.
     """
     known = (spread > 0) & (mean > 0)
     scale = 2 * spread**2 / np.where(known, mean, 1)
     shape = np.where(known, mean, 1) / np.where(known, scale, 1)
-    return np.where(known, gammaincc(shape, squared / np.where(known, scale, 1)), 1.0)
+    found = squared / np.where(known, scale, 1)
+    above = np.maximum(found - shape, 0)  # z² / 2
+    step = np.sqrt(2 * above * skewness)
+    exponent = np.divide((1 + step) * np.log1p(step) - step, skewness, out=np.array(above), where=step > _NO_STEP)
+    return np.where(known, gammaincc(shape, np.minimum(found, shape) + exponent), 1.0)
+
+
+def skewness(p: FloatArray) -> FloatArray:
+    """Return the squared skewness of the indicators of a column's states.
+
+    It is ``E k³ / (E k²)^{3/2}`` with ``k = (e_x - p)ᵀ(e_y - p)`` for two rows in states x and y. For two states, that
+    is the squared skewness of a binary variable, ``(1 - 2p)² / (p (1 - p))``: about 1 / p for a rare state.
+    """
+    two, three, four = ((p**power).sum(axis=-1) for power in (2, 3, 4))
+    third = two + 3 * two**2 + 4 * two**3 - 6 * three - 12 * two * three + 10 * four
+    norm = _norm(p)
+    return np.asarray(np.divide(np.maximum(third, 0), norm**3, out=np.zeros_like(norm), where=norm > ROUNDING))
 
 
 def _trace(p: FloatArray) -> FloatArray:

@@ -175,7 +175,10 @@ def _few_rows(table: Table) -> list[str]:
     column, n_states = table.columns[widest], int(table.n_states[widest])
     if table.total_weight >= _MIN_ROWS_PER_STATE * n_states:
         return []
-    what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
+    if table.weights_are == "survey":
+        what = "effective rows (by their weights)"
+    else:
+        what = "rows" if table.total_weight == table.n_rows else "rows (the sum of their weights)"
     n_bins = max(_MIN_BINS, int(table.total_weight / _MIN_ROWS_PER_STATE))
     advice = f"fewer bins, such as {setting('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
     return [

@@ -7,6 +7,7 @@ as the model says.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -59,6 +60,8 @@ def impute_like(
         raise InputError(
             f"draws must be at least 1, and needs how='draw': not draws={draws!r:.60} with how={how!r:.60}"
         )
+    if backend_of(data) is not None:
+        columns = _columns_of_frame(nw.from_native(data, eager_only=True), columns)
     filled = [fill(network, columns, table, how, seed) for seed in draw_seeds(random_state, draws or 1)]
     if isinstance(data, Table | str | Path) or is_dask_dataframe(data) or is_annotated(data):
         results = [_filled_table(columns, table, one, how) for one in filled]
@@ -197,6 +200,12 @@ def _fill_sparse(given: Any, positions: Sequence[int], columns: tuple[Column, ..
     return result.asformat(given.format)
 
 
+def _columns_of_frame(frame: "nw.DataFrame[Any]", columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Return the columns of a model as a frame holds them: categories are no numbers, and have no mean."""
+    categories = {str(name) for name, dtype in frame.schema.items() if dtype in (nw.Categorical, nw.Enum)}
+    return tuple(replace(column, kind="text") if column.name in categories else column for column in columns)
+
+
 def _fill_frame(given: Any, columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:
     """Fill the missing cells of a data frame; others do not change."""
     missing = table.codes() < 0
@@ -217,7 +226,8 @@ def _fill_series(
     cells = series.to_list()
     is_hole = np.zeros(len(cells), dtype=bool)
     is_hole[holes] = True
-    known = {label_of(cell): cell for cell, hole in zip(cells, is_hole.tolist(), strict=True) if not hole}
+    known = {label_of(cell): cell for cell in _categories(series)}
+    known |= {label_of(cell): cell for cell, hole in zip(cells, is_hole.tolist(), strict=True) if not hole}
     is_text = series.dtype in (nw.String, nw.Categorical)
     for position, value in zip(holes.tolist(), values, strict=True):
         cells[position] = known.get(label_of(value), label_of(value) if is_text else value)
@@ -225,6 +235,15 @@ def _fill_series(
     has_fractions = column.kind == "integer" and any(isinstance(value, float) for value in values)
     dtype = nw.Float64() if has_fractions and series.dtype.is_integer() else series.dtype
     return nw.new_series(series.name, cells, dtype, backend=series.implementation)
+
+
+def _categories(series: "nw.Series[Any]") -> list[Any]:
+    """Return all categories of a column, also those that no row has, as far as its library tells them."""
+    if isinstance(series.dtype, nw.Enum):
+        return list(series.dtype.categories)
+    if series.dtype == nw.Categorical and series.implementation.is_pandas_like():
+        return list(series.to_native().cat.categories)
+    return []
 
 
 def cell_probabilities(

@@ -180,7 +180,8 @@ class LatentTreeModel(TreeDistribution):
         format : str, optional
             The format of a file whose ending does not tell it.
         unseen : {"error", "missing"}
-            What to do with a category that the model does not know.
+            What to do with a category that the model does not know. With "error", a number that it does not know
+            gets the state of the nearest number that it knows.
         names : sequence of str, optional
             Names of the columns of an array, needed if it has more columns than the model.
         progress : callable

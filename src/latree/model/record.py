@@ -4,12 +4,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from latree._util.plain import check_fields
+from latree._util.text import quoted
 from latree.errors import InputError
 from latree.model.worth import KINDS, SimplerGain, Worth
 from latree.settings import Settings
 from latree.table.columns import is_number, is_text
 from latree.table.encode import Unseen
 from latree.table.reading import Options
+from latree.table.sources import WeightsAre, weights_setting
 
 VERSION = 1
 
@@ -64,12 +66,13 @@ class Record:
     source, command : str or None
         Name of the data, and the command that fitted them.
     weights : str or None
-        The column that held the rows' weights.
+        The column that held the rows' weights; None if there was none.
     reading, columns, library, unseen, labels
         How the data were read, and what they were, as in :class:`Origin`.
     settings : Settings
     n_rows : int
     total_weight : float
+        The sum of the weights; those of a survey add up to the effective number of rows.
     n_missing : tuple of int
         Missing cells of each column.
     log_likelihood : float or None
@@ -94,6 +97,8 @@ class Record:
         The cross-validated gain beside simpler models; None if it was not measured.
     candidates : tuple of Candidate, or None
         The kinds of models that held-out rows chose from, the chosen one first; None if they did not choose.
+    weights_are : str or None
+        What the weights are, "counts" or "survey"; None if rows had none.
     """
 
     latree: str
@@ -121,6 +126,24 @@ class Record:
     left_out: tuple[tuple[str, str], ...]
     worth: Worth | None = None
     candidates: tuple[Candidate, ...] | None = None
+    weights_are: str | None = None
+
+    @property
+    def weights_facts(self) -> dict[str, Any] | None:
+        """What the weights of rows are, and what that means, as plain data; None if rows had none."""
+        if self.weights_are is None:
+            return None
+        column = f" of column {quoted(self.weights)}" if self.weights else ""
+        if self.weights_are == "survey":
+            meaning = (
+                f"The survey weights{column} are scaled to the effective number of rows (Kish): {self.n_rows} rows "
+                f"count as {self.total_weight:.1f}. If a weight is a number of equal rows, use "
+                f"{weights_setting('counts')}."
+            )
+        else:
+            meaning = f"The weights{column} are numbers of rows: {self.n_rows} rows count as {self.total_weight:g}."
+        facts = {"column": self.weights, "are": self.weights_are, "effective_rows": self.total_weight}
+        return {**facts, "meaning": meaning}
 
     @property
     def identifier(self) -> str | None:
@@ -165,6 +188,8 @@ class Record:
             values["worth"] = worth._replace(simpler=tuple(map(SimplerGain._make, worth.simpler)))
         if values["candidates"] is not None:
             values["candidates"] = tuple(map(Candidate._make, values["candidates"]))
+        if values["weights"] is not None and values["weights_are"] is None:
+            values["weights_are"] = "counts"  # as weights were, when nothing else could be said of them
         record = cls(**values)
         if len(record.n_missing) != n_columns:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
@@ -198,6 +223,8 @@ class Record:
                     raise InputError(f"the fit's {name} have a negative number, {number!r:.60}")
         if self.unseen not in get_args(Unseen):
             raise InputError(f"the fit's unseen is none of {', '.join(get_args(Unseen))}: {self.unseen!r:.60}")
+        if self.weights_are not in (None, *get_args(WeightsAre)):
+            raise InputError(f"the fit's weights_are is none of counts, survey: {self.weights_are!r:.60}")
         if any(not 1 <= attempt.fewest <= attempt.most for attempt in tried):
             raise InputError("the fit's tried have numbers of states that are not from 1 on and in order")
 

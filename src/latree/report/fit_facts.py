@@ -17,7 +17,7 @@ from latree.table import Table
 from latree.table.reading import Options
 
 # What the report shows of the record, beside the settings, the attempts and the counts.
-_OF_RECORD = ("latree", "command", "weights", "total_weight", "smoothing")
+_OF_RECORD = ("latree", "command", "weights_facts", "smoothing")
 # The method of the model that the report is about, where methods are compared.
 _OWN = "own"
 # Names and descriptions of the simpler models, by their methods.

@@ -135,7 +135,7 @@ class Search:
         edges = around.inner_edges
         if not edges:
             return False
-        self.gains.of(around, edges)  # estimates the distribution of gains
+        self.gains.held_out(around, edges)  # estimates the distribution of gains
         return self.gains.threshold < 0
 
     def _simplest(self, model: LatentTreeModel) -> LatentTreeModel:
@@ -155,7 +155,7 @@ class Search:
         edges = around.inner_edges
         support = np.full(len(model.tree.edges), np.nan)
         if edges:
-            gains = self.gains.of(around, edges)
+            gains = self.gains.held_out(around, edges)
             assert self.gains.distribution is not None
             support[edges] = edge_support(around, edges, gains, self.gains.distribution, self.sample.log_rows)
         return Found(replace(model, tree=model.tree.with_numbers(support=support)), self.sample.steps)

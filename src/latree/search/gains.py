@@ -64,8 +64,8 @@ class EdgeGains:
         )
         return [known[edge, number] for edge in edges]
 
-    def of(self, around: Surroundings, edges: Sequence[int], number: int = 0) -> FloatArray:
-        """Return the gain of each edge; the mean of two where it is near the threshold.
+    def held_out(self, around: Surroundings, edges: Sequence[int], number: int = 0) -> FloatArray:
+        """Return the gain of each edge in rows that were held out; the mean of two where it is near the threshold.
 
         The first binary tree decides about the threshold: later, most edges that are not there are gone.
         """
@@ -77,7 +77,15 @@ class EdgeGains:
         close = np.flatnonzero(np.abs(gains - self.threshold) < _DOUBTFUL)
         again = self.tests(around, [edges[place] for place in close.tolist()], number + FOLD_SETS)
         gains[close] = (gains[close] + [test.gain for test in again]) / 2
-        # As where hidden variables are divided, two may also be better than one because BIC asks for them.
+        return gains
+
+    def worth(self, around: Surroundings, edges: Sequence[int], number: int = 0) -> FloatArray:
+        """Return what each edge is worth: its gain in rows that were held out, or by half of the BIC, if that is more.
+
+        As where hidden variables are divided, two may also be better than one because BIC asks for them. It says
+        whether an edge is contracted, not how probable it is: the distribution is that of gains.
+        """
+        gains = self.held_out(around, edges, number)
         doubtful = np.flatnonzero(gains <= self.sure)
         least = self.least_division
         asked = around.map(partial(self._bic_gain, around, least), [edges[place] for place in doubtful.tolist()])

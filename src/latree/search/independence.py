@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree.counts.distances import gamma_tail
+from latree.counts.distances import ROUNDING, gamma_tail, skewness
 from latree.search.edges import EdgeTest
 from latree.table import Block
 from latree.tree import Split, Tree
@@ -33,8 +33,10 @@ _CHANCE = 1e-4
 # their weight.
 _DEPTH = 3
 
-# Sets of more columns are tested without looking for what they have in common.
-_MOST_COLUMNS = 64
+# Columns that have more states together are tested without looking for what they have in common: that would take long.
+_MOST_STATES = 256
+
+_TILE = 64  # columns whose covariances with all others are computed at once
 
 
 class Independence:
@@ -116,22 +118,25 @@ def _subtrees(tree: Tree, top: int, other: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Some columns on one side of an edge.
+    """What some columns on one side of an edge have in common.
 
     Attributes
     ----------
-    rows : array of int
-        Where their states are among those of all columns.
+    states : array of int
+        Where the states of these columns are among those of all columns.
     views : array
         Directions in which they are looked at, one per column of the array.
     mean, spread : float
         The trace of the covariance of these views, and its Frobenius norm.
+    skewness : float
+        The squared skewness of these views, as of :func:`latree.counts.distances.skewness`.
     """
 
-    rows: IntArray
+    states: IntArray
     views: FloatArray
     mean: float
     spread: float
+    skewness: float
 
 
 class SideTest:
@@ -144,24 +149,40 @@ class SideTest:
 
     Dependence between the sides of an edge is dependence between what the columns of each side have in common. So
     indicators are first projected on the principal components of the covariances between different columns of their
-    side, times the root of the eigenvalues. The other side has no part in that, so that the test stays honest.
+    side, times the root of the eigenvalues. The other side has no part in that, so that the test stays honest. Where
+    columns have very many states, or nothing in common, the statistic is the sum over pairs of columns.
     """
 
     def __init__(self, block: Block, n_states: IntArray) -> None:
         weights = np.ones(len(block.codes)) if block.weights is None else block.weights
         self._total = float(weights.sum())
-        indicators, self._column = [], np.repeat(np.arange(len(n_states)), n_states)
+        self._scale = np.sqrt(weights / self._total)
+        indicators, skewnesses = [], []
         for column, n in enumerate(n_states.tolist()):
             present = block.codes[:, column] < n
             states = np.zeros((n, len(present)))
             states[block.codes[present, column], np.flatnonzero(present)] = 1
             mean = (states @ weights) / max(float(weights @ present), 1.0)
-            centred = (states - mean[:, None] * present) * np.sqrt(weights / self._total)
+            centred = (states - mean[:, None] * present) * self._scale
             indicators.append(centred / max(float(np.sqrt((centred**2).sum())), 1e-9))
+            skewnesses.append(float(skewness(mean)))
         self._indicators = np.concatenate(indicators)
-        # The squared norm of each column's own covariance.
-        self._own = np.array([((column @ column.T) ** 2).sum() for column in indicators])
-        self._parts: dict[int, _Part] = {}
+        self._column, self._skewness = np.repeat(np.arange(len(n_states)), n_states), np.array(skewnesses)
+        self._trace = np.array([(states**2).sum() for states in indicators])
+        self._parts: dict[int, _Part | None] = {}
+
+    @cached_property
+    def _squared(self) -> FloatArray:
+        """The squared norm of the covariance of every two columns."""
+        starts = np.flatnonzero(np.diff(self._column, prepend=-1))
+        found = np.empty((len(starts), len(starts)))
+        for first in range(0, len(starts), _TILE):
+            states = self._indicators[starts[first] : [*starts, len(self._column)][min(first + _TILE, len(starts))]]
+            squared = np.add.reduceat((self._indicators @ states.T) ** 2, starts, axis=0)
+            found[:, first : first + _TILE] = np.add.reduceat(
+                squared, starts[first : first + _TILE] - starts[first], axis=1
+            )
+        return found
 
     def p_value(self, one: Sequence[tuple[int, int]], other: Sequence[tuple[int, int]]) -> float:
         """Return the probability that independent sides show as much covariance.
@@ -175,33 +196,73 @@ class SideTest:
         one, other : sequence of (int, int)
             For each side its subtrees, the whole side first: their columns as bit sets, and distances from the edge.
         """
-        (parts, weights), (others, other_weights) = self._parts_of(one), self._parts_of(other)
-        covariance = self._indicators[parts[0].rows] @ self._indicators[others[0].rows].T
-        (views, starts), (other_views, other_starts) = _stacked(parts), _stacked(others)
+        parts, others = ([self._part(columns) for columns, _ in side] for side in (one, other))
+        p_values = self._of_columns(*([columns for columns, _ in side] for side in (one, other)))
+        common, common_other = ([part is not None for part in side] for side in (parts, others))
+        if any(common) and any(common_other):
+            p_values[np.ix_(common, common_other)] = self._in_common(
+                [part for part in parts if part is not None], [part for part in others if part is not None]
+            )
+        weights, other_weights = (np.array([0.5**distance for _, distance in side]) for side in (one, other))
+        return combined(p_values, np.outer(weights, other_weights))
+
+    def _of_columns(self, one: Sequence[int], other: Sequence[int]) -> FloatArray:
+        """Return the p-values of sets of columns, given as bit sets, of which nothing in common is asked."""
+        members, others = (np.array([self._is_in(columns) for columns in side], dtype=float) for side in (one, other))
+        # Sums over independent columns: of the variances, the squared norms of covariances, and the third moments.
+        third = self._skewness * np.diag(self._squared) ** 1.5
+        moments = []
+        for side in (members, others):
+            spread = np.sqrt(np.maximum(((side @ self._squared) * side).sum(axis=1), 0))
+            moments.append((side @ self._trace, spread, (side @ third) / np.maximum(spread, ROUNDING) ** 3))
+        return self._tail(members @ self._squared @ others.T, *moments)
+
+    def _in_common(self, parts: Sequence[_Part], others: Sequence[_Part]) -> FloatArray:
+        """Return the p-values of what columns have in common."""
+        (states, views, starts), (other_states, other_views, other_starts) = _stacked(parts), _stacked(others)
+        covariance = self._indicators[states] @ self._indicators[other_states].T
         squared = (views.T @ covariance @ other_views) ** 2
         squared = np.add.reduceat(np.add.reduceat(squared, starts, axis=0), other_starts, axis=1)
-        mean = np.outer([part.mean for part in parts], [part.mean for part in others]) / self._total
-        spread = np.outer([part.spread for part in parts], [part.spread for part in others]) / self._total
-        return combined(gamma_tail(squared, mean, spread), np.outer(weights, other_weights))
+        moments = [
+            tuple(np.array([getattr(part, name) for part in side]) for name in ("mean", "spread", "skewness"))
+            for side in (parts, others)
+        ]
+        return self._tail(squared, *moments)
 
-    def _parts_of(self, subtrees: Sequence[tuple[int, int]]) -> tuple[list[_Part], list[float]]:
-        """Return the parts of a side, the whole first, and their weights."""
-        used = [subtrees[0], *(pair for pair in subtrees[1:] if pair[0].bit_count() <= _MOST_COLUMNS)]
-        return [self._part(columns) for columns, _ in used], [0.5**distance for _, distance in used]
+    def _tail(self, squared: FloatArray, one: Sequence[FloatArray], other: Sequence[FloatArray]) -> FloatArray:
+        """Return p-values of squared norms, given means, spreads and squared skewnesses of both sides."""
+        return gamma_tail(squared, *(np.outer(*pair) / self._total for pair in zip(one, other, strict=True)))
 
-    def _part(self, columns: int) -> _Part:
-        """Return what some columns have in common; themselves, if these are one or very many."""
+    def _is_in(self, columns: int) -> IntArray:
+        """Return 1 for each column that is in a bit set, and 0 for the others."""
+        as_bytes = np.frombuffer(columns.to_bytes(len(self._trace) // 8 + 1, "little"), dtype=np.uint8)
+        return np.unpackbits(as_bytes, count=len(self._trace), bitorder="little").astype(np.intp)
+
+    def _part(self, columns: int) -> _Part | None:
+        """Return what some columns have in common: their states, if it is one column, and None if it is nothing."""
         if columns not in self._parts:
-            rows = np.flatnonzero([columns >> column & 1 for column in self._column.tolist()])
-            own = self._indicators[rows] @ self._indicators[rows].T
-            views = np.eye(len(rows))
-            if 1 < columns.bit_count() <= _MOST_COLUMNS:
-                between = np.where(self._column[rows][:, None] == self._column[rows], 0, own)
-                values, vectors = np.linalg.eigh(between)
-                views = vectors[:, values > 0] * np.sqrt(values[values > 0])
-                own = views.T @ own @ views
-            self._parts[columns] = _Part(rows, views, float(np.trace(own)), float(np.sqrt((own**2).sum())))
+            states = np.flatnonzero(self._is_in(columns)[self._column])
+            self._parts[columns] = self._found_part(states) if len(states) <= _MOST_STATES else None
         return self._parts[columns]
+
+    def _found_part(self, states: IntArray) -> _Part | None:
+        indicators, column = self._indicators[states], self._column[states]
+        own = indicators @ indicators.T
+        if column[0] == column[-1]:
+            spread = float(np.sqrt((own**2).sum()))
+            return _Part(states, np.eye(len(states)), float(np.trace(own)), spread, float(self._skewness[column[0]]))
+        values, vectors = np.linalg.eigh(np.where(column[:, None] == column, 0, own))
+        if values[-1] <= ROUNDING:
+            return None
+        views = vectors[:, values > ROUNDING] * np.sqrt(values[values > ROUNDING])
+        own = views.T @ own @ views
+        spread = float(np.sqrt((own**2).sum()))
+        # The third moments of every view alone, and of every two of them.
+        seen = views.T @ indicators
+        per_row = np.divide(1, self._scale, out=np.zeros_like(self._scale), where=self._scale > 0)
+        third = (seen**2 * per_row) @ seen.T
+        third_norm = 3 * float((third**2).sum()) - 2 * float((np.diag(third) ** 2).sum())
+        return _Part(states, views, float(np.trace(own)), spread, third_norm / spread**3)
 
     def closest_pair(self, one: int, other: int) -> float:
         """Return the probability that the closest pair of columns of independent sides shows as much covariance.
@@ -213,24 +274,21 @@ class SideTest:
         one, other : int
             The columns of both sides, as bit sets.
         """
-        rows = [np.flatnonzero([side >> column & 1 for column in self._column.tolist()]) for side in (one, other)]
-        starts = [np.flatnonzero(np.diff(self._column[part], prepend=-1)) for part in rows]
-        squared = (self._indicators[rows[0]] @ self._indicators[rows[1]].T) ** 2
-        squared = np.add.reduceat(np.add.reduceat(squared, starts[0], axis=0), starts[1], axis=1)
-        # Every column has total variance one, so that the mean of each pair is one over the number of rows.
-        own = [self._own[self._column[part[start]]] for part, start in zip(rows, starts, strict=True)]
-        found = gamma_tail(squared, np.full_like(squared, 1 / self._total), np.sqrt(np.outer(*own)) / self._total)
+        columns = [np.flatnonzero(self._is_in(side)) for side in (one, other)]
+        moments = [(self._trace[part], np.sqrt(np.diag(self._squared)[part]), self._skewness[part]) for part in columns]
+        found = self._tail(self._squared[np.ix_(*columns)], *moments)
         return min(float(found.min()) * found.size, 1.0)
 
 
-def _stacked(parts: Sequence[_Part]) -> tuple[FloatArray, IntArray]:
-    """Return the views of all parts of a side, the first of which is the whole, and where those of each begin."""
+def _stacked(parts: Sequence[_Part]) -> tuple[IntArray, FloatArray, IntArray]:
+    """Return the states of all parts of a side, the views of all parts in these, and where those of each part begin."""
+    states = np.unique(np.concatenate([part.states for part in parts]))
     found = []
     for part in parts:
-        placed = np.zeros((len(parts[0].rows), part.views.shape[1]))
-        placed[np.searchsorted(parts[0].rows, part.rows)] = part.views
+        placed = np.zeros((len(states), part.views.shape[1]))
+        placed[np.searchsorted(states, part.states)] = part.views
         found.append(placed)
-    return np.concatenate(found, axis=1), np.cumsum([0, *(views.shape[1] for views in found[:-1])])
+    return states, np.concatenate(found, axis=1), np.cumsum([0, *(views.shape[1] for views in found[:-1])])
 
 
 def combined(p_values: FloatArray, weights: FloatArray) -> float:

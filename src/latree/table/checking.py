@@ -12,10 +12,10 @@ from latree._util.text import one_line, plural, shortened
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column
 from latree.table.discretize import learn_columns
-from latree.table.findings import Finding, advice, findings_of, sentences
+from latree.table.findings import Finding, advice, doubts_about_weights, findings_of, sentences
 from latree.table.learnable import find_problems
 from latree.table.reading import DEFAULT_BINS, Options, errors_naming, open_data
-from latree.table.sources import Encoder, count_rows
+from latree.table.sources import Encoder, WeightsAre, count_rows
 from latree.table.table import Table
 
 # Most columns of the table of columns in words, and the widest names in it.
@@ -229,6 +229,7 @@ def check(
     *,
     names: Sequence[str] | None = None,
     weights: Any = None,
+    weights_are: WeightsAre | None = None,
     bins: int = DEFAULT_BINS,
     missing: Collection[Any] = DEFAULT_MISSING,
     missing_also: Collection[Any] = (),
@@ -282,11 +283,12 @@ def check(
     if isinstance(data, Table):
         raise InputError("a Table is encoded already: pass the original data to check them")
     options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
-    source = open_data(data, names, weights, options, format=format, counts=counts, client=client, progress=progress)
+    how = {"format": format, "counts": counts, "client": client, "progress": progress}
+    source = open_data(data, names, weights, options, weights_are=weights_are, **how)
     wanted = options.wanted(source)
     with errors_naming(source.where):
         learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
-        findings = findings_of(learned, identifier)
+        findings = [*findings_of(learned, identifier), *doubts_about_weights(source.weights)]
         not_learned = {one.column: one for one in findings if one.action != "kept"}
         columns = [one.column for one in learned if one.column is not None and one.summary.name not in not_learned]
         kept = [column.name for column in columns]

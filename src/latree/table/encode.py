@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from math import isfinite
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +19,11 @@ Unseen: TypeAlias = Literal["error", "missing"]
 
 
 def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
-    """Encode raw cells as codes of a known column; missing cells become ``MISSING``."""
+    """Encode raw cells as codes of a known column; missing cells become ``MISSING``.
+
+    A number that an ordered column of numbers does not have gets the state of the nearest number, as if the column had
+    bins: which numbers a column has depends on the rows that it was learned from, such as those of a fold.
+    """
     missing = column.missing
     if column.cuts is not None:
         numbers, text, overflow = parse_numbers(raw, missing)
@@ -33,18 +38,36 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
         codes = np.searchsorted(np.array(column.cuts), numbers, side="left")
         return np.asarray(np.where(np.isnan(numbers), MISSING, codes)[raw.codes])
     code_of = {label: code for code, label in enumerate(column.categories)}
-    codes = np.empty(len(raw.values), dtype=np.intp)
+    codes = np.full(len(raw.values), MISSING, dtype=np.intp)
+    unknown: dict[int, str] = {}
     for index, label in enumerate(raw.labels()):
         if is_missing(label, missing):
-            codes[index] = MISSING
             continue
         code = code_of.get(number_label(label) if column.kind in ("integer", "number") else label)
-        if code is None and unseen == "error":
+        if code is not None:
+            codes[index] = code
+        elif unseen == "error":
+            unknown[index] = label
+    if unknown:
+        codes[list(unknown)] = _nearest_states(column, list(unknown.values()))
+    return np.asarray(codes[raw.codes])
+
+
+def _nearest_states(column: Column, labels: Sequence[str]) -> IntArray:
+    """Return the states of an ordered column of numbers that are nearest to numbers; the lower of two as near.
+
+    Raise for what is no number, and for other columns. Ordered categories whose numbers do not increase are names.
+    """
+    holds_numbers = column.ordered and column.kind in ("integer", "number")
+    states = np.array(list(map(float, column.categories if holds_numbers else ())))
+    increasing = len(states) > 0 and bool((np.diff(states) > 0).all())
+    numbers = [parse_number(label) if increasing else None for label in labels]
+    for number, label in zip(numbers, labels, strict=True):
+        if number is None or not isfinite(number):
             raise InputError(
                 f"column {column.name!r}: the value {label!r:.60} was never seen when the model was fitted: {_hint()}"
             )
-        codes[index] = MISSING if code is None else code
-    return np.asarray(codes[raw.codes])
+    return np.searchsorted(states[:-1] / 2 + states[1:] / 2, np.array(numbers, dtype=np.float64), side="left")
 
 
 def _hint() -> str:

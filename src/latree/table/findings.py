@@ -16,6 +16,7 @@ from latree._util.text import plural, quoted
 from latree.table.columns import Column
 from latree.table.discretize import LearnedColumn
 from latree.table.raw import label_of, parse_number
+from latree.table.sources import RowWeights, weights_setting
 from latree.table.summary import ColumnSummary, NumberCounts
 
 Kind: TypeAlias = Literal[
@@ -31,6 +32,7 @@ Kind: TypeAlias = Literal[
     "mark",
     "decimal comma",
     "duplicate",
+    "weights",
 ]
 Action: TypeAlias = Literal["left out", "refused", "kept"]
 
@@ -55,6 +57,8 @@ _MIN_DATES = 5
 _MIN_GAP = 1
 # A negative number is odd beside at least so many others, none of them negative.
 _MIN_POSITIVE = 10
+# Rows whose mean weight is as large as this are doubtful as counts, unless somebody says that they are counts.
+_LARGE_MEAN_WEIGHT = 10
 # Most columns that one sentence names.
 _MAX_NAMED = 20
 # Most names of columns with the same codes for missing cells.
@@ -80,7 +84,8 @@ class Finding:
         Name of the column.
     kind : str
         What it is: "empty", "constant", "index", "unreadable", "many values", "identifier", "running number", "date",
-        "code" (a number that means missing), "mark" (a text among numbers), "decimal comma" or "duplicate".
+        "code" (a number that means missing), "mark" (a text among numbers), "decimal comma", "duplicate" or "weights"
+        (of the rows).
     what : str
         The same in words; the name of the column is the subject of the sentence.
     action : {"left out", "refused", "kept"}
@@ -151,6 +156,28 @@ def findings_of(learned: Iterable[LearnedColumn], identifier: str | None) -> lis
             found[first] = replace(found[first], option="identifier")
             break
     return found
+
+
+def doubts_about_weights(weights: RowWeights | None) -> tuple[Finding, ...]:
+    """Return that weights count as rows though they do not look like counts, if nobody said what they are.
+
+    Wrong counts are dangerous: if each of 200 rows counts as ten, noise looks like structure.
+    """
+    if weights is None or weights.are is not None or weights.sums is None or not weights.sums.n_rows:
+        return ()
+    n_rows, n_fractional, largest, total, _ = weights.sums
+    if n_fractional:
+        problem = "are not whole numbers"
+    elif largest * total >= _LARGE_MEAN_WEIGHT * n_rows:
+        problem = "are large"
+    else:
+        return ()
+    what = (
+        f"{problem}, and count as rows: {plural(n_rows, 'row')} count as {largest * total:g}. Use "
+        f"{weights_setting('survey')} if a weight says how many people a row stands for, or "
+        f"{weights_setting('counts')} if it is a number of equal rows (functions call it weights_are)"
+    )
+    return (Finding(weights.column or "weights", "weights", what, option=None),)
 
 
 def _column_findings(summary: ColumnSummary, column: Column | None, problem: str | None) -> list[Finding]:
@@ -280,6 +307,8 @@ def _sentence(kind: str, found: Sequence[Finding]) -> str:
     more = f" and {plural(len(found) - len(shown), 'more column')}" if len(found) > len(shown) else ""
     if kind == "index":
         return f"The first column {found[0].what}: it is left out."
+    if kind == "weights":
+        return f"The weights of rows {found[0].what}."
     if kind == "nothing":
         names = [f"{quoted(one.column)} ({'no value' if one.kind == 'empty' else one.what[13:-1]})" for one in shown]
         which = "a column that says nothing is" if len(found) == 1 else f"{len(found)} columns that say nothing are"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from latree._util.spelling import setting
 from latree.errors import InputError
 from latree.table.findings import Finding, advice
+from latree.table.sources import if_survey
 from latree.table.table import Table
 
 # Most states of a column for learners that look at four columns at a time: the counts of a quartet of columns with n
@@ -29,6 +30,11 @@ def check_learnable(table: Table, source: str = "the data", most_states: int = M
         raise InputError(f"{source}: no rows, only column names: add rows")
     if table.n_rows == 1:
         raise InputError(f"{source}: only one row (1 sample): add rows, nothing can be learned from one")
+    if table.total_weight < 1:
+        raise InputError(
+            f"{source}: the sum of the weights of all rows is {table.total_weight:g}, less than one row, and weights "
+            f"count as rows: {if_survey()}"
+        )
     problems = find_problems(table, most_states)
     if problems:
         told = "; ".join(f"{one.subject} {one.what}{_own_remedy(one)}" for one in problems)

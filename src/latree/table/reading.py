@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -15,17 +15,27 @@ from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column, are_counted, is_text
 from latree.table.discretize import LearnedColumn, learn_columns
 from latree.table.encode import Unseen
-from latree.table.findings import Finding, advice, as_typed, findings_of
+from latree.table.findings import Finding, advice, as_typed, doubts_about_weights, findings_of
 from latree.table.learnable import FEW_STATES
 from latree.table.raw import label_of
 from latree.table.readers import open_source
 from latree.table.row_names import RowNames
-from latree.table.sources import Encoder, LocalSource, RawBatch, RowSource, RowWeights, count_rows
+from latree.table.sources import (
+    Encoder,
+    LocalSource,
+    RawBatch,
+    RowSource,
+    RowWeights,
+    WeightsAre,
+    WeightSums,
+    count_rows,
+    if_survey,
+)
 from latree.table.table import Table
 
 # Number of bins of a numeric column.
 DEFAULT_BINS = 10
-# Largest sum of weights. Above it, adding one row no longer changes a float reliably.
+# Largest sum of weights that count rows. Above it, adding one row no longer changes a float reliably.
 MAX_WEIGHT = 1e15
 # Most names of columns that one message lists.
 _LISTED_NAMES = 8
@@ -37,6 +47,7 @@ def as_table(
     columns: Sequence[Column] | None = None,
     names: Sequence[str] | None = None,
     weights: Any = None,
+    weights_are: WeightsAre | None = None,
     bins: int = DEFAULT_BINS,
     missing: Collection[Any] = DEFAULT_MISSING,
     missing_also: Collection[Any] = (),
@@ -73,8 +84,12 @@ def as_table(
         Names for the columns of an array or a sparse matrix, such as ``vectorizer.get_feature_names_out()``; x0, x1,
         ... by default.
     weights : array of float or str, optional
-        One weight per row, or the name of the column that holds the weights. A row of weight 3 counts as three rows,
-        also for smoothing and BIC.
+        One weight per row, or the name of the column that holds the weights.
+    weights_are : {"counts", "survey"}, optional
+        What the weights are. ``"counts"``: a row of weight 3 counts as three rows, also for tests, smoothing and BIC.
+        ``"survey"``: a weight says how many people a row stands for. Such weights are scaled to the effective number
+        of rows, so that multiplying all of them by a constant changes nothing. By default they are counts, and
+        ``findings`` says so if they do not look like counts.
     bins : int
         Number of quantile bins for a numeric column with fractions, or with more than ``2 * bins`` distinct whole
         numbers. 0 makes every distinct value a category.
@@ -83,7 +98,8 @@ def as_table(
     missing_also : collection of str or number
         More cells that mean missing, beside those of ``missing``: ``missing_also=[-99]`` keeps NA and the others.
     unseen : {"error", "missing"}
-        What to do with a category that ``columns`` do not have.
+        What to do with a category that ``columns`` do not have. With "error", a number that they do not have gets the
+        state of the nearest number that they have.
     drop : collection of str
         Names of columns to leave out.
     keep : collection of str, optional
@@ -130,23 +146,31 @@ def as_table(
             raise InputError(
                 "a Table has its own columns and weights: to change them, pass the original data instead of the Table"
             )
+        if weights_are is not None and data.weights_are not in (None, weights_are):
+            raise InputError(
+                f"the weights of the Table are {data.weights_are!r}, not {weights_are!r}: pass weights_are to "
+                "latree.as_table when you make it"
+            )
         return data
     options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
     counts = counts if columns is None else are_counted(columns)
-    source = open_data(data, names, weights, options, format=format, counts=counts, client=client, progress=progress)
+    how = {"format": format, "counts": counts, "client": client, "progress": progress}
+    source = open_data(data, names, weights, options, weights_are=weights_are, **how)
     wanted = options.wanted(source)
     findings: tuple[Finding, ...] = ()
     with errors_naming(source.where):
         if columns is None:
             learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
             columns, findings = _columns_to_learn_from(learned, strict, identifier)
+            findings += doubts_about_weights(source.weights)
             columns = [replace(column, description=source.descriptions.get(column.name, "")) for column in columns]
             wanted = [column.name for column in columns]
             unseen = "missing"  # only rows of weight zero can have values that the columns do not
         else:
             wanted = names_in(source, columns, wanted)
         rows = source.store(Encoder(tuple(columns), tuple(wanted), unseen), wanted)
-        return Table(tuple(columns), rows, findings, _row_names(data, source, identifier, format))
+        row_names = _row_names(data, source, identifier, format)
+        return Table(tuple(columns), rows, findings, row_names, (weights_are or "counts") if source.weights else None)
 
 
 @dataclass(frozen=True)
@@ -251,12 +275,18 @@ def open_data(
     weights: Any,
     options: Options,
     *,
+    weights_are: WeightsAre | None,
     format: str | None,
     counts: bool,
     client: Any,
     progress: Progress,
 ) -> RowSource:
     """Return a source of raw rows with their weights."""
+    if weights_are not in (None, *get_args(WeightsAre)):
+        raise InputError(
+            f"weights are {' or '.join(map(repr, get_args(WeightsAre)))}, not {weights_are!r:.60}: the weights "
+            "themselves are sample_weight of fit"
+        )
     if isinstance(data, list | tuple):
         try:
             data = np.asarray(data)
@@ -264,7 +294,7 @@ def open_data(
             raise InputError("the data: rows of different lengths: give every row the same number of cells") from None
     source = open_source(data, names, client, progress, format=format, counts=counts)
     if weights is not None:
-        source = _with_weights(source, weights, options.missing)
+        source = with_weights(source, weights, weights_are, options.missing)
     return source
 
 
@@ -344,15 +374,15 @@ def errors_naming(source: str) -> Iterator[None]:
         raise InputError(f"{source}: {error}") from None
 
 
-def _with_weights(source: RowSource, weights: Any, missing: tuple[str, ...]) -> RowSource:
+def with_weights(source: RowSource, weights: Any, are: WeightsAre | None, missing: tuple[str, ...]) -> RowSource:
     """Return the same data with weights; raise if these are not valid."""
     if isinstance(weights, str):
         if weights not in source.names:
             raise no_column(source, weights, "to take weights from")
-        row_weights = RowWeights(weights, None, missing)
+        row_weights = RowWeights(weights, None, missing, are)
     else:
         try:
-            row_weights = RowWeights(None, np.asarray(weights, dtype=np.float64), missing)
+            row_weights = RowWeights(None, np.asarray(weights, dtype=np.float64), missing, are)
         except (ValueError, TypeError):
             raise InputError(f"{source.where}: weights must be one number per row, not {weights!r:.60}") from None
     with errors_naming(source.where):
@@ -362,22 +392,21 @@ def _with_weights(source: RowSource, weights: Any, missing: tuple[str, ...]) -> 
                 raise InputError(
                     f"weights: {rows} rows need {rows} weights, got an array of shape {row_weights.array.shape}"
                 )
-        result = source.with_weights(row_weights)
-        rows, total = result.reduce(_sum_weights, lambda a, b: (a[0] + b[0], a[1] + b[1]), source.names[:1])
-        if rows and not total:
+        sums = source.with_weights(row_weights).reduce(_sum_weights, WeightSums.merge, source.names[:1])
+        if sums.n_rows and not sums.largest:
             raise InputError(f"{row_weights.name}: all of them are zero: at least one row needs a positive weight")
-        if total > MAX_WEIGHT:
+        total = sums.largest * sums.total
+        if are != "survey" and total > MAX_WEIGHT:
             raise InputError(
-                f"{row_weights.name}: their sum is {total:g}, more than {MAX_WEIGHT:g}; weights count as rows: divide "
-                "them by a number"
+                f"{row_weights.name}: their sum is {total:g}, more than {MAX_WEIGHT:g}, and weights count as rows: "
+                f"{if_survey()}"
             )
-    return result
+    return source.with_weights(replace(row_weights, sums=sums))
 
 
-def _sum_weights(batch: RawBatch) -> tuple[int, float]:
-    """Return the number of rows of a batch and the sum of their weights."""
+def _sum_weights(batch: RawBatch) -> WeightSums:
     assert batch.weights is not None
-    return len(batch.weights), float(batch.weights.sum())
+    return WeightSums.of(batch.weights)
 
 
 def no_column(source: RowSource, name: str, use: str) -> InputError:

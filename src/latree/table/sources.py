@@ -14,6 +14,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered
+from latree._util.spelling import in_shell, setting
 from latree.errors import InputError
 from latree.table.chunks import Block, concatenate
 from latree.table.columns import Column
@@ -31,6 +32,9 @@ _TEXT_BYTES = 100
 
 Result = TypeVar("Result")
 Names: TypeAlias = Sequence[str] | None  # columns to read; None for all
+# What weights of rows are: numbers of equal rows; or weights of a survey. The latter say how many people a row stands
+# for, and nothing about the number of rows.
+WeightsAre: TypeAlias = Literal["counts", "survey"]
 # How the columns of a model are found in other data: by their names; by their positions, where data have no names; or
 # as items, of which data name only those that are there somewhere.
 Matching: TypeAlias = Literal["names", "positions", "items"]
@@ -71,6 +75,52 @@ class Encoder:
         return Block(codes, batch.weights)
 
 
+class WeightSums(NamedTuple):
+    """Sums over the weights of some rows.
+
+    They are relative to the largest weight: sums of very large or very small numbers would be infinite or zero.
+    """
+
+    n_rows: int
+    n_fractional: int  # weights that are not whole numbers
+    largest: float
+    total: float
+    squares: float
+
+    @classmethod
+    def of(cls, weights: FloatArray) -> "WeightSums":
+        """Add up some weights."""
+        largest = float(weights.max(initial=0.0))
+        relative = weights / (largest or 1.0)
+        n_fractional = int(np.count_nonzero(weights % 1))
+        return cls(len(weights), n_fractional, largest, float(relative.sum()), float(relative @ relative))
+
+    def merge(self, other: "WeightSums") -> "WeightSums":
+        """Merge the sums over two sets of rows."""
+        largest = max(self.largest, other.largest)
+        one, two = self.largest / (largest or 1.0), other.largest / (largest or 1.0)
+        return WeightSums(
+            self.n_rows + other.n_rows,
+            self.n_fractional + other.n_fractional,
+            largest,
+            one * self.total + two * other.total,
+            one**2 * self.squares + two**2 * other.squares,
+        )
+
+    def survey(self, weights: FloatArray) -> FloatArray:
+        """Return weights of a survey, scaled so that they add up to the effective number of rows of Kish (1965).
+
+        It is ``(Σ w)² / Σ w²``: the number of rows of equal weight that say as much as these. The variance of a
+        weighted mean of these rows is that of a plain mean of so many rows.
+        """
+        if not len(weights):
+            return weights
+        # Single precision makes numbers equal that rounding made different: weights that are multiplied by a constant
+        # give the same result to the last bit. The product of two such numbers is exact.
+        relative, factor = (weights / self.largest).astype(np.float32), np.float32(self.total / self.squares)
+        return relative.astype(np.float64) * float(factor)
+
+
 @dataclass(frozen=True)
 class RowWeights:
     """Where the weights of the rows come from: a column, or an array.
@@ -83,11 +133,17 @@ class RowWeights:
         The weights themselves, if they are not in a column.
     missing : tuple of str
         Cells of the column that mean missing.
+    are : {"counts", "survey"} or None
+        What the weights are; None if nobody said it. They count as rows then.
+    sums : WeightSums or None
+        The sums over all rows, once they are known: weights of a survey are scaled by them.
     """
 
     column: str | None
     array: FloatArray | None
     missing: tuple[str, ...]
+    are: WeightsAre | None = None
+    sums: WeightSums | None = None
 
     def for_batch(self, columns: Mapping[str, RawColumn], start: int | None) -> FloatArray:
         """Return the weights of a batch; raise if one is not a valid weight.
@@ -112,12 +168,23 @@ class RowWeights:
             weight = weights[bad[0]]
             value = "no weight" if np.isnan(weight) else f"weight {weight:g}"
             raise InputError(f"{self.name}: {row} has {value}; every row needs a finite weight that is not negative")
-        return weights
+        return self.sums.survey(weights) if self.are == "survey" and self.sums is not None else weights
 
     @property
     def name(self) -> str:
         """The name of the weights in messages."""
         return "weights" if self.column is None else f"weight column {self.column!r}"
+
+
+def weights_setting(are: WeightsAre) -> str:
+    """Return how to say what weights are, on the command line or to the estimator; functions call it weights_are."""
+    return setting("weights_are", are) if in_shell() else f"weights={are!r}"
+
+
+def if_survey() -> str:
+    """Return what to do if weights that count as rows were meant as weights of a survey."""
+    in_functions = "" if in_shell() else " (functions call it weights_are)"
+    return f"if they are weights of a survey, use {weights_setting('survey')}{in_functions}"
 
 
 def batch_rows(n_columns: int) -> int:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latree._util.progress import Progress, no_progress
-from latree.table.columns import Column, are_counted
+from latree.table.columns import DEFAULT_MISSING, Column, are_counted
 from latree.table.encode import Unseen
 from latree.table.memory import MemoryRows
 from latree.table.readers import open_source
-from latree.table.reading import errors_naming, names_in, no_column
-from latree.table.sources import Encoder, LocalSource
+from latree.table.reading import errors_naming, names_in, no_column, with_weights
+from latree.table.sources import Encoder, LocalSource, WeightsAre
 from latree.table.table import Table
 
 
@@ -28,6 +28,8 @@ def stream_rows(
     identifier: str | None = None,
     format: str | None = None,
     unseen: Unseen = "error",
+    weights: str | None = None,
+    weights_are: WeightsAre | None = None,
     progress: Progress = no_progress,
 ) -> Iterator[StreamedRows]:
     """Encode the rows of a file with known columns, some at a time; the file may be larger than memory.
@@ -44,6 +46,10 @@ def stream_rows(
         The format of the file, if its ending does not tell it.
     unseen : {"error", "missing"}
         What to do with a category that ``columns`` do not have.
+    weights : str, optional
+        Another column of the file, with the weights of the rows.
+    weights_are : {"counts", "survey"}, optional
+        What the weights are, as for :func:`latree.as_table`.
     progress : callable
         Called with the rows, or bytes, that were read so far, and all of them.
 
@@ -56,6 +62,9 @@ def stream_rows(
     assert isinstance(source, LocalSource)  # there is no cluster
     if identifier is not None and identifier not in source.names:
         raise no_column(source, identifier, "that names rows")
+    if weights is not None:
+        source = with_weights(source, weights, weights_are, DEFAULT_MISSING)
+        assert isinstance(source, LocalSource)
     with errors_naming(source.where):
         wanted = names_in(source, columns, source.names)
         encode = Encoder(tuple(columns), tuple(wanted), unseen)

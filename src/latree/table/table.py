@@ -20,6 +20,7 @@ from latree.table.encode import MISSING, code_type
 from latree.table.findings import Finding
 from latree.table.memory import LocalRows, MemoryRows, ProgressRows, Rows
 from latree.table.row_names import RowNames
+from latree.table.sources import WeightsAre
 
 # Sums of whole numbers below this are exact.
 _MAX_EXACT = 2.0**53
@@ -42,6 +43,8 @@ class Table:
         What is odd about the columns of the data that the table was learned from, also of those that were left out.
     row_names : RowNames or None
         The column that names the rows, if there is one; see :meth:`names_of_rows`.
+    weights_are : {"counts", "survey"} or None
+        What the weights of the rows are, as for :func:`latree.as_table`; None if they have none.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Table:
     rows: Rows
     findings: tuple[Finding, ...] = ()
     row_names: RowNames | None = None
+    weights_are: WeightsAre | None = None
 
     @classmethod
     def from_codes(cls, columns: Iterable[Column], codes: NDArray[Any], weights: FloatArray | None = None) -> "Table":

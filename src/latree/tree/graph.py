@@ -155,7 +155,7 @@ class Graph:
         ['c', 'H2', 'H1', 'a', 'b', 'd']
         """
         if root is None:
-            return self._hung_from(self._centers)
+            return self._from_centers
         if not 0 <= root < self.n_nodes:
             raise InputError(f"a tree of {self.n_nodes} nodes has no node {root}")
         others = [center for center in self._centers if self._component[center] != self._component[root]]
@@ -171,6 +171,10 @@ class Graph:
         [[0, 2, 3, 3], [2, 0, 3, 3], [3, 3, 0, 2], [3, 3, 2, 0]]
         """
         return path_lengths(self.rooted(), self.n_observed)
+
+    @cached_property
+    def _from_centers(self) -> Rooted:
+        return self._hung_from(self._centers)
 
     def _hung_from(self, roots: Iterable[int]) -> Rooted:
         """Visit each component from its root, depth first, neighbours in the order of their edges."""

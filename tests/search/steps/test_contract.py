@@ -34,7 +34,7 @@ def test_at_most_three_hidden_variables_become_one_at_first(monkeypatch):
     def of_edges(around, edges, number):
         return np.array([known[tuple(sorted(around.tree.edges[edge].tolist()))] for edge in edges])
 
-    search.gains.of = of_edges
+    search.gains.worth = of_edges
     found = search.contracting.contracted(first)
     columns = [{u for u, _ in around if u < 8} for around in found.tree.neighbors[8:]]
     assert sorted(map(sorted, columns)) == [[0, 1, 2], [3, 4, 5], [6, 7]]
@@ -49,7 +49,7 @@ def test_more_hidden_variables_become_one_after_the_first_time(monkeypatch, roun
     edges = [(0, 14), (13, 25), *((column, 13 + column) for column in range(1, 13))]
     search = begun(table)
     first = search.sample.first([Tree(table.names, [*edges, *((node, node + 1) for node in range(14, 25))])])
-    search.gains.of = lambda around, edges, number: np.full(len(edges), -9.0)
+    search.gains.worth = lambda around, edges, number: np.full(len(edges), -9.0)
     assert search.contracting.contracted(first).tree.n_hidden == n_hidden
 
 
@@ -103,7 +103,7 @@ def test_edges_go_where_bic_falls_by_clearly_more_than_they_gain(short, is_contr
     search = begun(grouped_model((6,), top=False).sample(600, 0), share=0.2)
     model, fall = two_for_one(search)
     assert 9.1 < fall < 39
-    search.gains.of = lambda around, edges: np.full(len(edges), fall - short)
+    search.gains.worth = lambda around, edges: np.full(len(edges), fall - short)
     found = search.contracting.without_costly(model)
     assert (found.tree.n_hidden == 1) is is_contracted
     assert search.sample.steps["contractions"] == is_contracted
@@ -113,7 +113,7 @@ def test_edges_go_where_bic_falls_by_clearly_more_than_they_gain(short, is_contr
 def test_edges_that_are_sure_stay_whatever_they_cost():
     search = begun(grouped_model((6,), top=False).sample(600, 0), share=0.2)
     model, _ = two_for_one(search)
-    search.gains.of = lambda around, edges: np.zeros(len(edges))
+    search.gains.worth = lambda around, edges: np.zeros(len(edges))
     search.contracting._sure = {edge_place(model.tree, edge) for edge in range(len(model.tree.edges))}
     assert search.contracting.without_costly(model) is model
     search.contracting._sure.clear()
@@ -123,7 +123,7 @@ def test_edges_that_are_sure_stay_whatever_they_cost():
 def test_costly_edges_stay_where_most_edges_of_the_first_tree_are_there():
     search = begun(grouped_model((6,), top=False).sample(600, 0), share=0.51)
     model, fall = two_for_one(search)
-    search.gains.of = lambda around, edges: np.full(len(edges), fall - 15)
+    search.gains.worth = lambda around, edges: np.full(len(edges), fall - 15)
     assert search.contracting.without_costly(model) is model
     search.gains.distribution = None  # of a tree without edges
     assert search.contracting.without_costly(model) is model

@@ -49,7 +49,7 @@ class Contracting:
             edges = self._unsure(around)
             if not edges:
                 break
-            gains = self._gains.of(around, edges, number)
+            gains = self._gains.worth(around, edges, number)
             self._sure |= {
                 edge_place(model.tree, edge) for edge, gain in zip(edges, gains, strict=True) if gain > self._gains.sure
             }
@@ -97,7 +97,7 @@ class Contracting:
 
         def found(around: Surroundings) -> _Found:
             edges = self._unsure(around)
-            gains = self._gains.of(around, edges).tolist() if edges else []
+            gains = self._gains.worth(around, edges).tolist() if edges else []
             for (fall, replacement), gain in zip(self._contractions(around, edges), gains, strict=True):
                 yield fall - 2 * (max(gain, 0) + _MARGIN), replacement
 
