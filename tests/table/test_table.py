@@ -1,5 +1,7 @@
 """Tables of codes, and the data that they are made from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -126,10 +128,11 @@ def test_whole_weights_repeat_rows_of_which_a_sample_is_drawn():
         np.testing.assert_array_equal(table.units(200, 3).codes(), repeated.subsample(200, 3).codes())
 
 
-@pytest.mark.parametrize("factor", [0.5, 2.0**60])
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0**60])
 def test_other_weights_weigh_rows_those_of_zero_left_out(factor):
-    """Also whole numbers whose sum is not exact."""
+    """Also whole numbers whose sum is not exact, or that are weights of a survey."""
     codes, weights = np.arange(5)[:, None], np.array([1.0, 0, 3, 1, 2]) * factor
-    units = Table.from_codes([Column("a", "integer", tuple("01234"))], codes, weights).units(100, 0)
+    table = Table.from_codes([Column("a", "integer", tuple("01234"))], codes, weights)
+    units = replace(table, weights_are="survey" if factor == 1 else None).units(100, 0)
     assert units.codes()[:, 0].tolist() == [0, 2, 3, 4]
     assert units.rows.weights.tolist() == weights[weights > 0].tolist()

@@ -186,33 +186,10 @@ class ResampledRows(LocalRows):
 
 
 @dataclass(frozen=True)
-class ReorderedRows(LocalRows):
-    """Rows whose columns are put in another order at every pass over them, so that they take no space."""
+class _SameRows(LocalRows):
+    """What views of the same rows have in common."""
 
     rows: LocalRows
-    order: IntArray
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.rows.n_rows
-
-    @property
-    def chunk_weights(self) -> tuple[float, ...]:
-        """Weight of each chunk."""
-        return self.rows.chunk_weights
-
-    def chunks(self) -> Iterator[Block]:
-        """Yield the chunks in order."""
-        return (reorder_columns(chunk, self.order) for chunk in self.rows.chunks())
-
-
-@dataclass(frozen=True)
-class ProgressRows(LocalRows):
-    """Rows that report to a callback how many of them a sum has reached."""
-
-    rows: LocalRows
-    progress: Progress
 
     @property
     def n_rows(self) -> int:
@@ -227,6 +204,24 @@ class ProgressRows(LocalRows):
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks in order."""
         return self.rows.chunks()
+
+
+@dataclass(frozen=True)
+class ReorderedRows(_SameRows):
+    """Rows whose columns are put in another order at every pass over them, so that they take no space."""
+
+    order: IntArray
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks in order."""
+        return (reorder_columns(chunk, self.order) for chunk in self.rows.chunks())
+
+
+@dataclass(frozen=True)
+class ProgressRows(_SameRows):
+    """Rows that report to a callback how many of them a sum has reached."""
+
+    progress: Progress
 
     def _blocks(self, max_rows: int | None = None) -> Iterator[tuple[int, Block]]:
         done = 0

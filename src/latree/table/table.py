@@ -260,7 +260,7 @@ class Table:
             return self.take(chosen if all_have_weight else np.flatnonzero(self.map(row_weights))[chosen])
         # Copy number c of all repeated rows belongs to the first row whose weight, added to those before it, exceeds c.
         repeated = self.rows.fetch(np.searchsorted(np.cumsum(self.map(row_weights)), chosen, side="right"))
-        return replace(self, rows=MemoryRows(repeated.codes, None), row_names=None)
+        return replace(self, rows=MemoryRows(repeated.codes, None), row_names=None, weights_are=None)
 
     def sorted_rows(self) -> "Table":
         """Return a table in memory with the rows sorted by their codes, and equal rows by their weights.
@@ -276,9 +276,9 @@ class Table:
 
     @cached_property
     def has_counts(self) -> bool:
-        """Whether weights say how often rows occurred: all are whole numbers, and some of them above 1."""
+        """Whether weights say how often rows occurred: whole numbers, not of a survey, and some of them above 1."""
         _, n_fractional, n_above = self._weight_facts
-        return bool(n_above and not n_fractional and self.total_weight < _MAX_EXACT)
+        return bool(n_above and not n_fractional and self.total_weight < _MAX_EXACT and self.weights_are != "survey")
 
     @cached_property
     def _weight_facts(self) -> tuple[int, int, int]:
