@@ -100,7 +100,8 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
     tolerance : float
         EM stops when an iteration gains less than this, in nats per cell.
     labels : mapping of str to str, or name of a file, optional
-        Your own label of each column, by the name of the column: groups whose columns share a label are named by it.
+        Your own label of each column, by the name of the column. A group is named by a label if most of its columns
+        have the label, and most columns with the label are in the group.
         A file is read as by ``latree fit --labels``: a CSV file with a header and these two columns.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
@@ -402,7 +403,9 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
     def reliability(self, X: Any, sample_weight: Any = None) -> Any:
         """Return how reliable the score of each group is on some rows, with Cronbach's alpha beside it.
 
-        See :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit. If
+        The reliability is right as far as the model is, and counts what only some columns of a group share. Cronbach's
+        alpha needs no model and counts what all of them share, so it is usually smaller. See
+        :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit. If
         these had weights, pass them as ``sample_weight``, as in :meth:`fit`.
 
         Returns
@@ -429,15 +432,25 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
         check_is_fitted(self)
         return self._as_fitted(self.model_.sample(n_samples, self.random_state).decode())
 
-    def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None) -> dict[Any, float]:
+    def query(
+        self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None, X: Any = None
+    ) -> dict[Any, float]:
         """Return the exact distribution of one or several variables, given the values of others.
 
         ``query("N1", given={"A1": 2, "E3": 5})`` returns a dict from each value of N1 to its probability. Hidden
         variables take part by their names, too, and ``given`` has their states by number or by name, such as
         ``{"N": "high"}``: see :meth:`latree.LatentTreeModel.query` and :func:`latree.explain.state_names`.
+
+        The answer is that of the tree. If the rows of the fit show clearly more dependence between two columns, or
+        dependence of the other sign, there is a :class:`latree.FitWarning`, and ``dependence`` of the answer has the
+        figures. With rows ``X``, the answer is compared with these.
         """
         check_is_fitted(self)
-        return self.model_.query(variables, with_state_numbers(self.model_, given or {}))
+        rows = None if X is None else self._encoded(X)
+        found = self.model_._answer(variables, with_state_numbers(self.model_, given or {}), rows)
+        if found.warning:
+            warnings.warn(found.warning, FitWarning, stacklevel=2)
+        return found
 
     def joint(self, variables: Sequence[int | str]) -> FloatArray:
         """Return the exact joint distribution of some variables by name, as an array with one axis per variable."""

@@ -26,9 +26,12 @@ from latree.explain import (
     reliability,
     with_groups,
 )
+from latree.explain.dependence import Dependence
 from latree.explain.overview import group_facts, group_lines
+from latree.explain.redundancy import redundancy_lines
 from latree.explain.scores import scored_groups
 from latree.explain.stability import RESAMPLES
+from latree.explain.user_labels import labels_of_fit
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.inference.starts import start_from
 from latree.learners.methods import find_method
@@ -53,9 +56,9 @@ from latree.table.reading import DEFAULT_BINS
 from latree.table.sources import WeightsAre
 from latree.tree import Tree
 
-# Most pairs of columns that the summary in words lists.
-_LISTED_PAIRS = 5
 _LISTED_KINDS = 2  # candidates for prediction, beside the chosen one
+# The correlations of more columns than this are not kept: a model file would consist of little else.
+_MAX_CORRELATED = 500
 # Lines of the summary in words fit a terminal; names and options are not divided.
 _WIDTH = 80
 _WHOLE_WORDS: Mapping[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
@@ -113,8 +116,20 @@ class Learned:
             left_out=tuple((one.column, one.what) for one in self.table.findings if one.action == "left out"),
             worth=self.worth,
             candidates=self.structure.candidates,
+            correlations=self._correlations,
             weights_are=self.table.weights_are,
         )
+
+    @property
+    def _correlations(self) -> tuple[int | None, ...] | None:
+        """What the record keeps of the correlations of columns in the rows."""
+        if self.table.n_columns > _MAX_CORRELATED:
+            return None
+        found = Dependence(self.fit.model).correlation_in_rows(self.table)
+        if found is None:
+            return None
+        above = 100 + 100 * found[np.triu_indices(len(found), 1)]
+        return tuple(None if np.isnan(number) else round(number) for number in above.tolist())
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -154,6 +169,7 @@ def summary_of(model: LatentTreeModel) -> dict[str, Any]:
         "n_hidden": model.tree.n_hidden,
         "n_groups": sum(group.level == "main" for group in model.groups),
         "groups": group_facts(model),
+        "labels": labels_of_fit(model),
         "n_states": _one_or_all(model.n_states[model.tree.n_observed :].tolist()),
         "smoothing": record.smoothing,
         "n_parameters": model.n_parameters,
@@ -196,7 +212,7 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['seconds']:.1f} seconds",
         *_candidate_lines([Candidate(**one) for one in facts["candidates"]]),
         *worth_lines(facts["worth"]),
-        *_redundancy_lines(facts["redundant_columns"]),
+        *redundancy_lines([(pair["columns"], pair["strength"]) for pair in facts["redundant_columns"]]),
         *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
 
@@ -214,18 +230,6 @@ def _candidate_lines(candidates: Sequence[Candidate]) -> list[str]:
     beside = f" Beside it, in nats per row: {', '.join(listed)}." if listed else ""
     goal = setting("goal", "explain")
     return [f"Held-out rows chose {chosen.words}.{beside} For groups of columns to read, use {goal}."]
-
-
-def _redundancy_lines(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line about pairs of columns that are more alike than their group explains, if there are any."""
-    left = "still correlate {}after their group is taken into account"
-    if len(pairs) == 1:
-        names, strength = " and ".join(pairs[0]["columns"]), f"{pairs[0]['strength']:.2f} "
-        return [f"Possibly redundant: {names} {left.format(strength)}."]
-    shown = [f"{' and '.join(pair['columns'])} ({pair['strength']:.2f})" for pair in pairs[:_LISTED_PAIRS]]
-    if len(pairs) > _LISTED_PAIRS:
-        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
-    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
 
 
 def _support(tree: Tree) -> dict[str, float]:
@@ -362,9 +366,9 @@ def learn_model(
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
-    model = order_states(fit.model).model
-    worth = measure_worth(model, by_name, smoothing=smoothing, progress=stages("Predicting held-out rows"))
-    model = with_groups(_reordered(model, table.columns), table, labels, resamples=RESAMPLES)
+    worth = measure_worth(fit.model, by_name, smoothing=smoothing, progress=stages("Predicting held-out rows"))
+    model = with_groups(_reordered(fit.model, table.columns), table, labels, resamples=RESAMPLES)
+    model = order_states(model).model
     structure, fit = replace(structure, tree=model.tree), replace(fit, model=model)
     seconds = time.perf_counter() - started
     warnings = (

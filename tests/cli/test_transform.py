@@ -14,6 +14,7 @@ from helpers.cli import run, succeed
 from helpers.csv import table
 from latree import LatentTreeModel
 from latree.explain import reliability, row_scores
+from latree.explain.reliability import CAVEAT
 from latree.table import sources
 
 
@@ -41,6 +42,18 @@ def test_the_file_has_what_python_returns(folder, of):
     for one in reliability(model, "data.csv"):
         line = f"{one.name}  {one.n_columns:7}  {one.reliability:11.2f}"
         assert (line in printed) == (of == "groups")
+    assert CAVEAT not in " ".join(printed.split())  # there is no alpha
+
+
+def test_what_to_know_about_reliability_stands_below_it(folder):
+    rng = np.random.default_rng(0)
+    common = rng.integers(0, 3, (200, 1))
+    rows = np.where(rng.random((200, 4)) < 0.7, common, rng.integers(0, 3, (200, 4)))
+    pd.DataFrame(rows, columns=list("abcd")).to_csv("scale.csv", index=False)
+    succeed("fit", "scale.csv", "--out", "scale", "--method", "lcm", "--states", "3")
+    printed = succeed("transform", "scale", "scale.csv", "--out", "scale scores.csv")
+    assert re.search(r"^\w, \w \+2 +4 +0\.\d\d +0\.\d\d$", printed, flags=re.MULTILINE)
+    assert CAVEAT in " ".join(printed.split())
 
 
 def test_scores_without_a_direction_give_a_warning(folder):

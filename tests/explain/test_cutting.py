@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 import latree
+from latree.counts.distances import informational_correlation
 from latree.explain import cutting
 from latree.explain.cutting import TreeCutter
-from latree.explain.dependence import Dependence, correlation
+from latree.explain.dependence import Dependence
 from latree.explain.groups import _loadings
 from latree.tree import Tree
 
 
 def cutter_of(model):
     dependence = Dependence(model)
-    similarity, loadings = correlation(dependence.column_information), _loadings(dependence)
+    similarity, loadings = informational_correlation(dependence.column_information), _loadings(dependence)
     return TreeCutter(model.tree, similarity, loadings), similarity, loadings
 
 

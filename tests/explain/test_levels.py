@@ -5,8 +5,9 @@ import pytest
 
 import latree
 from helpers.models import small_models
+from latree.counts.distances import informational_correlation
 from latree.explain.cutting import TreeCutter
-from latree.explain.dependence import Dependence, correlation
+from latree.explain.dependence import Dependence
 from latree.explain.groups import _loadings
 from latree.explain.levels import find_levels, main_level_nearby, most_persistent
 from latree.tree import Tree
@@ -26,7 +27,7 @@ def test_of_the_cuts_that_agree_the_one_in_the_middle_is_taken():
 
 def cutter_of(model):
     dependence = Dependence(model)
-    return TreeCutter(model.tree, correlation(dependence.column_information), _loadings(dependence))
+    return TreeCutter(model.tree, informational_correlation(dependence.column_information), _loadings(dependence))
 
 
 def random_models():

@@ -91,8 +91,10 @@ def test_stems(columns, other, name):
     [
         ({"a": "mood", "b": "mood", "c": "mood", "d": "mood"}, ["mood", "e, f +1"]),
         ({"a": "mood", "b": "mood", "c": "mood"}, ["mood", "e, f +1"]),  # three of four
-        ({"a": "mood", "b": "mood", "c": "other"}, ["a, b +2", "e, f +1"]),
-        (dict.fromkeys("abcdefg", "mood"), ["mood (a, b)", "mood (e, f)"]),
+        ({"a": "mood", "b": "mood", "c": "other"}, ["a, b +2", "e, f +1"]),  # half of the group
+        (dict.fromkeys("abcefg", "mood"), ["a, b +2", "e, f +1"]),  # half of the label
+        (dict.fromkeys("abcdefg", "mood"), ["mood", "e, f +1"]),  # four of seven
+        (dict.fromkeys("abefg", "mood") | {"c": "other", "d": "other"}, ["a, b +2", "mood"]),
         (dict.fromkeys("abcd", "e"), ["e (a, b)", "e, f +1"]),  # a label that is a column
         (dict.fromkeys("abcd", "H2"), ["H2 (a, b)", "e, f +1"]),  # or another variable's technical name
         (dict.fromkeys("abcd", " two\n words "), ["two words", "e, f +1"]),

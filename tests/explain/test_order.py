@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from helpers.models import all_rows, model_on, naive_joint, small_models, star, table_of
 from latree import LatentTree
 from latree.explain import order_states
-from latree.model import LatentTreeModel
+from latree.explain.loadings import column_directions
+from latree.explain.order import Neighbourhood, scores_of, state_steps, trend
+from latree.model import Group, LatentTreeModel
 from latree.paper import random_model, random_tree
 from latree.table import Column
 from latree.tree import Tree
@@ -128,6 +130,97 @@ def test_rows_keep_their_probabilities_and_tables_only_change_places(model):
         assert sorted(before.ravel().tolist()) == sorted(after.ravel().tolist())
 
 
+def as_one_group(model, centre):
+    """The model with one main group of all its nodes, around a hidden variable."""
+    tree = model.tree
+    hidden = tree.node_names[centre]
+    return replace(
+        model, groups=(Group(hidden, "main", tree.names, hidden, None, None, tuple(range(tree.n_nodes)), centre),)
+    )
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if len(model.tree.components) == 1])
+def test_states_of_a_group_follow_all_of_its_columns(model):
+    for centre in range(model.tree.n_observed, model.tree.n_nodes):
+        ordered = order_states(as_one_group(model, centre)).model
+        steps = np.diff(naive_scores(ordered, centre, range(model.tree.n_observed)))
+        assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_the_strongest_columns_of_a_group_are_in_the_order_of_its_states():
+    # A hidden variable without columns of its own, between one with seven columns, which increase over its states, and
+    # two with one column each, which exchange the first two states.
+    near = [(column, 9) for column in range(7)]
+    tree = Tree([f"x{i}" for i in range(9)], [*near, (7, 10), (8, 11), (9, 12), (10, 12), (11, 12)])
+    columns = tuple(column(name, 3) for name in tree.names)
+    up, exchanged = distributions(LOW, MIDDLE, HIGH), distributions(MIDDLE, LOW, HIGH)
+    copied, shares = 0.9 * np.eye(3) + 0.1 / 3, np.full((3, 1), 1 / 3)
+    of_hidden = [copied if parent >= 0 else shares for parent in tree.rooted().parent[9:].tolist()]
+    tables = (*[up] * 7, exchanged, exchanged, *of_hidden)
+    model = as_one_group(LatentTreeModel(tree, columns, tables), 12)
+    model = order_states(shuffled_states(model, 3)).model
+    means = np.array([model.joint([12, c]) @ np.arange(3) for c in range(9)]).T  # times 1/3
+    assert (np.diff(means[:, :7], axis=0) > 0).all()
+    assert (np.diff(means[:, 7:], axis=0)[0] < 0).all()
+    # Columns that do not follow the order of the states have no direction. The states are steps all the same.
+    assert column_directions(model, {12: range(9)}) == {12: [1] * 7 + [0, 0]}
+    assert state_steps(model)[12]
+
+
+def test_states_are_kinds_if_many_columns_contradict_their_order():
+    one, other, third = (
+        distributions(*order) for order in ((LOW, MIDDLE, HIGH), (MIDDLE, HIGH, LOW), (HIGH, LOW, MIDDLE))
+    )
+    kinds = star_model([one, one, other, other, third, third], [0.3, 0.3, 0.4])
+    assert state_steps(kinds) == {6: False}
+    assert state_steps(star_model([*[one] * 7, other, third], [0.3, 0.3, 0.4])) == {9: True}
+    # Two states are always steps, and states without ordered columns have no order that could hold.
+    assert state_steps(star_model([t[:, :2] for t in (one, other, third)], [0.5, 0.5])) == {3: True}
+    assert state_steps(star_model([one, other, third], [0.3, 0.3, 0.4], ordered=False)) == {}
+
+
+@pytest.mark.parametrize(
+    ("means", "n_rows", "expected"),
+    [
+        ([0.2, 0.4, 0.9], np.inf, (1, False)),
+        ([0.9, 0.4, 0.2], np.inf, (-1, False)),
+        ([0.5, 0.3, 0.9], np.inf, (0, True)),
+        # The standard error of the mean of 25 rows is about 0.1, of the difference of two means about 0.14.
+        ([0.5, 0.3, 0.9], 25, (1, False)),
+        ([0.5, 0.3, 0.9], 400, (0, True)),
+        ([0.5, 0.51, 0.52], 400, (0, False)),  # too little to tell
+        ([0.5, 0.5, 0.5], np.inf, (0, False)),
+        ([0.5, 0.3, 0.9], np.array([0, 400, 400]), (1, False)),  # a state without rows says nothing
+    ],
+)
+def test_a_direction_is_beyond_chance_and_in_all_states(means, n_rows, expected):
+    given = np.array([[1 - mean, mean] for mean in means])
+    rows = np.broadcast_to(np.asarray(n_rows, dtype=float), 3)
+    assert trend(given, np.array([0.0, 1.0]), np.array([-1.0, 0.0, 1.0]), rows) == expected
+    # The other end of the scale, and other numbers of the states, change no more than the sign.
+    turned = trend(given[:, ::-1], np.array([0.0, 1.0]), np.array([-1.0, 0.0, 1.0]), rows)
+    assert turned == (-expected[0], expected[1])
+    other = [2, 0, 1]
+    assert trend(given[other], np.array([0.0, 1.0]), np.array([1.0, -1.0, 0.0]), rows[other]) == expected
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.integers(0, 4))
+def test_a_reversed_column_changes_its_own_direction_only(seed, reversed_column):
+    rng = np.random.default_rng(seed)
+    weak = np.array([[0.4, 0.35, 0.25], [0.33, 0.34, 0.33], [0.25, 0.35, 0.4]])
+    strong = np.array([LOW, MIDDLE, HIGH])
+    tables = [(share * strong + (1 - share) * weak).T for share in rng.random(5)]
+    model = shuffled_states(star_model(tables, [0.3, 0.3, 0.4]), seed)
+    changed = [table[::-1] if node == reversed_column else table for node, table in enumerate(model.tables)]
+    turned = order_states(replace(model, tables=tuple(changed)))
+    before, after = order_states(model).model, turned.model
+    assert before.tables[5].tolist() == after.tables[5].tolist()
+    expected = [-1 if node == reversed_column else 1 for node in range(5)]
+    assert turned.directions.tolist() == column_directions(after, {5: range(5)})[5] == expected
+    assert column_directions(before, {5: range(5)})[5] == [1] * 5
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(3, 7), st.booleans())
 def test_the_numbering_of_states_does_not_matter(seed, n_columns, some_unordered):
@@ -142,6 +235,10 @@ def test_the_numbering_of_states_does_not_matter(seed, n_columns, some_unordered
     found = order_states(shuffled_states(model, seed + 1))
     assert [t.tobytes() for t in found.model.tables] == [t.tobytes() for t in expected.model.tables]
     assert found.directions.tolist() == expected.directions.tolist()
+    scores, shuffled_scores = (scores_of(Neighbourhood(one)) for one in (model, shuffled_states(model, seed + 1)))
+    assert {node: score.has_steps for node, score in scores.items()} == {
+        node: score.has_steps for node, score in shuffled_scores.items()
+    }
     # Once more changes nothing.
     again = order_states(expected.model)
     assert [t.tobytes() for t in again.model.tables] == [t.tobytes() for t in expected.model.tables]

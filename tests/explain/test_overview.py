@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from helpers.models import chain_model, copying_model, model_on, star
@@ -41,6 +42,40 @@ def test_lines_have_the_finding_first_and_mark_reversed_columns():
         "",
         "(−) falls when its group rises",
     ]
+
+
+def three_kinds(n_columns=6):
+    """A model of one group with three states, each of which has columns of its own."""
+    tree = star(n_columns)
+    columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in tree.names)
+    high = 0.1 + 0.8 * np.eye(3)[np.arange(n_columns) % 3]
+    tables = (*(np.array([1 - shares, shares]) for shares in high), np.array([[0.3], [0.3], [0.4]]))
+    return with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
+
+
+def test_kinds_are_not_called_steps():
+    model = three_kinds()
+    (group,) = model.groups
+    assert group_lines(model)[-1] == f"The states of '{group.name}' are kinds of rows, not steps from low to high."
+    assert [facts["states"] for facts in group_facts(model)] == ["kinds"]
+    assert [facts["states"] for facts in group_facts(scales("a", "b"))][:2] == ["steps", "steps"]
+    unordered = replace(model, columns=tuple(replace(column, ordered=False) for column in model.columns))
+    assert [facts["states"] for facts in group_facts(unordered)] == [None]
+    assert not any("kinds" in line for line in group_lines(unordered))
+
+
+def test_a_column_that_does_not_follow_the_states_is_not_marked():
+    # Seven columns rise over three states; the mean of the last one is lowest in the middle, and falls on the whole.
+    tree = star(8)
+    columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in tree.names)
+    shares = [*[[0.1, 0.5, 0.9]] * 7, [0.6, 0.1, 0.5]]
+    tables = (*(np.array([[1 - x for x in row], row]) for row in shares), np.full((3, 1), 1 / 3))
+    model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
+    (found,) = columns_of_groups(model)
+    directions = {column.name: column.direction for column in found}
+    assert directions == {f"x{i}": int(i < 7) for i in range(8)}
+    assert {column.name: column.loading < 0 for column in found}["x7"]
+    assert not any("(−)" in line for line in group_lines(model))
 
 
 def with_stability(model, *shares):

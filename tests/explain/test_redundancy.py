@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from helpers.models import copying_model, grouped_model, star, table_of
+from helpers.report import Page
 from latree.explain import redundant_columns, with_groups
 from latree.learn import learn_model, summary_lines
+from latree.report import report_html
+from latree.report.notebook import notebook_html
 from latree.settings import Settings
 from latree.table import Column
 
@@ -127,7 +130,7 @@ def test_pairs_and_columns_with_very_many_states_are_left_out():
     assert redundant_columns(model, table_of(model, rows_of(500, 0, copied=0.9).codes())) == []
 
 
-def test_the_summary_names_redundant_columns():
+def test_the_summary_and_reports_name_redundant_columns():
     table = rows_of(1500, 0, copied=0.7)
     learned = learn_model(table, Settings(random_state=0))
     (pair,) = learned.summary["redundant_columns"]
@@ -137,6 +140,12 @@ def test_the_summary_names_redundant_columns():
         f"Possibly redundant: x00 and x01 still correlate {pair['strength']:.2f} after their group is taken into "
         "account."
     )
+    assert line in notebook_html(learned.model, None, None)
+    assert " ".join(line.split()) in " ".join(learned.report().split())
+    page = " ".join(Page(report_html(learned.model)).text.split())
+    strength = f"{pair['strength']:.2f}"
+    assert "Possibly redundant: this pair of columns still correlates after the group is taken into account" in page
+    assert f"account: x00 and x01 ({strength})." in page
     many = [{"columns": ("a", "b"), "strength": 0.5}] * 8
     lines = summary_lines({**learned.summary, "redundant_columns": many})
     start = "Possibly redundant, as they still correlate after their group is taken into account: a and b (0.50), "

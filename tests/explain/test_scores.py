@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.models import all_rows, naive_joint, small_models
-from latree import InputError, LatentTree, LatentTreeModel, Tree, random_model
+from latree import InputError, LatentTree, LatentTreeModel, Tree
 from latree.explain import Group, find_groups, order_states, row_scores, state_names
 from latree.explain.order import state_scores
 from latree.explain.scores import scored_groups, with_state_numbers
@@ -192,10 +192,22 @@ def test_states_of_columns_without_order_are_numbered_by_size():
 )
 def test_names_of_states(n_hidden, names):
     tree = Tree.from_newick("(a,b,c,d);")
-    model = random_model(tree, n_states=8, hidden_states=n_hidden, start="identity", random_state=0)
-    model = order_states(model).model
+    columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in tree.names)
+    steps = np.linspace(0.2, 0.8, n_hidden)
+    tables = (*[np.array([1 - steps, steps])] * 4, np.full((n_hidden, 1), 1 / n_hidden))
+    model = order_states(LatentTreeModel(tree, columns, tables)).model
     assert state_names(model) == {"H1": names}
     assert state_names(model.rename({"H1": "mood"})) == {"mood": names}
+
+
+def test_kinds_are_numbered():
+    tree = Tree.from_newick("(a,b,c);")
+    columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in tree.names)
+    # Each column is high in one of three states.
+    tables = [np.array([1 - shares, shares]) for shares in 0.1 + 0.8 * np.eye(3)]
+    model = order_states(LatentTreeModel(tree, columns, (*tables, np.full((3, 1), 1 / 3)))).model
+    assert state_names(model) == {"H1": ("state 1", "state 2", "state 3")}
+    assert set(row_scores(model, model.sample(9, random_state=0), "hidden").state_names) == {state_names(model)["H1"]}
 
 
 def test_states_may_be_given_by_their_names():

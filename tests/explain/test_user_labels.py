@@ -1,8 +1,16 @@
 """Labels that a user gives to columns, compared with the groups."""
 
+from dataclasses import replace
+
 import pytest
 
-from latree.explain.user_labels import compare_labels
+from helpers.report import grouped_model, learned_run
+from latree.explain import with_groups
+from latree.explain.dependence import Dependence
+from latree.explain.overview import group_lines
+from latree.explain.user_labels import compare_labels, label_match
+from latree.learn import summary_of
+from latree.report.facts import story_facts
 from latree.table.labels import read_labels
 
 
@@ -21,6 +29,31 @@ def test_labels_and_their_purity(tmp_path):
         {"label": "red", "count": 1, "labelled": 1},
     ]
     assert compare_labels(["", ""], [[0], [1]])["purity"] is None
+
+
+def test_the_match_of_labels_is_in_all_places():
+    model = with_groups(grouped_model([3, 3], seed=1))
+    record = learned_run().model.record
+    groups = [group for group in model.groups if group.level == "main"]
+    labels = {name: f"scale {number}" for number, group in enumerate(groups) for name in group.columns}
+    of_groups = {"reliability": ((None, None),) * len(groups), "n_missing": (0,) * 6, "redundant": ()}
+    labelled = replace(model, record=replace(record, labels=tuple(labels.items()), **of_groups))
+    assert label_match(compare_labels(["a", "a", "b", "b"], [[0, 1], [2, 3]])) == "exactly your 2 labels"
+    assert group_lines(labelled)[0] == "2 groups in 6 columns: exactly your 2 labels"
+    assert (
+        story_facts(Dependence(labelled), labels)["headline"] == "6 columns fall into 2 groups: exactly your 2 labels"
+    )
+    found = summary_of(labelled)["labels"]
+    assert found["match"] == "exactly your 2 labels"
+    assert found["purity"] == 1
+    assert found["labels"] == {"scale 0": "whole", "scale 1": "whole"}
+    assert found["groups"] == {
+        group.name: {"label": f"scale {number}", "count": 3, "labelled": 3} for number, group in enumerate(groups)
+    }
+    # Without labels there is nothing to say.
+    without = replace(labelled, record=replace(labelled.record, labels=()))
+    assert summary_of(without)["labels"] is None
+    assert group_lines(without)[0] == "2 groups in 6 columns"
 
 
 def test_a_label_is_whole_if_a_group_has_its_columns_and_no_others_with_labels():

@@ -1,17 +1,22 @@
 """Questions by name against enumeration; pyAgrum as a judge on a larger tree."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.models import copying_model, model_on, naive_joint, small_models, star
-from latree.errors import InputError
-from latree.model import LatentTreeModel
+from helpers.report import learned_run
+from latree import LatentTree
+from latree.errors import FitWarning, InputError
+from latree.model import LatentTreeModel, fit_model
+from latree.model.query import PairDependence, correlation_by_chance, pair_dependence
 from latree.paper.simulate import random_model, random_tree
-from latree.table import Column
+from latree.table import Column, as_table
 from latree.tree import Tree
 
 with warnings.catch_warnings():  # its compiled parts warn when imported, and crash if that is an error
@@ -224,3 +229,120 @@ def test_what_is_given_must_be_a_mapping():
     model = random_model(Tree.from_newick("((a,b),c,d);"), n_states=2, random_state=1)
     with pytest.raises(InputError, match=r"given must be a mapping such as \{'N2': 3\}, not \['b'\]"):
         model.query("a", given=["b"])
+
+
+def contradictory_rows(n=2000):
+    """Two scales of opposite directions, x and y, and a column g that rises with both.
+
+    A tree that puts g beside x has g fall with y, because x does.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    y = -0.6 * x + 0.8 * rng.normal(size=n)
+    g = 0.55 * x + 0.55 * y + rng.normal(size=n) > 0
+    items = {
+        f"{name}{i}": np.digitize(f + 0.5 * rng.normal(size=n), [-0.7, 0.7])
+        for name, f in zip("xy", (x, y), strict=True)
+        for i in range(3)
+    }
+    return {"g": g.astype(int), **items}
+
+
+@pytest.fixture(scope="module")
+def contradicted():
+    """A model whose tree has g beside x, and the rows."""
+    rows = contradictory_rows()
+    table = as_table(np.column_stack(list(rows.values())), names=list(rows))
+    tree = Tree.from_newick("((g,x0,x1,x2),(y0,y1,y2));")
+    return fit_model(table, tree, 3, random_state=0).model, table
+
+
+def test_the_rows_contradict_the_wrong_sign(contradicted):
+    model, table = contradicted
+    with pytest.warns(
+        FitWarning, match="'y0' and 'g' is 0.1. in the rows, but -0.0. in the model.*the other sign"
+    ) as caught:
+        answer = model.query("y0", {"g": 1}, table)
+    assert [one.filename for one in caught] == [__file__]
+    assert answer.warning == str(caught[0].message)
+    (pair,) = answer.dependence
+    assert pair.columns == ("y0", "g")
+    rows = table.codes()
+    assert pair.in_rows == pytest.approx(np.corrcoef(rows[:, 0], rows[:, 4])[0, 1], abs=1e-9)
+    joint = model.joint(["g", "y0"])
+    g, y0 = (axis - axis.astype(float).ravel() @ joint.ravel() for axis in np.indices((2, 3)))
+    expected = (g * y0 * joint).sum() / np.sqrt((g**2 * joint).sum() * (y0**2 * joint).sum())
+    assert pair.in_model == pytest.approx(expected, abs=1e-9)
+    # The answer itself is what it was, and other pairs agree with the rows.
+    np.testing.assert_allclose(list(answer.values()), joint[1] / joint[1].sum(), atol=1e-12)
+    assert model.query("x1", {"x0": 2, "H1": 0}, table).warning == ""
+    # All pairs with a wanted column are compared, those of given columns are not.
+    with pytest.warns(FitWarning, match="1 more of its pairs"):
+        answer = model.query(["x0", "g"], {"y0": 2, "y1": 1, "x0": 2, "H1": 1, "y2": None}, table)
+    assert {frozenset(pair.columns) for pair in answer.dependence} == {
+        frozenset(pair) for pair in (("x0", "g"), ("x0", "y0"), ("x0", "y1"), ("g", "y0"), ("g", "y1"))
+    }
+
+
+def test_a_model_without_rows_says_so_if_it_was_fitted(contradicted):
+    model, table = contradicted
+    assert model.query("y0", {"g": 1}).dependence[0].in_rows is None  # a model that nobody fitted is the truth
+    record = learned_run().model.record
+    fitted = replace(model, record=replace(record, n_missing=(0,) * 7, correlations=None, reliability=()))
+    with pytest.warns(FitWarning, match="not kept in this model.*pass the rows"):
+        fitted.query("y0", {"g": 1})
+    assert fitted.query("y0").warning == fitted.query("y0", {"H1": 0}).warning == ""  # no pair of columns
+    with pytest.warns(FitWarning, match="the other sign"):
+        fitted.query("y0", {"g": 1}, table)
+
+
+@pytest.mark.parametrize(
+    ("in_model", "in_rows", "by_chance", "expected"),
+    [
+        (0.12, 0.2, 0.05, False),
+        (0.08, 0.2, 0.05, True),  # less than half
+        (-0.3, 0.2, 0.05, True),
+        (0.3, -0.2, 0.05, True),
+        (-0.3, -0.2, 0.05, False),
+        (-0.3, 0.09, 0.05, False),  # negligible
+        (-0.3, 0.2, 0.25, False),  # chance
+        (-0.3, None, 0.05, False),
+    ],
+)
+def test_doubtful_answers(in_model, in_rows, by_chance, expected):
+    assert PairDependence(("a", "b"), in_model, in_rows, by_chance).is_doubtful is expected
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_independent_columns_are_seldom_beyond_chance(ordered):
+    rng = np.random.default_rng(1)
+    column = Column("a", "integer" if ordered else "text", tuple("0123"), ordered=ordered)
+    limit = correlation_by_chance(200, (column, column))
+    counts = [np.histogram2d(*rng.integers(0, 4, (2, 200)), bins=4)[0] for _ in range(400)]
+    found = [abs(pair_dependence(one, 200, (column, column))) for one in counts]
+    assert 0.005 < np.mean(np.array(found) > limit) < 0.1
+    assert pair_dependence(np.zeros((4, 4)), 0, (column, column)) is None
+
+
+def test_a_learned_model_remembers_what_the_rows_show(tmp_path):
+    frame = pd.DataFrame(contradictory_rows())
+    model = LatentTree("chow-liu").fit(frame)
+    with pytest.warns(FitWarning, match=r"'y0' and 'g' is 0\.1. in the rows, but -0\.") as caught:
+        answer = model.query("y0", {"g": 1})
+    assert [one.filename for one in caught] == [__file__]
+    model.save(tmp_path / "model.json")
+    loaded = LatentTree.load(tmp_path / "model.json")
+    with pytest.warns(FitWarning, match=r"'y0' and 'g' is 0\.1. in the rows, but -0\."):
+        again = loaded.query("y0", {"g": 1})
+    assert (again, again.dependence) == (answer, answer.dependence)
+    # Other rows decide, if there are some: here, g has no relation to y.
+    rng = np.random.default_rng(1)
+    assert loaded.query("y0", {"g": 1}, frame.assign(g=rng.permutation(frame["g"]))).warning == ""
+
+
+def test_correlations_of_very_many_columns_are_not_kept(monkeypatch):
+    monkeypatch.setattr("latree.learn._MAX_CORRELATED", 6)
+    model = LatentTree("chow-liu").fit(pd.DataFrame(contradictory_rows(200)))
+    assert model.model_.record.correlations is None
+    with pytest.warns(FitWarning, match="not kept"):
+        model.query("y0", {"g": 1})

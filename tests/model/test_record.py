@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from helpers.report import learned_run
 from latree.errors import InputError
+from latree.explain.dependence import Dependence
 from latree.model import LatentTreeModel
 from latree.model.record import Candidate, Record
 
@@ -61,6 +63,7 @@ WRONG = {
     "warnings": "none",
     "worth": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, "0.2", 0.1]]],
     "candidates": [["hclt", 0.0]],
+    "correlations": [100] * 20 + [0.5],
     "reliability": [[0.5]],
     "redundant": [["a", "b", "much"]],
     "left_out": [["a", 1]],
@@ -84,6 +87,8 @@ IMPOSSIBLE = {
     "worth": ["latent tree", 300, 1.0, -0.1, []],
     "worth ": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, 0.2, -0.1]]],
     "candidates": [["hclt", 0.0, 0.0], ["lcm", 0.1, -0.1]],
+    "correlations": [100] * 20,
+    "correlations ": [100] * 20 + [201],
     "unseen": "ignored",
     "weights_are": "heavy",
     "unknown field": 1,
@@ -105,6 +110,19 @@ def test_a_record_is_read_as_hostile_input(learned, field):
         Record.from_dict(plain_record | {field: WRONG[field]}, 7)
     with pytest.raises(InputError, match="fit"):
         Record.from_dict([plain_record], 7)
+
+
+def test_a_record_has_the_correlations_of_all_pairs_of_columns(learned):
+    record = learned.model.record
+    expected = Dependence(learned.model).correlation_in_rows(learned.table)
+    for one, other in combinations(range(7), 2):
+        assert (
+            record.correlation(one, other)
+            == record.correlation(other, one)
+            == pytest.approx(expected[one, other], abs=0.006)
+        )
+    assert replace(record, correlations=None).correlation(0, 1) is None
+    assert replace(record, correlations=(None, *record.correlations[1:])).correlation(0, 1) is None
 
 
 def test_a_record_without_worth_is_read(learned):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import latree
@@ -59,6 +60,38 @@ def test_cells_are_the_means_of_columns_in_states_from_low_to_high():
     # A column that may not belong to the group does not say what a high score means.
     unsure = [column | {"unsure": column["node"] == 1} for column in of_b["columns"]]
     assert _meaning(unsure) == {"more": of_b["meaning"]["more"], "less": []}
+
+
+def test_weak_columns_and_those_out_of_order_do_not_say_what_a_high_score_means():
+    shares = {"a": [0.1, 0.5, 0.9], "b": [0.1, 0.4, 0.9], "c": [0.2, 0.5, 0.8], "d": [0.2, 0.4, 0.8]}
+    shares |= {"out of order": [0.5, 0.2, 0.9], "weak": [0.4, 0.5, 0.6], "flat": [0.5, 0.5, 0.5]}
+    tree = Tree(list(shares), [(i, len(shares)) for i in range(len(shares))])
+    columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in shares)
+    tables = (*(np.array([[1 - x for x in row], row]) for row in shares.values()), np.full((3, 1), 1 / 3))
+    model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
+    (card,) = group_cards(Dependence(model))
+    facts = {model.tree.names[column["node"]]: (column["direction"], column["loading"]) for column in card["columns"]}
+    assert {name: direction for name, (direction, _) in facts.items()} == dict.fromkeys("abcd", 1) | {
+        "out of order": 0,
+        "weak": 1,
+        "flat": 0,
+    }
+    assert facts["out of order"][1] > 0.3 > facts["weak"][1] > facts["flat"][1] == 0
+    assert not card["has_kinds"]
+    # Even if there is room, because other columns may not belong to the group.
+    unsure = [column | {"unsure": model.tree.names[column["node"]] in ("a", "b", "c")} for column in card["columns"]]
+    assert _meaning(unsure) == {"more": [model.node("d")], "less": []}
+
+
+def test_kinds_are_called_so():
+    tree = Tree(list("abcdef"), [(i, 6) for i in range(6)])
+    high = 0.1 + 0.8 * np.eye(3)[np.arange(6) % 3]
+    columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in "abcdef")
+    tables = (*(np.array([1 - shares, shares]) for shares in high), np.array([[0.3], [0.3], [0.4]]))
+    model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
+    (card,) = group_cards(Dependence(model))
+    assert card["has_kinds"]
+    assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
 
 
 def test_columns_come_by_loading_and_are_marked():

@@ -1,6 +1,9 @@
 """The facts about the fit."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import latree
@@ -65,17 +68,41 @@ def test_a_model_without_a_record_is_measured_with_its_rows():
     assert report_facts(model, table.take(np.arange(20)))["fit"]["worth"] is None
 
 
-def test_python_lines_have_the_settings_that_were_chosen():
-    assert "LatentTree().fit(df)" in python_lines(Settings())
+def test_python_lines_have_the_settings_that_were_chosen(learned):
+    assert "LatentTree().fit(df)" in python_lines(None)
     settings = Settings(method="nj", goal="predict", n_states=3, random_state=0)
-    assert "LatentTree(method='nj', goal='predict', n_states=3, random_state=0).fit(df)" in python_lines(settings)
-    compile(python_lines(settings), "lines", "exec")
+    lines = python_lines(replace(learned.model.record, settings=settings))
+    assert "LatentTree(method='nj', goal='predict', n_states=3, random_state=0).fit(df)" in lines
+    compile(lines, "lines", "exec")
 
 
-def test_lines_of_python_say_how_the_data_were_read():
+def test_lines_of_python_say_how_the_data_were_read(learned):
     reading = Options.checked(drop=["day"], identifier="person", missing_also=[-99], ordered={"a": ["low", "high"]})
-    line = python_lines(Settings(random_state=0), reading).splitlines()[3]
+    plain = replace(learned.model.record, settings=Settings(random_state=0))
+    line = python_lines(replace(plain, reading=reading)).splitlines()[3]
     made = eval(line.removeprefix("model = ").removesuffix(".fit(df)"), {"latree": latree})
     assert made._options == reading
     assert "bins" not in line
-    assert python_lines(Settings(), Options.checked()).splitlines()[3] == "model = latree.LatentTree().fit(df)"
+    line = python_lines(replace(plain, settings=Settings(), reading=Options.checked())).splitlines()[3]
+    assert line == "model = latree.LatentTree().fit(df)"
+
+
+@pytest.mark.parametrize(("named", "are"), [(True, None), (False, None), (True, "survey")])
+def test_lines_of_python_repeat_a_fit_with_weights_and_labels(tmp_path, monkeypatch, named, are):
+    model = latree.random_model(latree.random_tree(6, random_state=1), n_states=2, start="identity", random_state=1)
+    df = pd.DataFrame(model.sample(200, random_state=0).codes(), columns=model.tree.names)
+    weights = np.arange(200) % 3 + 1
+    labels = {name: f"label {name}" for name in df.columns}
+    if named:
+        df["how often"] = weights
+    fitted = latree.LatentTree("lcm", n_states=2, random_state=0, labels=labels, weights=are)
+    fitted.fit(df, sample_weight="how often" if named else weights)
+    lines = report_facts(fitted.model_)["fit"]["python"]
+    monkeypatch.chdir(tmp_path)
+    names = {"df": df, "labels": labels} | ({} if named else {"weights": weights})
+    exec(lines, names)
+    again = names["model"].model_
+    assert again.record == fitted.model_.record
+    for one, other in zip(again.tables, fitted.model_.tables, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert "not the rows that the model was fitted to" not in (tmp_path / "report.html").read_text(encoding="utf-8")

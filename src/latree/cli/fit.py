@@ -68,8 +68,8 @@ _MAX_PROFILE_LINES = 100_000
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file with a header whose first two columns are the name of a column and its label. Groups whose columns "
-    "share a label are named by it, and the report has colours.",
+    help="CSV file with a header whose first two columns are the name of a column and its label. A group is named "
+    "by a label if most of its columns have it, and most columns with it are in the group; the report has colours.",
 )
 @click.option(
     "--smoothing",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -186,9 +187,13 @@ def _texts(numbers: Any) -> list[str]:
 
 
 def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
-    """Yield the lines of a small table."""
+    """Yield the lines of a small table, and what to know before its figures are compared."""
+    from latree.explain.reliability import CAVEAT
+
     width = max(len("group"), *(len(one.name) for one in found))
     yield f"{'group':{width}}  columns  reliability  Cronbach's alpha"
     for one in found:
         share, alpha = ("-" if number is None else f"{number:.2f}" for number in (one.reliability, one.alpha))
         yield f"{one.name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"
+    if any(one.alpha is not None for one in found):
+        yield from ("", *wrap(CAVEAT, 80))

@@ -254,6 +254,40 @@ def information(pairs: PairDistributions) -> FloatArray:
     return np.asarray(np.maximum((pairs.joint * np.log(ratio)).sum(axis=(-2, -1)), 0))
 
 
+def code_correlation(pairs: PairDistributions) -> FloatArray:
+    """Return Pearson's correlation of the codes 0, 1, ...; 0 if a column is constant.
+
+    It is nan for columns that are never present together.
+    """
+    codes = np.arange(pairs.joint.shape[-1], dtype=np.float64)
+    first, second = (shares @ codes for shares in (pairs.first, pairs.second))
+    covariance = (pairs.joint @ codes) @ codes - first * second
+    # Rounding can make the variance of a constant column a little less than zero.
+    spread = np.sqrt(np.maximum((pairs.first @ codes**2 - first**2) * (pairs.second @ codes**2 - second**2), 0))
+    found = np.divide(covariance, spread, out=np.zeros_like(covariance), where=spread > ROUNDING)
+    return np.where(pairs.total > 0, found, np.nan)
+
+
+def information_above_chance(pairs: PairDistributions, times: int = 1) -> FloatArray:
+    """Return mutual information without its bias, at least 0; nan for columns that are never present together.
+
+    Independent columns with r and c states show ``(r - 1) (c - 1) / 2m`` nats on average in m rows (Miller 1955). Rows
+    that are resampled from m rows have been drawn at random two ``times``, and show as much more.
+    """
+    n_first, n_second = ((share > 0).sum(axis=-1) for share in (pairs.first, pairs.second))
+    counted = pairs.total > 0
+    bias = np.divide((n_first - 1) * (n_second - 1), 2 * pairs.total, out=np.zeros(pairs.total.shape), where=counted)
+    return np.where(counted, np.maximum(information(pairs) - times * bias, 0), np.nan)
+
+
+def informational_correlation(information: FloatArray) -> FloatArray:
+    """Return Linfoot's informational correlation ``sqrt(1 - exp(-2 I))``; that of two normal variables is ``|r|``."""
+    found = np.asarray(-2.0 * information)
+    for change in (np.expm1, np.negative, np.sqrt):  # in place: with thousands of columns, each copy is much memory
+        change(found, out=found)
+    return found
+
+
 def log_det(pairs: PairDistributions) -> FloatArray:
     """Return Lake's log-det distance: ``½ log det diag p_i - log |det P_ij| + ½ log det diag p_j``.
 

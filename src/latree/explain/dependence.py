@@ -11,9 +11,16 @@ import numpy as np
 from scipy.special import xlogy
 
 from latree._util.arrays import FloatArray, IntArray
-from latree.counts.distances import ROUNDING, Measure, PairDistributions, information, pairwise_all
+from latree.counts.distances import (
+    Measure,
+    code_correlation,
+    information_above_chance,
+    informational_correlation,
+    pairwise_all,
+)
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
+from latree.model.query import MAX_ROWS
 from latree.table import Table
 from latree.table.learnable import FEW_STATES
 
@@ -24,8 +31,6 @@ _WIDE_CELLS = 2**22
 # Conditional probabilities that are computed for two columns at most: pairs of columns with up to 8192 states each are
 # exact. With more, the time would grow with the square of the states.
 _MOST_WIDE_CELLS = 2**26
-# More rows than this say little more about two columns: a random sample of so many is counted.
-MAX_ROWS = 5000
 SEED = 0
 
 
@@ -227,7 +232,7 @@ class Dependence:
     def _signed_where_ordered(self, signed: FloatArray, information: FloatArray) -> FloatArray:
         """Return the correlation of codes for pairs of ordered columns, and the informational one for all others."""
         is_ordered = np.array([column.ordered for column in self.model.columns])
-        found = np.where(np.outer(is_ordered, is_ordered), signed, correlation(information))
+        found = np.where(np.outer(is_ordered, is_ordered), signed, informational_correlation(information))
         np.fill_diagonal(found, 1)
         return np.clip(found, -1, 1)
 
@@ -241,11 +246,18 @@ class Dependence:
         table : Table
             Rows, encoded with the model's columns.
         """
-        counted = self._counted(table, [code_correlation, information_above_chance])
-        if counted is None:
+        found = self.correlation_in_rows(table)
+        if found is None:
             return self.column_correlation
-        found = self._signed_where_ordered(*counted)
         return np.where(np.isnan(found), self.column_correlation, found) if np.isnan(found).any() else found
+
+    def correlation_in_rows(self, table: Table) -> FloatArray | None:
+        """Return the correlation of every two columns in rows alone; nan where two are never present together.
+
+        None if a column has so many states that chance would be most of what is counted.
+        """
+        counted = self._counted(table, [code_correlation, information_above_chance])
+        return None if counted is None else self._signed_where_ordered(*counted)
 
     def counted_information(self, table: Table) -> FloatArray:
         """Return the mutual information of every two columns in rows, less what chance adds to it.
@@ -323,46 +335,12 @@ class Dependence:
         return conditionals, starts
 
 
-def correlation(information: FloatArray) -> FloatArray:
-    """Return Linfoot's informational correlation ``sqrt(1 - exp(-2 I))``; that of two normal variables is ``|r|``."""
-    found = np.asarray(-2.0 * information)
-    for change in (np.expm1, np.negative, np.sqrt):  # in place: with thousands of columns, each copy is much memory
-        change(found, out=found)
-    return found
-
-
 def standardised_codes(shares: FloatArray) -> FloatArray:
     """Return codes 0, 1, ... with mean 0 and variance 1; zeros for a column that is constant under the model."""
     codes = np.arange(len(shares), dtype=np.float64)
     codes -= codes @ shares
     variance = float(codes**2 @ shares)
     return codes / np.sqrt(variance) if variance > 0 else np.zeros(len(shares))
-
-
-def code_correlation(pairs: PairDistributions) -> FloatArray:
-    """Return Pearson's correlation of the codes 0, 1, ...; 0 if a column is constant.
-
-    It is nan for columns that are never present together.
-    """
-    codes = np.arange(pairs.joint.shape[-1], dtype=np.float64)
-    first, second = (shares @ codes for shares in (pairs.first, pairs.second))
-    covariance = (pairs.joint @ codes) @ codes - first * second
-    # Rounding can make the variance of a constant column a little less than zero.
-    spread = np.sqrt(np.maximum((pairs.first @ codes**2 - first**2) * (pairs.second @ codes**2 - second**2), 0))
-    found = np.divide(covariance, spread, out=np.zeros_like(covariance), where=spread > ROUNDING)
-    return np.where(pairs.total > 0, found, np.nan)
-
-
-def information_above_chance(pairs: PairDistributions, times: int = 1) -> FloatArray:
-    """Return mutual information without its bias, at least 0; nan for columns that are never present together.
-
-    Independent columns with r and c states show ``(r - 1) (c - 1) / 2m`` nats on average in m rows (Miller 1955). Rows
-    that are resampled from m rows have been drawn at random two ``times``, and show as much more.
-    """
-    n_first, n_second = ((share > 0).sum(axis=-1) for share in (pairs.first, pairs.second))
-    counted = pairs.total > 0
-    bias = np.divide((n_first - 1) * (n_second - 1), 2 * pairs.total, out=np.zeros(pairs.total.shape), where=counted)
-    return np.where(counted, np.maximum(information(pairs) - times * bias, 0), np.nan)
 
 
 def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState
+from latree.counts.distances import informational_correlation
 from latree.explain.cutting import TreeCutter
-from latree.explain.dependence import Dependence, correlation
+from latree.explain.dependence import Dependence
 from latree.explain.levels import MIN_COLUMNS, find_levels
 from latree.explain.names import choose_names
 from latree.explain.stability import column_stability
@@ -47,7 +48,8 @@ def find_groups(
         Groups are more reliable with them: columns that are far from each other in the tree may depend on each other
         more than the model says.
     labels : mapping of str to str, optional
-        Your own label of each column, by the name of the column: groups whose columns share a label are named by it.
+        Your own label of each column, by the name of the column. A group is named by a label if most of its columns
+        have the label, and most columns with the label are in the group.
     resamples : int
         If there are rows, resample them so many times to see how stable the main groups are; 50 are enough. By default
         stability is not computed. Very wide tables are resampled less often. If a column has more than 64 states, there
@@ -99,7 +101,8 @@ def with_groups(
     """Return a model with its groups of columns, and with a name for people for each hidden variable.
 
     Models that latree learned have both already. Names are made from the names of columns, or from your own labels of
-    them: a group whose columns all share a label, or nearly all of them, has that name. A main group and its hidden
+    them: a group has the name of a label if most of its columns have the label, and most columns with the label are in
+    the group. A main group and its hidden
     variable have the same name. :meth:`LatentTreeModel.rename` changes names.
 
     Parameters
@@ -169,7 +172,9 @@ def _unnamed_groups(
 ) -> list[Group]:
     """Find the groups of a model whose dependence is known; see :func:`find_groups`."""
     tree = dependence.tree
-    similarity = correlation(dependence.column_information if table is None else dependence.counted_information(table))
+    similarity = informational_correlation(
+        dependence.column_information if table is None else dependence.counted_information(table)
+    )
     loadings = _loadings(dependence)
     cutter = TreeCutter(tree, similarity, loadings)
     levels = find_levels(cutter)
@@ -217,7 +222,7 @@ def _loadings(dependence: Dependence) -> FloatArray:
     loadings = np.ones(tree.n_observed)
     for column, around in enumerate(tree.neighbors[: tree.n_observed]):
         if len(around) == 1 and around[0][0] >= tree.n_observed:
-            loadings[column] = correlation(dependence.edge_information[around[0][1]])
+            loadings[column] = informational_correlation(dependence.edge_information[around[0][1]])
     return loadings
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.frames import make_frame
+from latree.counts.distances import informational_correlation
 from latree.errors import InputError
-from latree.explain.dependence import Dependence, correlation, standardised_codes
+from latree.explain.dependence import Dependence, standardised_codes
 from latree.explain.groups import find_groups
-from latree.explain.order import state_scores
+from latree.explain.order import Neighbourhood, scores_of, state_scores, trend
 from latree.explain.scores import Of, state_names
 from latree.model import LatentTreeModel
 from latree.table import Column
@@ -221,6 +222,32 @@ def column_loadings(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]])
                 # r = Σ_h P(h) score(h) E[code | h], where score and code have mean 0 and variance 1.
                 loading = float((shares * scores[hidden]) @ (code @ conditional))
             else:
-                loading = float(correlation(np.array(dependence.information(hidden, column, conditional))))
+                loading = float(
+                    informational_correlation(np.array(dependence.information(hidden, column, conditional)))
+                )
             found[hidden].append(float(np.clip(loading, -1, 1)))
+    return found
+
+
+def column_directions(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
+    """Return whether some columns rise (1) or fall (-1) with some hidden variables, by the nodes of the latter.
+
+    It is 0 where a column has no order, where its means in the states do not follow the order of the states, and where
+    all differences between them may be chance. See :func:`column_loadings` for the parameters.
+    """
+    neighbourhood = Neighbourhood(model)
+    codes, scores = neighbourhood.standardised, scores_of(neighbourhood)
+    found: dict[int, list[int]] = {}
+    for hidden, conditionals in Dependence(model).columns_given(wanted):
+        found[hidden] = [
+            trend(
+                conditionals[column].T,
+                codes[column],
+                scores[hidden].values,
+                neighbourhood.rows_in_states(hidden, column),
+            ).direction
+            if column in codes and hidden in scores
+            else 0
+            for column in wanted[hidden]
+        ]
     return found

@@ -2,8 +2,8 @@
 
 A main group, and the hidden variable in its middle, is named by the first of these that no other variable has:
 
-1. A label: the one that at least three quarters of its columns share, if the user brought labels. If several main
-   groups share a label, the two most telling columns stand behind it: ``openness (O2, O5)``.
+1. A label, if the user brought labels: more than half of its columns have the label, and more than half of the columns
+   with the label are in the group. So a label names one group at most, and a group has one label at most.
 2. A stem: words that at least three quarters of its columns have in common, and at most a quarter of the columns with
    these words are elsewhere. ``s1_1``, ``s1_2`` and ``s1_3`` are ``s1``; ``mean fractal dimension``, ``worst fractal
    dimension`` and ``fractal dimension error`` are ``fractal dimension``. Only short names of columns have stems.
@@ -35,7 +35,9 @@ from latree.tree import Tree
 _N_COLUMNS = 2
 # The number of branches in the name of a hidden variable that connects others.
 _N_BRANCHES = 3
-# A label or a stem is shared by at least this share of a group's columns.
+# A label names a group if this is less than its share of the group's columns, and less than the group's share of it.
+_HALF = 0.5
+# A stem is shared by at least this share of a group's columns.
 _NEARLY_ALL = 0.75
 # A group has a stem if it has at least so many columns. Two columns are named both.
 _MIN_COLUMNS_OF_STEM = 3
@@ -75,18 +77,17 @@ def choose_names(
     of_node = dict(kept or {})
     taken = set(map(_parts, [*tree.node_names, *of_node.values()]))
     named: list[Group] = []
-    shared = [_shared_label(group, labels or {}) if group.level == "main" else None for group in groups]
+    label_of = {name: one_line(label) for name in tree.names if (label := (labels or {}).get(name)) and label.strip()}
     stems = _Stems(tree.names)
-    for group, label in zip(groups, shared, strict=True):
+    for group in groups:
         if group.level == "main" and group.centre in of_node:
             named.append(replace(group, name=of_node[group.centre]))
             continue
         telling = _telling_columns(dependence, group)
         candidates = []
-        if label is not None:
-            by_columns = f"{label} ({_listed(tree, telling[:_N_COLUMNS])})"
-            candidates = [by_columns] if shared.count(label) > 1 else [label, by_columns]
         if group.level == "main":
+            if (label := _own_label(group, label_of)) is not None:
+                candidates = [label, f"{label} ({_listed(tree, telling[:_N_COLUMNS])})"]
             candidates += stems.of(group.columns)
         name = _claim(_alternatives(tree, candidates, telling, group.hidden), taken)
         named.append(replace(group, name=name))
@@ -139,10 +140,15 @@ def _listed(tree: Tree, columns: Sequence[int]) -> str:
     return _SEPARATOR.join(shortened(tree.names[column], _MAX_LENGTH) for column in columns)
 
 
-def _shared_label(group: Group, labels: Mapping[str, str]) -> str | None:
-    """Return the label that nearly all columns of a group share."""
-    counts = Counter(one_line(label) for label in map(labels.get, group.columns) if label and label.strip())
-    return next((label for label, count in counts.items() if count >= _NEARLY_ALL * len(group.columns)), None)
+def _own_label(group: Group, label_of: Mapping[str, str]) -> str | None:
+    """Return the label that most columns of a group have, if most columns with this label are in the group."""
+    inside, everywhere = Counter(map(label_of.get, group.columns)), Counter(label_of.values())
+    found = (
+        label
+        for label, count in inside.items()
+        if label is not None and count > _HALF * max(len(group.columns), everywhere[label])
+    )
+    return next(found, None)
 
 
 def _telling_columns(dependence: Dependence, group: Group) -> list[int]:

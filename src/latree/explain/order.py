@@ -1,14 +1,22 @@
 """The order of hidden states: from low to high where columns have an order, by size otherwise.
 
 EM numbers states at random. Here every hidden variable gets a score for each of its states, and states are numbered by
-it. The score is the first principal component of what its ordered columns are expected to be in each state:
+it. The score is the mean of what its ordered columns are expected to be in each state, weighted by their loadings:
 
-1. ``m_c(s) = E[z_c | state s]`` for each ordered column c that is a neighbour, where ``z_c`` is the column's code with
-   mean 0 and variance 1 under the model.
-2. ``score(s) = Σ_c w_c m_c(s)``, where the weights w are the leading right singular vector of the matrix
-   ``sqrt(P(s)) m_c(s)``. Columns that point in the opposite direction have weights of the other sign.
-3. A hidden variable without neighbouring columns is scored in the same way by the scores of hidden variables beside it,
-   which take the place of ``z_c``. Nearer ones come first.
+1. Its columns are those of the main group that it stands for, if the model has groups, or else those beside it.
+2. ``m_c(s) = E[z_c | state s]`` for each of them that is ordered, where ``z_c`` is the column's code with mean 0 and
+   variance 1 under the model.
+3. ``score(s) = Σ_c w_c m_c(s)``, where the weights w are the leading right singular vector of the matrix
+   ``sqrt(P(s)) m_c(s)``. They are proportional to the loadings, that is, to the correlations of columns with the score:
+   columns that point in the opposite direction have weights of the other sign.
+4. A hidden variable without columns is scored in the same way by the scores of hidden variables beside it, which take
+   the place of ``z_c``. Nearer ones come first.
+
+A column follows the order if its means rise, or fall, from state to state. A step in the other direction contradicts
+it, unless the standard errors of the two means allow for it. States are steps from low to high if the columns that
+contradict their order have less than a quarter of the variance ``Σ_c Var(m_c)`` that the states explain. Otherwise they
+are kinds of rows: of three kinds, each with columns of its own, any order has one in the middle, and its columns, a
+third of all, contradict the order.
 
 The sign of a score is free. A hidden variable should grow with its own columns, and agree with closely related hidden
 variables. So the signs ``t_h`` of all scores together maximise
@@ -23,7 +31,7 @@ keeps its own direction beside scales with which its correlation is moderate.
 Nothing here depends on how columns or states are numbered: ties are broken by names and by distributions of columns.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -43,6 +51,11 @@ _CLOSEST = 1 - 1e-6
 _ROUNDING = 1e-9
 # Numbers that agree in so many decimals are a tie.
 _DECIMALS = 9
+# Two means differ if the difference is more than this many standard errors: in 5 of 100 cases by chance.
+_MIN_ERRORS = 2.0
+# States are kinds if the columns that contradict their order have this share of the variance that states explain. It is
+# less than the third that contradicts any order of three kinds.
+_MIN_OF_KINDS = 0.25
 
 
 class OrderedModel(NamedTuple):
@@ -52,8 +65,9 @@ class OrderedModel(NamedTuple):
     ----------
     model : LatentTreeModel
     directions : array of int
-        One number per column: 1 if the column grows with the hidden variable that it hangs on, -1 if it falls, and 0 if
-        the column has no order, or if there is no hidden variable that says anything about it.
+        One number per column, the sign of its correlation with the score of the hidden variable that it hangs on: 1 if
+        the column grows with it on the whole, -1 if it falls, and 0 if the column has no order, or if there is no
+        hidden variable that says anything about it.
 
     Examples
     --------
@@ -75,10 +89,11 @@ def order_states(model: LatentTreeModel) -> OrderedModel:
     Use it before you read a model or compare two of them. Models that latree learned are in order already. The rows'
     probabilities stay the same: only the rows and columns of tables change places.
 
-    States are ordered by what the ordered columns (numbers, bins, booleans, ordered categories) beside the hidden
-    variable are expected to be in each state. Columns in the opposite direction, such as reversed items of a
-    questionnaire, are recognised. A hidden variable without columns of its own follows the hidden variables beside it.
-    Where the columns have no order, the largest state comes first.
+    States are ordered by what ordered columns (numbers, bins, booleans, ordered categories) are expected to be in each
+    state, weighted by their loadings. These are the columns of the main group that the hidden variable stands for, if
+    the model has groups (:func:`with_groups`), or else those beside it. Columns in the opposite direction, such as
+    reversed items of a questionnaire, are recognised. A hidden variable without columns follows the hidden variables
+    beside it. Where the columns have no order, the largest state comes first.
 
     Parameters
     ----------
@@ -108,7 +123,7 @@ def order_states(model: LatentTreeModel) -> OrderedModel:
     [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]
     """
     neighbourhood = Neighbourhood(model)
-    scores = _oriented(neighbourhood, _state_scores(neighbourhood))
+    scores = scores_of(neighbourhood)
     orders = [np.arange(len(table)) for table in model.tables]
     for node in neighbourhood.hidden:
         orders[node] = _state_order(neighbourhood, node, scores[node].values if node in scores else None)
@@ -124,21 +139,62 @@ def state_scores(model: LatentTreeModel) -> dict[int, FloatArray]:
 
     A hidden variable that no ordered column says anything about has no score, and is left out.
     """
-    return state_scores_of(Neighbourhood(model))
+    return {node: score.values for node, score in scores_of(Neighbourhood(model)).items()}
 
 
-def state_scores_of(neighbourhood: "Neighbourhood") -> dict[int, FloatArray]:
-    """Return the scores of states in a model whose neighbourhood is known; see :func:`state_scores`."""
-    return {node: score.values for node, score in _oriented(neighbourhood, _state_scores(neighbourhood)).items()}
+def state_steps(model: LatentTreeModel) -> dict[int, bool]:
+    """Return whether states are steps from low to high, and not kinds of rows, for hidden variables with a score."""
+    return {node: score.has_steps for node, score in scores_of(Neighbourhood(model)).items()}
+
+
+def scores_of(neighbourhood: "Neighbourhood") -> dict[int, "Score"]:
+    """Return the scores of the hidden variables of a model whose neighbourhood is known, each in its direction."""
+    return _oriented(neighbourhood, _state_scores(neighbourhood))
 
 
 @dataclass(frozen=True)
-class _Score:
+class Score:
     """The score of each state of a hidden variable, of mean 0 and variance 1, and a name that breaks ties."""
 
     values: FloatArray
     name: str
-    own_direction: float  # the sum of the score's correlations with the ordered columns beside the variable
+    own_direction: float  # the sum of the score's correlations with the variable's ordered columns
+    has_steps: bool  # whether states are steps from low to high, and not kinds
+
+
+class Trend(NamedTuple):
+    """How a variable changes from state to state of a hidden variable, from the lowest score to the highest."""
+
+    direction: int  # 1 if it rises, -1 if it falls, 0 if neither is certain
+    contradicts: bool  # whether it certainly does not follow the order
+
+
+def trend(given: FloatArray, values: FloatArray, scores: FloatArray, n_rows: FloatArray) -> Trend:
+    """Return how a variable changes with the score of a hidden variable.
+
+    Parameters
+    ----------
+    given : array, shape (states, values)
+        P(value | state).
+    values : array
+        The numbers that the values of the variable stand for.
+    scores : array
+        The scores of the states.
+    n_rows : array
+        The number of rows in each state; infinite where the model is the truth. A state without rows says nothing.
+    """
+    means = given @ values
+    variances = np.maximum(given @ values**2 - means**2, 0)
+    errors = np.divide(variances, n_rows, out=np.full(len(means), np.inf), where=n_rows > 0)
+    scores = np.round(scores, _DECIMALS)
+    # For each two states, the higher one in the row: the difference of the means, and how much of it may be chance.
+    difference = means[:, None] - means[None, :]
+    chance = _MIN_ERRORS * np.sqrt(errors[:, None] + errors[None, :]) + _ROUNDING
+    is_higher, is_equal = scores[:, None] > scores[None, :], scores[:, None] == scores[None, :]
+    rises, falls = (bool((is_higher & (sign * difference > chance)).any()) for sign in (1, -1))
+    # A difference between states that the score does not tell apart contradicts the order, too.
+    contradicts = (rises and falls) or bool((is_equal & (difference > chance)).any())
+    return Trend(0 if contradicts else int(rises) - int(falls), contradicts)
 
 
 @dataclass(frozen=True)
@@ -174,6 +230,49 @@ class Neighbourhood:
         return np.where(total > 0, joint / np.where(total > 0, total, 1), self.marginals[other])
 
     @cached_property
+    def groups(self) -> dict[int, tuple[int, ...]]:
+        """The nodes of each main group, by the hidden variable that stands for it."""
+        return {
+            group.centre: group.nodes
+            for group in self.model.groups
+            if group.level == "main" and group.hidden is not None
+        }
+
+    def columns_of(self, node: int) -> dict[int, FloatArray]:
+        """Return P(column | node) for the columns of a hidden variable, by name, one row per state of the node.
+
+        They are those of the main group that it stands for, or else those beside it.
+        """
+        nodes = self.groups.get(node)
+        if nodes is None:
+            return {column: self.given(node, column) for column in self.neighbours(node, hidden=False)}
+        found: dict[int, FloatArray] = {node: np.eye(len(self.marginals[node]))}
+        for other, before in self.outwards(node, set(nodes)):
+            # P(other | node) = Σ_b P(b | node) P(other | b), where b is the node before it on the path
+            found[other] = found[before] @ self.given(before, other)
+        columns = [other for other in found if other < self.model.tree.n_observed]
+        return {column: found[column] for column in sorted(columns, key=lambda column: self.model.tree.names[column])}
+
+    def outwards(self, start: int, nodes: Container[int]) -> list[tuple[int, int]]:
+        """Return some connected nodes but the first one, nearest to it first, each with the one before it."""
+        order = [(start, -1)]
+        for node, before in order:  # which grows
+            inside = (other for other, _ in self.model.tree.neighbors[node] if other in nodes)
+            order += [(other, node) for other in inside if other != before]
+        return order[1:]
+
+    def rows_in_states(self, node: int, column: int | None = None) -> FloatArray:
+        """Return the expected number of rows in each state of a node, of those where a column is present.
+
+        They are infinite for a model that was not fitted to rows.
+        """
+        record, shares = self.model.record, self.marginals[node]
+        if record is None:
+            return np.where(shares > 0, np.inf, 0.0)
+        present = 1 - record.n_missing[column] / record.n_rows if column is not None and record.n_rows else 1.0
+        return shares * record.total_weight * present
+
+    @cached_property
     def standardised(self) -> dict[int, FloatArray]:
         """The codes of each ordered column with mean 0 and variance 1 under the model; no constant columns."""
         found = {}
@@ -186,20 +285,22 @@ class Neighbourhood:
         return found
 
 
-def _state_scores(neighbourhood: Neighbourhood) -> dict[int, _Score]:
+def _state_scores(neighbourhood: Neighbourhood) -> dict[int, Score]:
     """Return the scores of hidden variables' states, each up to its sign, where there are ordered columns."""
     names = neighbourhood.model.tree.names
-    found: dict[int, _Score] = {}
-    # Hidden variables beside ordered columns, which have the last word.
+    found: dict[int, Score] = {}
+    # Hidden variables with ordered columns, which have the last word.
     waiting = set()
     for node in neighbourhood.hidden:
-        columns = neighbourhood.neighbours(node, hidden=False)
-        ordered = [column for column in columns if column in neighbourhood.standardised]
-        means = [neighbourhood.given(node, column) @ neighbourhood.standardised[column] for column in ordered]
-        values = _common_score(means, neighbourhood.marginals[node])
-        if values is not None:
-            correlations = [float((neighbourhood.marginals[node] * values) @ mean) for mean in means]
-            found[node] = _Score(values, names[ordered[0]], sum(correlations))
+        columns = neighbourhood.columns_of(node)
+        ordered = [
+            _Indicator(names[column], given, codes, neighbourhood.rows_in_states(node, column))
+            for column, given in columns.items()
+            if (codes := neighbourhood.standardised.get(column)) is not None
+        ]
+        if (score := _common_score(ordered, neighbourhood.marginals[node])) is not None:
+            correlations = [float((neighbourhood.marginals[node] * score.values) @ one.means) for one in ordered]
+            found[node] = replace(score, own_direction=sum(correlations))
         elif not columns:
             waiting.add(node)
     # Hidden variables without columns: those beside scored ones first, then those beside these, and so on.
@@ -214,22 +315,40 @@ def _state_scores(neighbourhood: Neighbourhood) -> dict[int, _Score]:
     return found
 
 
-def _score_by_neighbours(neighbourhood: Neighbourhood, node: int, scores: dict[int, _Score]) -> _Score | None:
+def _score_by_neighbours(neighbourhood: Neighbourhood, node: int, scores: dict[int, Score]) -> Score | None:
     """Return the score of a hidden variable by the scores of hidden variables beside it."""
     others = [other for other in neighbourhood.neighbours(node, hidden=True) if other in scores]
     others.sort(key=lambda other: scores[other].name)
-    means = [neighbourhood.given(node, other) @ scores[other].values for other in others]
-    values = _common_score(means, neighbourhood.marginals[node])
-    return None if values is None else _Score(values, scores[others[0]].name, 0.0)
+    rows = neighbourhood.rows_in_states(node)
+    indicators = [
+        _Indicator(scores[other].name, neighbourhood.given(node, other), scores[other].values, rows) for other in others
+    ]
+    return _common_score(indicators, neighbourhood.marginals[node])
 
 
-def _common_score(means: list[FloatArray], shares: FloatArray) -> FloatArray | None:
+@dataclass(frozen=True)
+class _Indicator:
+    """A variable of mean 0 and variance 1 that a hidden variable is scored by."""
+
+    name: str
+    given: FloatArray  # P(value | state), one row per state of the hidden variable
+    values: FloatArray
+    n_rows: FloatArray  # in each state
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """What the variable is expected to be in each state."""
+        return np.asarray(self.given @ self.values)
+
+
+def _common_score(indicators: list[_Indicator], shares: FloatArray) -> Score | None:
     """Return the first principal component of expected values, one number per state, of mean 0 and variance 1.
 
-    ``means`` has one array per variable: its expected value in each state. None if the variables say nothing.
+    None if the variables say nothing.
     """
-    weighted = np.array([mean * np.sqrt(shares) for mean in means])
-    if not len(means) or (weighted**2).sum(axis=1).max() <= _MIN_EXPLAINED:
+    means = np.array([one.means for one in indicators]).reshape(len(indicators), len(shares))
+    weighted = means * np.sqrt(shares)
+    if not indicators or (weighted**2).sum(axis=1).max() <= _MIN_EXPLAINED:
         return None
     left, singular, _ = np.linalg.svd(weighted, full_matrices=False)
     # If several components are equally strong, take their mixture that is nearest to one of the variables: the one that
@@ -237,12 +356,16 @@ def _common_score(means: list[FloatArray], shares: FloatArray) -> FloatArray | N
     leading = left[:, singular > singular[0] * (1 - _EQUAL_WITHIN)]
     explained = np.round((leading**2).sum(axis=1), _DECIMALS)
     weights = leading @ leading[int(np.argmax(explained))]
-    score = weights @ np.array(means)
+    score = weights @ means
     score = score - score @ shares
-    return np.asarray(score / np.sqrt(score**2 @ shares))
+    score = np.asarray(score / np.sqrt(score**2 @ shares))
+    # Columns that contradict the order must not have much of what the states explain: Var(m_c) = Σ_s P(s) m_c(s)².
+    variances = (weighted**2).sum(axis=1)
+    contradict = [trend(one.given, one.values, score, one.n_rows).contradicts for one in indicators]
+    return Score(score, indicators[0].name, 0.0, bool(variances[contradict].sum() < _MIN_OF_KINDS * variances.sum()))
 
 
-def _oriented(neighbourhood: Neighbourhood, scores: dict[int, _Score]) -> dict[int, _Score]:
+def _oriented(neighbourhood: Neighbourhood, scores: dict[int, Score]) -> dict[int, Score]:
     """Choose the sign of each score: those that maximise the sum at the top of this module, found exactly."""
     couplings = _couplings(neighbourhood, scores)
     signs: dict[int, float] = {}
@@ -265,7 +388,7 @@ def _oriented(neighbourhood: Neighbourhood, scores: dict[int, _Score]) -> dict[i
     return {node: replace(score, values=signs[node] * score.values) for node, score in scores.items()}
 
 
-def _couplings(neighbourhood: Neighbourhood, scores: dict[int, _Score]) -> dict[int, dict[int, float]]:
+def _couplings(neighbourhood: Neighbourhood, scores: dict[int, Score]) -> dict[int, dict[int, float]]:
     """Return ``log((1 + r) / (1 - r))`` for neighbouring hidden variables whose scores have the correlation r."""
     found: dict[int, dict[int, float]] = {node: {} for node in scores}
     for node, score in scores.items():
@@ -320,7 +443,7 @@ def _distributions(neighbourhood: Neighbourhood, node: int) -> Iterator[FloatArr
         yield model.joint([node, column]) / np.where(shares > 0, shares, 1)
 
 
-def _directions(neighbourhood: Neighbourhood, scores: dict[int, _Score]) -> IntArray:
+def _directions(neighbourhood: Neighbourhood, scores: dict[int, Score]) -> IntArray:
     """Return the direction of each column relative to the nearest hidden variable that has a score."""
     directions = np.zeros(neighbourhood.model.tree.n_observed, dtype=np.intp)
     name_of = dict(enumerate(neighbourhood.model.tree.names)) | {node: score.name for node, score in scores.items()}

@@ -1,11 +1,15 @@
 """The groups of a model at a glance: as text, as a table with one line per column, and as plain data."""
 
+from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from latree._util.rounding import percent
-from latree._util.text import one_line, plural, shortened
-from latree.explain.loadings import column_loadings
+from latree._util.text import listed, one_line, plural, shortened
+from latree.explain.loadings import column_directions, column_loadings
+from latree.explain.order import state_steps
 from latree.explain.stability import MIN_STABILITY
+from latree.explain.user_labels import labels_of_fit
 from latree.model import Group, LatentTreeModel
 
 # The columns of groups.csv, and one more if columns have descriptions.
@@ -43,11 +47,7 @@ class GroupColumn(NamedTuple):
     name: str
     loading: float | None  # on the hidden variable of the group; None if it has none
     stability: float | None  # None if it was not computed
-
-    @property
-    def is_reversed(self) -> bool:
-        """Whether the column falls when its group rises."""
-        return self.loading is not None and self.loading < 0
+    direction: int = 0  # 1 if it rises from state to state of the group, -1 if it falls, 0 if neither is certain
 
     @property
     def is_unsure(self) -> bool:
@@ -58,22 +58,26 @@ class GroupColumn(NamedTuple):
 def columns_of_groups(model: LatentTreeModel) -> list[list[GroupColumn]]:
     """Return the columns of each group of a model, the strongest loadings first; of equal ones, the first by name."""
     node = {name: number for number, name in enumerate(model.tree.names)}
-    # Groups of several levels may have the same centre, those of one level have not.
-    loadings: dict[tuple[str, str], float] = {}
-    for level in dict.fromkeys(group.level for group in model.groups):
-        hidden = {g.centre: g.columns for g in model.groups if g.level == level and g.hidden is not None}
-        found = column_loadings(model, {centre: [node[name] for name in names] for centre, names in hidden.items()})
-        for centre, names in hidden.items():
-            loadings |= {(level, name): loading for name, loading in zip(names, found[centre], strict=True)}
-    listed = []
+    # Groups of several levels may have the same centre.
+    wanted: dict[int, list[int]] = {}
     for group in model.groups:
-        shares = group.column_stability or (None,) * len(group.columns)
-        columns = [
-            GroupColumn(name, loadings.get((group.level, name)), share)
-            for name, share in zip(group.columns, shares, strict=True)
-        ]
-        listed.append(sorted(columns, key=lambda column: (-round(abs(column.loading or 0), _DECIMALS), column.name)))
-    return listed
+        if group.hidden is not None:
+            known = wanted.setdefault(group.centre, [])
+            known += [node[name] for name in group.columns if node[name] not in known]
+    loadings, directions = column_loadings(model, wanted), column_directions(model, wanted)
+    found = []
+    for group in model.groups:
+        columns = []
+        for name, share in zip(group.columns, group.column_stability or (None,) * len(group.columns), strict=True):
+            if group.hidden is None:
+                columns.append(GroupColumn(name, None, share))
+                continue
+            place = wanted[group.centre].index(node[name])
+            loading, direction = loadings[group.centre][place], directions[group.centre][place]
+            # Where the certain differences and all of them together do not agree, there is no direction.
+            columns.append(GroupColumn(name, loading, share, direction if direction * loading > 0 else 0))
+        found.append(sorted(columns, key=lambda column: (-round(abs(column.loading or 0), _DECIMALS), column.name)))
+    return found
 
 
 def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
@@ -85,7 +89,7 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [HEADER]
     for group, columns in _main_groups(model):
         above = "" if group.parent is None else model.groups[group.parent].name
-        for name, loading, stability in columns:
+        for name, loading, stability, _ in columns:
             rows.append((name, group.name, _cell(loading), _cell(stability), above, group.hidden or ""))
     rows += [(column, "", "", "", "", "") for column in _columns_in_no_group(model)]
     descriptions = {column.name: column.description for column in model.columns}
@@ -96,6 +100,7 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
 
 def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
     """Return the groups as plain data, with the names of the groups above; strong loadings come first."""
+    steps = state_steps(model)
     return [
         {
             "name": group.name,
@@ -104,6 +109,8 @@ def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
             "hidden": group.hidden,
             "parent": None if group.parent is None else model.groups[group.parent].name,
             "stability": group.stability,
+            # None: no column has an order, or no hidden variable stands for the group
+            "states": None if (has_steps := steps.get(group.centre)) is None else "steps" if has_steps else "kinds",
         }
         for group, columns in zip(model.groups, columns_of_groups(model), strict=True)
     ]
@@ -111,6 +118,8 @@ def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
 
 def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     """Return the main groups as lines of text: their number, then the name, the stability and the columns of each.
+
+    The first line says how many of the user's labels come out as groups, too.
 
     Columns with strong loadings come first. Columns that fall when their group rises, and those that are often found in
     other groups, are marked. If columns have descriptions, each has a line of its own.
@@ -123,7 +132,9 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     if alone := _columns_in_no_group(model):
         found.append((_ALONE, None, [GroupColumn(name, None, None) for name in alone]))
     parts = [(name, stability, list(map(_shown, columns))) for name, stability, columns in found]
-    lines = [f"{plural(len(groups), 'group')} in {n_columns}", ""]
+    labels = labels_of_fit(model)
+    match = f": {labels['match']}" if labels and labels["match"] else ""
+    lines = [f"{plural(len(groups), 'group')} in {n_columns}{match}", ""]
     texts = {column.name: column.description for column in model.columns}
     if any(texts.values()):
         for (_, _, columns), (name, stability, shown) in zip(found, parts, strict=True):
@@ -134,7 +145,19 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     if len(groups) > _MAX_GROUPS:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
-    return lines + [""] * bool(marks) + [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
+    notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
+    steps = state_steps(model)
+    for line in kinds_lines([group.name for group, _ in groups if not steps.get(group.centre, True)]):
+        notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
+    return lines + [""] * bool(notes) + notes
+
+
+def kinds_lines(names: Sequence[str]) -> list[str]:
+    """Return a line about groups whose states are kinds, by their names, if there are any."""
+    if not names:
+        return []
+    owner = listed(names) if len(names) <= _MAX_LINES else f"{len(names)} groups, such as {listed(names[:_MAX_LINES])},"
+    return [f"The states of {owner} are kinds of rows, not steps from low to high."]
 
 
 def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> list[str]:
@@ -171,8 +194,8 @@ def _heading(name: str, stability: float | None, width: int) -> list[str]:
 
 
 def _main_groups(model: LatentTreeModel) -> list[tuple[Group, list[GroupColumn]]]:
-    listed = zip(model.groups, columns_of_groups(model), strict=True)
-    return [(group, columns) for group, columns in listed if group.level == "main"]
+    columns_of = zip(model.groups, columns_of_groups(model), strict=True)
+    return [(group, columns) for group, columns in columns_of if group.level == "main"]
 
 
 def _columns_in_no_group(model: LatentTreeModel) -> list[str]:
@@ -187,7 +210,7 @@ def _cell(number: float | None) -> str:
 
 def _shown(column: GroupColumn) -> str:
     """Return the name of a column with its marks."""
-    marks = _REVERSED * column.is_reversed + _UNSURE * column.is_unsure
+    marks = _REVERSED * (column.direction < 0) + _UNSURE * column.is_unsure
     return shortened(one_line(column.name), _MAX_COLUMN) + marks
 
 

@@ -15,6 +15,7 @@ reported if this is large, clearly larger than that of most pairs in the group, 
 share more than E says, not less.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +23,14 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from latree._util.arrays import FloatArray, IntArray
+from latree._util.text import plural, shortened
 from latree.counts import information
 from latree.counts.contingency import column_tiles, pair_tables_between
-from latree.counts.distances import PairDistributions
-from latree.explain.dependence import MAX_ROWS, SEED, Dependence, correlation
+from latree.counts.distances import PairDistributions, informational_correlation
+from latree.explain.dependence import SEED, Dependence
 from latree.explain.groups import find_groups
 from latree.model import Group, LatentTreeModel
+from latree.model.query import MAX_ROWS
 from latree.table import Table
 from latree.table.learnable import FEW_STATES
 from latree.table.memory import MemoryRows
@@ -41,6 +44,8 @@ _MIN_ABOVE_TYPICAL = 0.2
 _SIGNIFICANCE = 0.01
 # Two columns that have a hidden variable to themselves share nothing beyond it.
 _MIN_COLUMNS = 3
+# Most pairs that are listed in words, and most letters of a name there.
+_LISTED_PAIRS, _MAX_NAME = 5, 40
 # Rounds of iterative proportional fitting. The shares under a fitted model are nearly those of the rows already.
 _ROUNDS = 20
 
@@ -132,6 +137,18 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
     return sorted(found, key=lambda pair: (-pair.strength, pair.columns))
 
 
+def redundancy_lines(pairs: Sequence[tuple[Sequence[str], float]]) -> list[str]:
+    """Return a line about redundant pairs of columns, with their strengths; none if there are none."""
+    left = "still correlate {}after their group is taken into account"
+    both = [" and ".join(shortened(name, _MAX_NAME) for name in names) for names, _ in pairs[:_LISTED_PAIRS]]
+    if len(pairs) == 1:
+        return [f"Possibly redundant: {both[0]} {left.format(f'{pairs[0][1]:.2f} ')}."]
+    shown = [f"{names} ({strength:.2f})" for names, (_, strength) in zip(both, pairs, strict=False)]
+    if len(pairs) > _LISTED_PAIRS:
+        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
+    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
+
+
 def _is_comparable(group: Group) -> bool:
     return group.level == "main" and group.hidden is not None and len(group.columns) >= _MIN_COLUMNS
 
@@ -162,7 +179,7 @@ def _residual_correlations(rows: Table, given: list[FloatArray], shares: FloatAr
         total = counts.sum(axis=(2, 3))
         observed = counts / np.maximum(total, 1)[:, :, None, None]
         # Fitting E to the rows' shares only makes it more like O. So pairs that agree already need no fitting.
-        bounds[first, second] = correlation(_divergence(observed, expected))
+        bounds[first, second] = informational_correlation(_divergence(observed, expected))
         is_pair = np.arange(d)[first, None] < np.arange(d)[None, second]
         kept = is_pair & (total > 0) & (bounds[first, second] >= _MIN_STRENGTH)
         strength[first, second][kept] = _compared(observed[kept], expected[kept], total[kept], n_tests)
@@ -177,7 +194,7 @@ def _compared(observed: FloatArray, expected: FloatArray, total: FloatArray, n_t
     n_first, n_second = ((observed.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1))
     freedom = (n_first - 1) * (n_second - 1)
     # K, without what chance adds on average, and how probable a larger divergence is by chance (likelihood ratio test).
-    strength = correlation(np.maximum(divergence - freedom / (2 * total), 0))
+    strength = informational_correlation(np.maximum(divergence - freedom / (2 * total), 0))
     by_chance = chi2.sf(2 * total * divergence, np.maximum(freedom, 1))
     more = information(PairDistributions(observed, total)) > information(PairDistributions(fitted, total))
     return np.where((by_chance < _SIGNIFICANCE / n_tests) & more & (freedom > 0), strength, 0)

@@ -14,6 +14,12 @@ from latree.model import LatentTreeModel
 from latree.table import Block
 from latree.table.table import signed_codes
 
+# What to know before the two figures are compared.
+CAVEAT = (
+    "The reliability is right as far as the model is, and counts what only some columns of a group share. Cronbach's "
+    "alpha needs no model and counts what all of them share, so it is usually smaller."
+)
+
 # Alpha needs more than one column.
 _MIN_COLUMNS = 2
 
@@ -60,7 +66,8 @@ def reliability(model: LatentTreeModel, data: Any) -> list[Reliability]:
         ``reliability = Var(score) / (Var(score) + mean(error²))``
 
     Cronbach's alpha is the usual figure for the sum of the columns. It takes no model, and counts as noise whatever
-    some columns of the group share beyond what all of them share:
+    some columns of the group share beyond what all of them share. So it is usually smaller than the reliability, which
+    is right only as far as the model is:
 
         ``alpha = k / (k - 1) (1 - Σ_i c_ii / Σ_ij c_ij)``
 

@@ -16,12 +16,13 @@ The score of a group is an estimate of what its columns have in common, from 0 (
 A score uses the group's own columns alone. So what a row answers elsewhere does not pull its score, and a correlation
 of two scores is not made by the model. States and their probabilities use the whole row: they are the best guess.
 
-The score of a hidden variable is the mean of ``v_h``, scaled from 0 to 1, given the whole row. Where no column of a
-group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
+The score of a hidden variable is the mean of its states' scores, scaled from 0 to 1, given the whole row. Those of a
+hidden variable that stands for a group are the first principal component of all of the group's columns. Where no column
+of a group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
 from latree.explain.groups import known_groups
-from latree.explain.order import Neighbourhood, state_scores_of
+from latree.explain.order import Neighbourhood, Score, scores_of
 from latree.inference.messages import downward, upward
 from latree.inference.moments import posterior_moments
 from latree.inference.network import Network
@@ -140,8 +141,9 @@ def state_names(model: LatentTreeModel) -> dict[str, tuple[str, ...]]:
     """Return names for the states of every hidden variable.
 
     Two to five ordered states are called low, rather low, middle, rather high and high, as far as they exist; more are
-    called "1 of 6", "2 of 6" and so on, from low to high. States without an order, where columns have none, are called
-    "state 1", "state 2" and so on; the largest comes first.
+    called "1 of 6", "2 of 6" and so on, from low to high. States that are kinds of rows, and not steps from low to
+    high, are called "state 1", "state 2" and so on: there, many columns do not rise or fall from state to state. States
+    without an order, where columns have none, are called so, too; the largest comes first.
 
     Parameters
     ----------
@@ -289,9 +291,20 @@ class _Scales:
         return Neighbourhood(self.model)
 
     @cached_property
+    def scores(self) -> dict[int, Score]:
+        """The scores of hidden variables that have an order."""
+        return scores_of(self.neighbourhood)
+
+    @cached_property
     def state_values(self) -> dict[int, FloatArray]:
         """The values of the states of hidden variables that have an order."""
-        return state_scores_of(self.neighbourhood)
+        return {node: score.values for node, score in self.scores.items()}
+
+    @cached_property
+    def own_values(self) -> dict[int, FloatArray]:
+        """The values of states by the columns beside their hidden variable, whatever group it stands for."""
+        alone = Neighbourhood(replace(self.model, groups=()))
+        return {node: score.values for node, score in scores_of(alone).items()}
 
     def of_hidden(self, node: int) -> Scale:
         """Return the scale of a hidden variable, given whole rows."""
@@ -308,8 +321,8 @@ class _Scales:
         expected = self._expected_value(centre, set(group.nodes))
         values = {}
         for node in hidden:
-            if node in self.state_values and (weight := self._weight(node, set(columns))) > 0:
-                own = self.state_values[node]
+            if node in self.own_values and (weight := self._weight(node, set(columns))) > 0:
+                own = self.own_values[node]
                 agrees = float((self.neighbourhood.marginals[node] * own) @ expected[node]) >= 0 if expected else True
                 values[node] = (weight if agrees else -weight) * own
         values = _scaled(values or {centre: self._equally_spaced(centre)})
@@ -343,29 +356,18 @@ class _Scales:
         The central value is that of the hidden variable nearest to the middle whose states have an order; nothing if
         there is none.
         """
-        nearest = next((node for node in self._outwards(centre, nodes) if node in self.state_values), None)
+        order = [centre, *(node for node, _ in self.neighbourhood.outwards(centre, nodes))]
+        nearest = next((node for node in order if node in self.state_values), None)
         if nearest is None:
             return {}
         found = {nearest: self.state_values[nearest]}
-        for node in self._outwards(nearest, nodes):
-            for other, _ in self.model.tree.neighbors[node]:
-                if other in nodes and other not in found:
-                    found[other] = self.neighbourhood.given(other, node) @ found[node]
+        for node, before in self.neighbourhood.outwards(nearest, nodes):
+            found[node] = self.neighbourhood.given(node, before) @ found[before]
         return found
-
-    def _outwards(self, start: int, nodes: set[int]) -> list[int]:
-        """Return the nodes of a group, nearest to a first one before others."""
-        order, seen = [start], {start}
-        for node in order:  # which grows
-            for other, _ in self.model.tree.neighbors[node]:
-                if other in nodes and other not in seen:
-                    seen.add(other)
-                    order.append(other)
-        return order
 
     def _weight(self, node: int, columns: set[int]) -> float:
         """Return the sum of the absolute loadings of a group's ordered columns on a hidden variable beside them."""
-        value = self.neighbourhood.marginals[node] * self.state_values[node]
+        value = self.neighbourhood.marginals[node] * self.own_values[node]
         beside = [
             column
             for column in self.neighbourhood.neighbours(node, hidden=False)
@@ -388,14 +390,20 @@ class _Scales:
 
     def _state_names(self, node: int) -> tuple[str, ...]:
         n = len(self.model.tables[node])
-        if node not in self.state_values:
-            return tuple(f"state {number}" for number in range(1, n + 1))
-        ranks = np.argsort(np.argsort(self.state_values[node], kind="stable"))
-        names = _ORDERED_NAMES.get(n) or tuple(f"{number} of {n}" for number in range(1, n + 1))
+        score = self.scores.get(node)
+        if score is None:
+            return _numbered(n)
+        ranks = np.argsort(np.argsort(score.values, kind="stable"))
+        in_steps = _ORDERED_NAMES.get(n) or tuple(f"{number} of {n}" for number in range(1, n + 1))
+        names = in_steps if score.has_steps else _numbered(n)
         return tuple(names[rank] for rank in ranks.tolist())
 
     def _equally_spaced(self, node: int) -> FloatArray:
         return np.arange(len(self.model.tables[node]), dtype=np.float64)
+
+
+def _numbered(n_states: int) -> tuple[str, ...]:
+    return tuple(f"state {number}" for number in range(1, n_states + 1))
 
 
 def _scaled(values: Mapping[int, FloatArray]) -> dict[int, FloatArray]:

@@ -14,9 +14,8 @@ from scipy.optimize import linear_sum_assignment
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
 from latree._util.parallel import map_ordered
-from latree.counts.distances import pairwise
+from latree.counts.distances import information_above_chance, informational_correlation, pairwise
 from latree.explain.cutting import TreeCutter
-from latree.explain.dependence import correlation, information_above_chance
 from latree.explain.levels import MIN_COLUMNS, Levels, main_level_nearby
 from latree.table import Table
 from latree.table.learnable import FEW_STATES
@@ -86,7 +85,7 @@ def column_stability(
         resampled = Table(sample.columns, sample.rows.resampled(seed, number))
         counted = pairwise(resampled, partial(information_above_chance, times=2))
         np.fill_diagonal(counted, 0)
-        again = correlation(counted)
+        again = informational_correlation(counted)
         np.copyto(again, similarity, where=np.isnan(counted))
         del counted  # with thousands of columns, it is much memory
         cut = main_level_nearby(cutter.with_similarity(again), levels)

@@ -1,8 +1,45 @@
 """How well the groups match the labels that a user gives to columns, such as sectors, scales or chapters."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from latree.model import LatentTreeModel
+
+
+def labels_of_fit(model: LatentTreeModel) -> dict[str, Any] | None:
+    """Return how well the main groups match the labels of the model's fit, as plain data; None without labels."""
+    labels = dict(model.record.labels) if model.record else {}
+    if not labels:
+        return None
+    groups = [group for group in model.groups if group.level == "main"]
+    columns = [[model.node(name) for name in group.columns] for group in groups]
+    facts = compare_labels([labels.get(name, "") for name in model.tree.names], columns)
+    return {
+        "match": label_match(facts) or None,
+        "purity": facts["purity"],
+        "labels": dict(zip(facts["names"], ("whole" if whole else "divided" for whole in facts["whole"]), strict=True)),
+        "groups": {group.name: match for group, match in zip(groups, facts["groups"], strict=True)},
+    }
+
+
+def label_match(facts: Mapping[str, Any]) -> str:
+    """Return how many labels come out as groups, in words; nothing if that says little.
+
+    Parameters
+    ----------
+    facts : mapping
+        From :func:`compare_labels`.
+    """
+    n_labels, n_whole, n_groups = len(facts["names"]), sum(facts["whole"]), len(facts["groups"])
+    if n_labels < 2 or n_groups < 2:
+        return ""
+    n_labelled_groups = sum(match["labelled"] > 0 for match in facts["groups"])
+    if n_whole == n_labels == n_labelled_groups == n_groups:
+        return f"exactly your {n_labels} labels"
+    if not n_whole:
+        return ""
+    return f"{n_whole} of your {n_labels} labels {'comes' if n_whole == 1 else 'come'} out whole"
 
 
 def compare_labels(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Latent tree models: a tree, and one conditional probability table per node."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ import numpy as np
 from latree._util.arrays import FloatArray, RandomState
 from latree._util.frames import backend_of, make_frame
 from latree._util.progress import Progress, no_progress
-from latree.errors import InputError
+from latree.counts import pair_tables
+from latree.errors import FitWarning, InputError
 from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
 from latree.inference.patterns import plan_messages
 from latree.model.distribution import TreeDistribution
@@ -18,7 +21,16 @@ from latree.model.file import Parts, model_path, parts_from_dict, parts_to_dict,
 from latree.model.group import Group, check_groups
 from latree.model.impute import How, StateHow, cell_probabilities, impute_like
 from latree.model.names import check_names, find_node, renamed
-from latree.model.query import Distribution, answer, joint_distribution
+from latree.model.query import (
+    MAX_ROWS,
+    Answer,
+    PairDependence,
+    answer,
+    correlation_by_chance,
+    doubts,
+    joint_distribution,
+    pair_dependence,
+)
 from latree.model.record import Record
 from latree.table import Block, Table, as_table
 from latree.table.encode import Unseen
@@ -370,8 +382,13 @@ class LatentTreeModel(TreeDistribution):
             raise InputError("the variables of a joint distribution must differ: name each of them once")
         return joint_distribution(self.network, nodes)
 
-    def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None) -> Distribution:
+    def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None, data: Any = None) -> Answer:
         """Return the exact distribution of one or several variables, given the values of others.
+
+        The answer is that of the tree. Between columns that are far apart, a tree may have less dependence than the
+        rows, or dependence of the other sign. If it has less than half of a correlation that the rows show, there is a
+        :class:`latree.FitWarning`. A learned model of up to 500 columns knows the correlations in its rows; for other
+        models, pass the rows as ``data``.
 
         Parameters
         ----------
@@ -381,13 +398,17 @@ class LatentTreeModel(TreeDistribution):
             What is known: from names of columns or hidden variables to their values. Values of columns are those of
             the data; in a column with bins a number means its bin. Values of hidden variables are the numbers of their
             states, 0, 1, ... A value that means missing, such as None or NaN, says nothing.
+        data : data frame, array, path or Table, optional
+            Rows to check the answer with, such as those of the fit.
 
         Returns
         -------
         dict
             From each value to its probability; for several variables, from tuples of values. The keys of a column with
             bins are the labels of the bins. ``pandas.Series`` makes a series of it, with one level of the index for
-            each variable.
+            each variable. Its attribute ``dependence`` has, for each two columns of the question, their names as
+            ``columns`` and their correlation ``in_model`` and ``in_rows``, which is None if it is not known. Its
+            attribute ``warning`` has the text of the warning.
 
         Examples
         --------
@@ -398,12 +419,55 @@ class LatentTreeModel(TreeDistribution):
         {0: 0.31, 1: 0.69}
         >>> {value: round(probability, 2) for value, probability in model.query(["b", "H1"], given={"a": 1}).items()}
         {(0, 0): 0.04, (0, 1): 0.14, (1, 0): 0.01, (1, 1): 0.8}
+        >>> (pair,) = model.query("b", given={"a": 1}, data=model.sample(1000, random_state=0)).dependence
+        >>> round(pair.in_model, 2), round(pair.in_rows, 2)
+        (0.42, 0.39)
         >>> model.query("b", given={"a": 7})
         Traceback (most recent call last):
             ...
         latree.errors.InputError: column 'a' has no value 7: it has 0, 1
         """
-        return answer(self.network, self.columns, self.node, variables, given or {})
+        found = self._answer(variables, given or {}, data)
+        if found.warning:
+            warnings.warn(found.warning, FitWarning, stacklevel=2)
+        return found
+
+    def _answer(self, variables: str | Sequence[str], given: Mapping[str, Any], data: Any) -> Answer:
+        """Return what :meth:`query` returns, without a Python warning."""
+        found, pairs = answer(self.network, self.columns, self.node, variables, given)
+        rows = None if data is None else self.encode(data)
+        found.dependence = tuple(self._dependence(pair, rows) for pair in pairs)
+        found.warning = doubts(found.dependence)
+        is_unknown = self.record is not None and self.record.correlations is None and rows is None
+        if pairs and is_unknown:
+            found.warning = (
+                "How columns depend on each other in the rows is not kept in this model. Between columns that are far "
+                "apart, a tree may have too little dependence, or even the other sign: pass the rows, too, to check."
+            )
+        return found
+
+    def _dependence(self, pair: tuple[int, int], rows: Table | None) -> PairDependence:
+        """Return how two columns depend on each other in the model, and in rows or in those of the fit."""
+        columns = self.columns[pair[0]], self.columns[pair[1]]
+        if pair not in self._model_dependence:
+            self._model_dependence[pair] = pair_dependence(self.joint(pair), np.inf, columns) or 0.0
+        in_rows, n_rows, record = None, np.inf, self.record
+        if rows is not None:
+            counts = pair_tables(rows, np.array([pair]))[0]
+            n_rows = float(counts.sum())
+            in_rows = pair_dependence(counts, n_rows, columns)
+        elif record is not None:
+            in_rows = record.correlation(*pair)
+            present = [1 - record.n_missing[column] / record.n_rows for column in pair]
+            n_rows = min(record.total_weight, MAX_ROWS) * present[0] * present[1]
+        by_chance = correlation_by_chance(n_rows, columns) if n_rows else np.inf
+        names = (columns[0].name, columns[1].name)
+        return PairDependence(names, self._model_dependence[pair], in_rows, by_chance)
+
+    @cached_property
+    def _model_dependence(self) -> dict[tuple[int, int], float]:
+        """The dependence of pairs of columns that were asked for."""
+        return {}
 
     def save(self, path: str | Path) -> None:
         """Write the model to a JSON file; probabilities are read back bit for bit (see :mod:`latree.model.file`).

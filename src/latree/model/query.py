@@ -1,26 +1,122 @@
-"""Questions to a model: the distribution of some variables, given the values of others, by exact inference."""
+"""Questions to a model: the distribution of some variables, given the values of others, by exact inference.
+
+An answer is exact for the model, and the model is a tree. Along a long path, a tree may carry less dependence than the
+rows show, or even dependence of the other sign. So an answer has the correlations of its columns in the model beside
+those in the rows.
+"""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.text import did_you_mean
+from latree._util.text import did_you_mean, listed
+from latree.counts.distances import (
+    PairDistributions,
+    as_pairs,
+    code_correlation,
+    information_above_chance,
+    informational_correlation,
+)
 from latree.errors import InputError
 from latree.inference.network import Network
 from latree.table import Column
 from latree.table.encode import is_missing, number_label
 from latree.table.raw import label_of, parse_number
 
-# From the value of a variable, or a tuple of values of several, to its probability.
-Distribution: TypeAlias = dict[Any, float]
-
+# More rows than this say little more about two columns: a random sample of so many is counted.
+MAX_ROWS = 5000
+# A correlation in the rows below this is negligible: Cohen calls 0.1 small.
+_MIN_CORRELATION = 0.1
+# A correlation may be chance if it is less than this many standard errors.
+_MIN_ERRORS = 2.0
+# An answer is doubtful if the model has less than this share of the correlation in the rows.
+_LITTLE = 0.5
 # More combinations of values than this are not listed: they would fill the memory.
 _MAX_COMBINATIONS = 10_000_000
 # Most values that a message lists.
 _N_LISTED = 8
+
+
+class PairDependence(NamedTuple):
+    """How strongly two columns depend on each other.
+
+    The numbers are correlations of codes, from -1 to 1, if both columns have an order, and otherwise informational
+    correlations, from 0 to 1.
+    """
+
+    columns: tuple[str, str]
+    in_model: float
+    in_rows: float | None  # None if it is not known
+    by_chance: float  # a correlation in the rows below this may be chance
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the model has less than half of a correlation that the rows show, or one of the other sign."""
+        if self.in_rows is None or abs(self.in_rows) < max(_MIN_CORRELATION, self.by_chance):
+            return False
+        return bool(self.in_model * np.sign(self.in_rows) < _LITTLE * abs(self.in_rows))
+
+
+class Answer(dict[Any, float]):
+    """From the value of a variable, or a tuple of values of several, to its probability.
+
+    Attributes
+    ----------
+    dependence : tuple of PairDependence
+        How strongly each two columns of the question depend on each other, in the model and in the rows. Two columns
+        that are given are not compared.
+    warning : str
+        What to know before you rely on the answer; empty if the rows agree with it.
+    """
+
+    dependence: tuple[PairDependence, ...] = ()
+    warning: str = ""
+
+
+def pair_dependence(joint: FloatArray, n_rows: float, columns: tuple[Column, Column]) -> float | None:
+    """Return the correlation of two columns, given their joint distribution, or counts of so many rows.
+
+    None without rows. What chance adds to an informational correlation is subtracted.
+    """
+    padded = np.zeros((1, max(joint.shape), max(joint.shape)))
+    padded[0, : joint.shape[0], : joint.shape[1]] = joint
+    pairs = PairDistributions(as_pairs(padded).joint, np.array([n_rows]))
+    if all(column.ordered for column in columns):
+        found = code_correlation(pairs)
+    else:
+        found = informational_correlation(information_above_chance(pairs))
+    return None if np.isnan(found[0]) else float(found[0])
+
+
+def correlation_by_chance(n_rows: float, columns: tuple[Column, Column]) -> float:
+    """Return how large a correlation in rows may be by chance.
+
+    The correlation of codes of independent columns has the standard error ``1 / sqrt(m)`` in m rows. Their information,
+    without its bias, has ``sqrt(f / 2) / m``, where ``f = (r - 1) (c - 1)`` for r and c states.
+    """
+    if all(column.ordered for column in columns):
+        return float(_MIN_ERRORS / np.sqrt(n_rows))
+    freedom = np.prod([column.n_states - 1 for column in columns])
+    return float(informational_correlation(np.array(_MIN_ERRORS * np.sqrt(freedom / 2) / n_rows)))
+
+
+def doubts(dependence: Sequence[PairDependence]) -> str:
+    """Return a warning about the pair of columns on which the rows contradict an answer most; empty if none do."""
+    found = sorted((pair for pair in dependence if pair.is_doubtful), key=lambda pair: -abs(pair.in_rows or 0))
+    if not found:
+        return ""
+    worst = found[0]
+    others = f" {len(found) - 1} more of its pairs of columns are like that." if len(found) > 1 else ""
+    # Adding zero turns -0.0 into 0.0.
+    in_rows, in_model = (round(number, 2) + 0.0 for number in (worst.in_rows or 0.0, worst.in_model))
+    what = "the other sign" if in_model * in_rows < 0 else "too little of it"
+    return (
+        f"The correlation of {listed(worst.columns)} is {in_rows:.2f} in the rows, but {in_model:.2f} in the model: "
+        f"the tree has {what}, so do not rely on this answer. Compare the columns in the rows.{others}"
+    )
 
 
 def joint_distribution(
@@ -87,8 +183,11 @@ def answer(
     find: Callable[[str], int],
     variables: str | Sequence[str],
     given: Mapping[str, Any],
-) -> Distribution:
-    """Return the distribution of some variables given the values of others; ``find`` returns the node of a name."""
+) -> tuple[Answer, list[tuple[int, int]]]:
+    """Return the distribution of some variables given the values of others, and the pairs of columns that it is about.
+
+    ``find`` returns the node of a name.
+    """
     if not isinstance(given, Mapping):
         raise InputError(f"given must be a mapping such as {{'N2': 3}}, not {given!r:.60}")
     names = [variables] if isinstance(variables, str) else list(variables)
@@ -111,7 +210,14 @@ def answer(
         for node in nodes
     ]
     keys = values[0] if isinstance(variables, str) else product(*values)
-    return dict(zip(keys, distribution.ravel().tolist(), strict=True))
+    # Each wanted column with the wanted ones before it, and with those that are given.
+    pairs = [
+        (node, other)
+        for number, node in enumerate(nodes)
+        for other in (*nodes[:number], *(other for other in evidence if other not in nodes))
+        if max(node, other) < network.n_observed
+    ]
+    return Answer(zip(keys, distribution.ravel().tolist(), strict=True)), pairs
 
 
 def _check_size(sizes: Sequence[int]) -> None:

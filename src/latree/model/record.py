@@ -97,6 +97,11 @@ class Record:
         The cross-validated gain beside simpler models; None if it was not measured.
     candidates : tuple of Candidate, or None
         The kinds of models that held-out rows chose from, the chosen one first; None if they did not choose.
+    correlations : tuple of (int or None), or None
+        The correlation of every two columns in the rows, in hundredths plus 100: of the first with the second, the
+        third, ..., of the second with the third, ... That of two ordered columns has a sign; others have informational
+        correlations. None for columns that are never present together. None in all if there are very many columns or
+        states.
     weights_are : str or None
         What the weights are, "counts" or "survey"; None if rows had none.
     """
@@ -126,6 +131,7 @@ class Record:
     left_out: tuple[tuple[str, str], ...]
     worth: Worth | None = None
     candidates: tuple[Candidate, ...] | None = None
+    correlations: tuple[int | None, ...] | None = None
     weights_are: str | None = None
 
     @property
@@ -149,6 +155,16 @@ class Record:
     def identifier(self) -> str | None:
         """The column that names the rows."""
         return self.reading.identifier if self.reading else None
+
+    def correlation(self, one: int, other: int) -> float | None:
+        """Return the correlation of two columns in the rows, by their numbers; None if it is not known."""
+        if self.correlations is None:
+            return None
+        first, second = sorted((one, other))
+        # Before the pairs of the first column, there are those of all columns above it.
+        above = first * (2 * len(self.n_missing) - first - 1) // 2
+        hundredths = self.correlations[above + second - first - 1]
+        return None if hundredths is None else (hundredths - 100) / 100
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data for JSON."""
@@ -195,6 +211,8 @@ class Record:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
         if record.total_weight <= 0 or max(record.n_missing) > record.n_rows:
             raise InputError("the fit's n_rows or total_weight are too small")
+        if record.correlations is not None and len(record.correlations) != n_columns * (n_columns - 1) // 2:
+            raise InputError(f"the fit's correlations are {len(record.correlations)} for {n_columns} columns")
         record._check_numbers()
         return record
 
@@ -221,6 +239,9 @@ class Record:
             for number in numbers:
                 if number < 0:
                     raise InputError(f"the fit's {name} have a negative number, {number!r:.60}")
+        for number in self.correlations or ():
+            if number is not None and number > 200:
+                raise InputError(f"the fit's correlations have a number above 200, {number}")
         if self.unseen not in get_args(Unseen):
             raise InputError(f"the fit's unseen is none of {', '.join(get_args(Unseen))}: {self.unseen!r:.60}")
         if self.weights_are not in (None, *get_args(WeightsAre)):

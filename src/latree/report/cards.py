@@ -11,7 +11,7 @@ from latree._util.rounding import percent, whole_shares
 from latree._util.text import shortened
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import column_numbers
-from latree.explain.order import state_scores
+from latree.explain.order import Neighbourhood, scores_of
 from latree.explain.overview import GroupColumn, columns_of_groups
 from latree.explain.scores import state_names
 from latree.figure.colours import group_colours
@@ -29,8 +29,9 @@ _MAX_CARDS = 40
 MAX_STATES = 6
 # The number of shades of a heat map's cells, beside the lightest.
 _SHADES = 10
-# The number of columns that say in words what a high score means, for each of the two directions.
-_MEANING = 3
+# The number of columns that say in words what a high score means, for each of the two directions, and their least
+# loading: factors are commonly read by loadings of 0.3 and more, which explain about a tenth of a column.
+_MEANING, _MIN_LOADING = 3, 0.3
 # The most letters of a value in a cell.
 _MAX_VALUE = 16
 # The values of a column with two values that mean "yes", in small letters.
@@ -50,7 +51,7 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
     model = dependence.model
     listed = zip(model.groups, columns_of_groups(model), strict=True)
     main = [(group, columns) for group, columns in listed if group.level == "main"]
-    order, names = state_scores(model), state_names(model)
+    scores, names = scores_of(Neighbourhood(model)), state_names(model)
     node = {name: number for number, name in enumerate(model.tree.names)}
     shown = {
         group.centre: [node[column.name] for column in columns[: _n_shown(columns, len(main))]]
@@ -62,7 +63,7 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
         centre: {column: found[column] for column in shown[centre]} for centre, found in dependence.columns_given(shown)
     }
     for number, ((group, columns), colour) in enumerate(zip(main, group_colours(len(main)), strict=True), start=1):
-        has_order = group.centre in order
+        score = scores.get(group.centre)
         card: dict[str, Any] = {
             "number": number,
             "colour": colour,
@@ -74,23 +75,23 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
             "reliability": _rounded(reliability.get(group.name)) if reliability else None,
             "broad": None if group.parent is None else model.groups[group.parent].name,
             "parts": [list(part.columns) for part in _parts_of(model, group)],
-            "columns": [_column_facts(model, node[column.name], column, has_order) for column in columns],
+            "columns": [_column_facts(node[column.name], column) for column in columns],
             "has_card": number <= _MAX_CARDS,
             "n_shown": _n_shown(columns, len(main)),
             "states": [],
             "n_states": 0,
+            "has_kinds": score is not None and not score.has_steps,
         }
         card["meaning"] = _meaning(card["columns"])
         if group.hidden is not None:
             card["n_states"] = len(dependence.marginals[group.centre])
         if group.hidden is not None and card["has_card"]:
             marginal = dependence.marginals[group.centre]
-            states = states_in_order(len(marginal), order.get(group.centre))
+            states = states_in_order(len(marginal), score.values if score else None)
             sizes = whole_shares([float(marginal[state]) for state in states])
             largest = sorted(range(len(states)), key=lambda place: (-sizes[place], place))[:MAX_STATES]
             kept = sorted(largest)
             of_states = names[model.node_names[group.centre]]
-            card["ordered"] = has_order
             card["states"] = [{"name": of_states[states[place]], "size": sizes[place]} for place in kept]
             card["scale"] = _scale([model.columns[column] for column in shown[group.centre]])
             for facts in card["columns"][: card["n_shown"]]:
@@ -129,16 +130,13 @@ def _parts_of(model: LatentTreeModel, group: Group) -> list[Group]:
     return [part for part in model.groups if part.level == "fine" and part.parent == number]
 
 
-def _column_facts(model: LatentTreeModel, node: int, column: GroupColumn, has_order: bool) -> dict[str, Any]:
-    """Return the loading of a column: its absolute value, and its direction if both ends have an order."""
+def _column_facts(node: int, column: GroupColumn) -> dict[str, Any]:
+    """Return the loading of a column: its absolute value, and its direction if that is certain."""
     loading = column.loading
-    direction = 0
-    if loading is not None and has_order and model.columns[node].ordered:
-        direction = -1 if column.is_reversed else 1
     return {
         "node": node,
         "loading": None if loading is None else _rounded(abs(loading)),
-        "direction": direction,
+        "direction": column.direction,
         "unsure": column.is_unsure,
         "stability": None if column.stability is None else percent(column.stability),
         "cells": [],
@@ -146,8 +144,8 @@ def _column_facts(model: LatentTreeModel, node: int, column: GroupColumn, has_or
 
 
 def _meaning(columns: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Return the strongest columns that rise and that fall with the group, without those that may not belong to it."""
-    sure = [column for column in columns if not column["unsure"]]
+    """Return the strongest columns that rise and that fall with the group, without weak ones and doubtful members."""
+    sure = [column for column in columns if not column["unsure"] and (column["loading"] or 0) >= _MIN_LOADING]
     return {
         key: [column["node"] for column in sure if column["direction"] == direction][:_MEANING]
         for key, direction in (("more", 1), ("less", -1))

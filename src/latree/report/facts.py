@@ -12,13 +12,14 @@ from typing import Any
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree._util.rounding import percent
-from latree.explain.dependence import MAX_ROWS, SEED, Dependence
+from latree.explain.dependence import SEED, Dependence
 from latree.explain.groups import with_groups
 from latree.explain.reliability import reliability
 from latree.explain.stability import RESAMPLES
 from latree.explain.user_labels import compare_labels
 from latree.figure.colours import label_colours
 from latree.model import LatentTreeModel
+from latree.model.query import MAX_ROWS
 from latree.report.cards import columns_alone, group_cards
 from latree.report.data_facts import data_facts
 from latree.report.drawing_facts import drawing_facts
@@ -90,6 +91,10 @@ def story_facts(
         "finding": finding(len(tree.edges), tree.n_hidden, len(cards)),
         "groups": cards,
         "alone": columns_alone(model),
+        "redundant": [
+            {"columns": [model.node(one), model.node(other)], "strength": round(strength, 2)}
+            for one, other, strength in (model.record.redundant if model.record else ())
+        ],
         "labels": _label_facts([labels.get(name, "") for name in tree.names], cards) if labels is not None else None,
     }
     is_single = facts["finding"] == "one hidden variable"

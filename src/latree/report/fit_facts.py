@@ -14,7 +14,6 @@ from latree.model.record import Record
 from latree.model.worth import Worth
 from latree.settings import Settings
 from latree.table import Table
-from latree.table.reading import Options
 
 # What the report shows of the record, beside the settings, the attempts and the counts.
 _OF_RECORD = ("latree", "command", "weights_facts", "smoothing")
@@ -46,7 +45,7 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, p
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,
         "warnings": list(record.warnings) if record else [],
-        "python": python_lines(record.settings, record.reading) if record else python_lines(Settings()),
+        "python": python_lines(record),
         "record": _record_facts(record, model) if record else None,
         "n_states": model.n_states[model.tree.n_observed :].tolist(),
     }
@@ -135,20 +134,35 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
     return facts | {"counts": dict(record.counts), "chosen": chosen}
 
 
-def python_lines(settings: Settings, reading: Options | None = None) -> str:
+def python_lines(record: Record | None) -> str:
     """Return the lines of Python that make a model like this one, and read it."""
+    settings = record.settings if record else Settings()
     values = {f.name: getattr(settings, f.name) for f in fields(settings) if getattr(settings, f.name) != f.default}
-    values |= reading.arguments() if reading else {}
+    values |= record.reading.arguments() if record and record.reading else {}
     chosen = [f"{name}={value!r}" for name, value in values.items()]
+    needed, weights = ["# df: a data frame with these columns"], ""
+    if record and record.unseen != "error":
+        chosen.append(f"unseen={record.unseen!r}")
+    if record and record.labels:
+        needed.append("# labels: your label of each column, by the name of the column")
+        chosen.append("labels=labels")
+    if record and record.weights_are == "survey":
+        chosen.append("weights='survey'")
+    if record and record.weights is not None:
+        needed[0] += f" and the weights of the rows, {record.weights!r}"
+        weights = f", sample_weight={record.weights!r}"
+    elif record and record.weights_are is not None:
+        needed.append("# weights: the weight of each row")
+        weights = ", sample_weight=weights"
     return "\n".join(
         [
             "import latree",
             "",
-            "# df: a data frame with these columns",
-            f"model = latree.LatentTree({', '.join(chosen)}).fit(df)",
+            *needed,
+            f"model = latree.LatentTree({', '.join(chosen)}).fit(df{weights})",
             "model.groups_        # the groups of columns",
             "model.loadings()     # how strongly columns belong to them",
             "model.transform(df)  # where each row stands",
-            'model.report("report.html", df)',
+            f'model.report("report.html", df{weights})',
         ]
     )

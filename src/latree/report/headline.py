@@ -5,6 +5,7 @@ from typing import Any
 
 from latree._util.rounding import percent
 from latree._util.text import plural
+from latree.explain.user_labels import label_match
 
 # An edge is sure from this support on, in per cent, and likely from this one on.
 SURE, LIKELY = 90, 50
@@ -38,20 +39,8 @@ def headline(facts: dict[str, Any]) -> str:
         return f"{plural(n_columns, 'column')} form no groups"
     verb = "fall into" if n_groups > 1 else "form"
     found = f"{plural(n_columns, 'column')} {verb} {plural(n_groups, 'group')}"
-    return found + (f": {match}" if (match := _match(facts["labels"], n_groups)) else "")
-
-
-def _match(labels: dict[str, Any] | None, n_groups: int) -> str:
-    """Return how many labels come out as groups, in words; nothing if that says little."""
-    if not labels or len(labels["names"]) < 2 or n_groups < 2:
-        return ""
-    n_labels, n_whole = len(labels["names"]), sum(labels["whole"])
-    n_labelled_groups = sum(match["labelled"] > 0 for match in labels["groups"])
-    if n_whole == n_labels == n_labelled_groups == n_groups:
-        return f"exactly your {n_labels} labels"
-    if not n_whole:
-        return ""
-    return f"{n_whole} of your {n_labels} labels {'comes' if n_whole == 1 else 'come'} out whole"
+    match = label_match(facts["labels"]) if facts["labels"] else ""
+    return found + (f": {match}" if match else "")
 
 
 def certainty(

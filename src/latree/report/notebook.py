@@ -7,6 +7,8 @@ from markupsafe import Markup
 
 from latree._util.text import one_line, shortened
 from latree.explain.dependence import Dependence
+from latree.explain.overview import kinds_lines
+from latree.explain.redundancy import redundancy_lines
 from latree.figure import plot
 from latree.figure.colours import colour_of
 from latree.model import LatentTreeModel
@@ -36,7 +38,9 @@ def notebook_html(model: LatentTreeModel, worth: Mapping[str, Any] | None, label
     facts = story_facts(Dependence(model), labels)
     cards = facts["groups"]
     parts = [Markup("<div style='font-size:1.25em;font-weight:600'>{}</div>").format(facts["headline"])]
-    parts += [Markup("<div>{}</div>").format(line) for line in [*_certainty_lines(facts), *worth_lines(worth)]]
+    redundant = [((one, other), strength) for one, other, strength in model.record.redundant] if model.record else []
+    lines = [*_certainty_lines(facts), *_kinds_lines(facts), *worth_lines(worth), *redundancy_lines(redundant)]
+    parts += [Markup("<div>{}</div>").format(line) for line in lines]
     if facts["finding"] != "independent":
         if len(cards) > 1:
             rows = Markup("").join(_row(model, card) for card in cards[:_MAX_GROUPS])
@@ -55,6 +59,10 @@ def _certainty_lines(facts: Mapping[str, Any]) -> list[str]:
     others = [f"{found[kind]} {kind}" for kind in ("likely", "unsure") if found[kind]]
     sure = f"{found['sure']} of {found['n_edges']} edges sure"
     return [", ".join([sure, *others]) + "."]
+
+
+def _kinds_lines(facts: Mapping[str, Any]) -> list[str]:
+    return kinds_lines([card["name"] for card in facts["groups"] if card["has_kinds"]])
 
 
 def _row(model: LatentTreeModel, card: Mapping[str, Any]) -> Markup:
