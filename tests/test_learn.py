@@ -1,24 +1,27 @@
 """Whole fits: of rows on disk, of files, and of columns with many states."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.estimator import easy_codes, frame
-from helpers.tables import keep_all_on_disk, simulated_table, through_parquet, wide_table, write_frame
+from helpers.models import all_rows, grouped_model, small_models
+from helpers.tables import keep_all_on_disk, permuted, simulated_table, through_parquet, wide_table, write_frame
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.explain import reliability
 from latree.inference.starts import start_from
-from latree.learn import learn_model, learn_tree, summary_lines
+from latree.learn import _reordered, learn_model, learn_tree, summary_lines
 from latree.model import LatentTreeModel
 from latree.model.heldout import held_out
 from latree.model.record import Candidate
 from latree.model.worth import figure
 from latree.report.facts import report_facts
 from latree.settings import Settings
-from latree.table import Table, as_table
+from latree.table import Column, Table, as_table
 from latree.table.disk import DiskRows
 from latree.table.memory import MemoryRows
 
@@ -45,6 +48,87 @@ def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path
     assert one.model.groups == other.model.groups
     assert all(group.column_stability for group in one.model.groups if group.level == "main")
     assert {**one.summary, "seconds": 0} == {**other.summary, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        Settings(random_state=0, bootstrap=2),
+        Settings(goal="predict", random_state=0),
+        Settings("lcm", "predict", random_state=0),
+        Settings("hw", random_state=0),
+        Settings("chow-liu", random_state=0),
+    ],
+    ids=lambda chosen: f"{chosen.method} {chosen.goal}",
+)
+def test_the_order_of_columns_changes_no_model(chosen):
+    table = grouped_model((3, 3), column_states=2, strength=0.8).sample(100, 0)
+    order = np.random.default_rng(0).permutation(6)
+    one, other = (learn_model(rows, chosen) for rows in (table, permuted(table, order)))
+    assert one.model.tree.n_hidden or chosen.method == "chow-liu"
+    assert other.structure.tree is other.model.tree
+    assert other.model.tree.names == tuple(table.names[column] for column in order)
+    assert other.model.tree.reordered(table.names).splits == one.model.tree.splits
+    np.testing.assert_allclose(
+        other.model.log_likelihood_rows(other.table), one.model.log_likelihood_rows(one.table), rtol=1e-12
+    )
+    assert other.fit.monitor.history == one.fit.monitor.history
+    assert (other.worth, other.choice is None, other.structure.candidates) == (
+        one.worth,
+        one.choice is None,
+        one.structure.candidates,
+    )
+    assert set(other.model.hidden_names) == set(one.model.hidden_names)
+    assert {frozenset(group.columns): group.stability for group in other.model.groups} == {
+        frozenset(group.columns): group.stability for group in one.model.groups
+    }
+    if chosen.bootstrap:
+        assert other.consensus.reordered(table.names).splits == one.consensus.splits
+
+
+@pytest.mark.parametrize("model", small_models())
+def test_a_model_with_columns_in_another_order_is_the_same_distribution(model):
+    """Also where another column becomes the root of its part."""
+    for order in itertools.permutations(range(len(model.columns))):
+        moved = _reordered(model, [model.columns[column] for column in order])
+        rows = all_rows(model)
+        np.testing.assert_allclose(
+            moved.log_likelihood_rows(Table.from_codes(moved.columns, rows[:, order])),
+            model.log_likelihood_rows(Table.from_codes(model.columns, rows)),
+            atol=1e-12,
+        )
+
+
+@pytest.mark.parametrize("goal", ["explain", "predict"])
+def test_neither_counts_nor_the_order_of_rows_change_a_model(goal):
+    table = grouped_model((3, 3), column_states=2, strength=0.8).sample(100, 0)
+    twice = np.repeat(table.codes(), 2, axis=0)
+    tables = (
+        Table.from_codes(table.columns, table.codes(), np.full(100, 2.0)),
+        Table.from_codes(table.columns, np.random.default_rng(0).permutation(twice)),
+    )
+    one, other = (learn_model(rows, Settings(goal=goal, random_state=0)).model for rows in tables)
+    assert one.tree.n_hidden
+    assert other.tree.edges.tolist() == one.tree.edges.tolist()
+    np.testing.assert_allclose(other.log_likelihood_rows(table), one.log_likelihood_rows(table), rtol=1e-6)
+
+
+def test_a_sorted_full_factorial_is_predicted_no_worse_than_by_independent_columns_and_its_order_is_named():
+    """Without a tenth of the rows, columns seem to depend on each other: as new rows, these would be impossible."""
+    sizes = (5, 4, 4, 4, 3, 3)
+    causes = np.array(list(itertools.product(*map(range, sizes))))
+    codes = np.column_stack([causes, causes.sum(axis=1) > 8])
+    columns = [Column(f"a{j}", "integer", tuple(map(str, range(n)))) for j, n in enumerate((*sizes, 2))]
+    new, known = (Table.from_codes(columns, some) for some in np.split(codes, [288]))
+    auto, independent = (
+        learn_model(known, Settings(one, "predict", random_state=0)) for one in ("auto", "independent")
+    )
+    assert auto.model.log_likelihood(new) > independent.model.log_likelihood(new)
+    assert [warning for warning in auto.warnings if warning.startswith("The rows are in an order that matters: a row")]
+    given = Settings("lcm", "predict", n_states=2, smoothing=1.0)  # nothing is chosen
+    mixed = known.take(np.random.default_rng(0).permutation(known.n_rows))
+    for rows, chosen in ((known, given), (known, Settings("independent")), (mixed, independent.settings)):
+        assert not any("in an order that matters" in warning for warning in learn_model(rows, chosen).warnings)
 
 
 def test_held_out_rows_of_a_large_table_are_few(all_on_disk, tmp_path, monkeypatch):

@@ -310,7 +310,7 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
         >>> from sklearn.datasets import load_iris
         >>> model = latree.LatentTree("lcm", n_states=3, random_state=0).fit(load_iris(as_frame=True).data)
         >>> [group.name for group in model.groups_]
-        ['petal length (cm), petal width (cm) +2']
+        ['petal width (cm), petal length (cm) +2']
         >>> [group.name for group in model.rename({"H1": "size"}).groups_]
         ['size']
         """

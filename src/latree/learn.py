@@ -39,7 +39,7 @@ from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
-from latree.model.diagnostics import warnings_about
+from latree.model.diagnostics import ordered_rows, warnings_about
 from latree.model.heldout import held_out
 from latree.model.model import aic, bic
 from latree.model.record import Candidate, Origin, Record
@@ -47,7 +47,7 @@ from latree.model.states import Choice, choose
 from latree.model.worth import figure, worth_lines
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
-from latree.table import Table, as_table
+from latree.table import Column, Table, as_table
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.findings import sentences
 from latree.table.labels import warnings_about_labels
@@ -308,7 +308,7 @@ def learn_tree(
     table = as_table(data, weights=weights, weights_are=weights_are, bins=bins, missing=missing)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
-    return learner.learn(table, settings, Context.of(settings)).tree
+    return learner.learn(table.by_name(), settings, Context.of(settings)).tree.reordered(table.names)
 
 
 def learn_model(
@@ -324,6 +324,7 @@ def learn_model(
     Parameters
     ----------
     table : Table
+        The order of its columns changes nothing: they are sorted by name before anything is learned.
     settings : Settings
     stages : callable
         Called with the name of each stage of the work; returns what the stage reports its progress to.
@@ -338,22 +339,24 @@ def learn_model(
     learner = find_method(settings.method)
     context = Context.of(settings, stages("Building the tree"), keep)
     rng = context.rng
-    structure = learner.learn(table, settings, context)
+    by_name = table.by_name()
+    structure = learner.learn(by_name, settings, context)
     agreed = None
     if settings.bootstrap:
         trees = bootstrap_trees(
-            table,
+            by_name,
             lambda resampled, own_rng: learner.replicate(resampled, settings, Context(own_rng)).tree,
             settings.bootstrap,
             int(rng.integers(2**31)),
             stages("Resampling the rows"),
             keep,
         )
-        tree = without_unseen(with_support(structure.tree, trees), table)
-        structure, agreed = replace(structure, tree=tree), without_unseen(consensus(trees), table)
-    n_states, smoothing, start, choice = _capacity(table, structure, settings, rng, stages, keep)
+        tree = without_unseen(with_support(structure.tree, trees), by_name)
+        structure = replace(structure, tree=tree)
+        agreed = without_unseen(consensus(trees), by_name).reordered(table.names)
+    n_states, smoothing, start, choice = _capacity(by_name, structure, settings, rng, stages, keep)
     fit = fit_model(
-        table,
+        by_name,
         structure.tree,
         n_states,
         start=start,
@@ -363,18 +366,42 @@ def learn_model(
         progress=stages("Fitting the model", at_most=True),
         keep=keep,
     )
-    model = order_states(with_groups(fit.model, table, labels, resamples=RESAMPLES)).model
-    fit = replace(fit, model=model)
-    worth = measure_worth(fit.model, table, smoothing=smoothing, progress=stages("Predicting held-out rows"))
+    worth = measure_worth(fit.model, by_name, smoothing=smoothing, progress=stages("Predicting held-out rows"))
+    model = with_groups(_reordered(fit.model, table.columns), table, labels, resamples=RESAMPLES)
+    model = order_states(model).model
+    structure, fit = replace(structure, tree=model.tree), replace(fit, model=model)
     seconds = time.perf_counter() - started
     warnings = (
         *sentences(table.oddities),
         *warnings_about_labels(labels or {}, table.names),
         *warnings_about(table, fit, settings.goal),
+        *(ordered_rows(table) if choice else ()),
     )
     return Learned(
         table, settings, structure, smoothing, fit, seconds, warnings, worth, agreed, choice, origin or Origin()
     )
+
+
+def _reordered(model: LatentTreeModel, columns: Sequence[Column]) -> LatentTreeModel:
+    """Return the same distribution with the columns in another order."""
+    tree = model.tree.reordered([column.name for column in columns])
+    if tree is model.tree:
+        return model
+    # The number of each node in the model. Hidden variables keep theirs.
+    numbers = {name: node for node, name in enumerate(model.tree.names)}
+    old = np.array([*map(numbers.__getitem__, tree.names), *range(tree.n_observed, tree.n_nodes)])
+    old_parent, marginals = model.network.parent[old], model.network.marginals()
+    tables = []
+    for node, parent in enumerate(tree.rooted().parent.tolist()):
+        own, above = marginals[old[node]], marginals[old[parent]]
+        if parent < 0:
+            tables.append(own[:, None])
+        elif old_parent[node] == old[parent]:
+            tables.append(model.tables[old[node]])
+        else:  # the root is another column: P(v | parent) = P(parent | v) P(v) / P(parent)
+            joint = (model.tables[old[parent]] * own).T
+            tables.append(np.where(above > 0, joint / np.where(above > 0, above, 1), 1 / len(own)))
+    return LatentTreeModel(tree, tuple(columns), tuple(tables))
 
 
 def _capacity(

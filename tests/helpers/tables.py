@@ -55,6 +55,11 @@ def simulated_table(n_rows=3000, n_leaves=6, seed=0):
     return model.sample(n_rows, seed)
 
 
+def permuted(table, order):
+    """The same table with its columns in another order."""
+    return Table.from_codes([table.columns[column] for column in order], table.codes()[:, order])
+
+
 def wide_table(sizes, n_rows, seed=0):
     """Columns that follow one hidden variable; ``sizes`` are their numbers of states."""
     rng = np.random.default_rng(seed)

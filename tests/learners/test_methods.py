@@ -7,6 +7,7 @@ import pytest
 from dendropy.calculate.treecompare import symmetric_difference
 
 from helpers.strategies import bare, check_valid, names_of, same_graph
+from helpers.tables import permuted
 from latree import InputError, LatentTree, LatentTreeModel, as_table, learn_tree
 from latree.counts.distances import log_det, pairwise
 from latree.learn import learn_model
@@ -151,8 +152,7 @@ def test_weights_count_as_repeated_rows_where_rows_leave_the_tree_open(method):
 
 
 def reordered(table, seed):
-    order = np.random.default_rng(seed).permutation(table.n_columns)
-    return Table.from_codes([table.columns[j] for j in order], table.codes()[:, order])
+    return permuted(table, np.random.default_rng(seed).permutation(table.n_columns))
 
 
 @every_method
@@ -381,7 +381,7 @@ def test_dendropy_agrees_on_how_far_learned_trees_are_from_the_truth(method):
 def test_the_order_of_columns_changes_nothing(method, representatives, seed):
     table = sampled(seed, n_leaves=9, perturbation=0.4)
     order = np.random.default_rng(seed).permutation(9)
-    other = Table.from_codes([table.columns[column] for column in order], table.codes()[:, order])
+    other = permuted(table, order)
     options = {"method": method, "n_states": 2, "representatives": representatives, "random_state": seed}
     found, again = learn_tree(table, **options), learn_tree(other, **options)
     assert again.names == other.names

@@ -160,7 +160,7 @@ def test_the_same_seed_chooses_the_same():
 
 def test_scores_are_those_of_rows_that_were_not_fitted_times_their_weights():
     tree, table = star_table(4, 3, 2, 1200)
-    weights = np.random.default_rng(0).integers(0, 4, 1200).astype(float)
+    weights = np.random.default_rng(0).integers(0, 4, 1200) * 0.75
     table = Table.from_codes(table.columns, table.codes(), weights)
     table = table.take(np.flatnonzero(weights * (np.arange(1200) < 900)))
     parts = held_out(table, np.random.default_rng(0))
@@ -290,9 +290,10 @@ def test_more_states_come_from_growth_or_from_a_new_start_whichever_is_better():
     search.climb()
     assert search.best.n_states == (32,)
     assert [attempt.most for attempt in search.tried] == [4, 8, 8, 16, 16, 32, 32, 64, 64]
-    grown, fresh = (attempt.held_out for attempt in search.tried[5:7])
+    grown, fresh = (attempt.held_out for attempt in search.tried[3:5])
     assert fresh > grown + 0.05  # one hidden variable with clear states: rows unlike each other are a good start
-    assert search.best.total == pytest.approx(fresh * len(search.best.scores))
+    best = max(attempt.held_out for attempt in search.tried)
+    assert search.best.total == pytest.approx(best * len(search.best.scores))
     tree = random_tree(30, 0.5, 0)
     options = {"n_states": 12, "hidden_states": 12, "start": "identity", "random_state": 0}
     table = random_model(tree, perturbation=0.3, **options).sample(4000, 0)

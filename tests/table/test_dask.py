@@ -146,6 +146,9 @@ def test_columns_codes_and_counts_are_those_in_memory(cluster, tmp_path, form, w
     ]
     assert_same(table, expected)
     assert_same(*(Table(some.columns, some.rows.resampled(3, 1)) for some in (table, expected)))
+    backwards = np.arange(table.n_columns)[::-1]
+    assert_same(*(Table(some.columns[::-1], some.rows.reordered(backwards)) for some in (table, expected)))
+    assert_same(Table(table.columns, table.rows.reordered(backwards).reordered(backwards)), expected)
 
 
 def test_no_rows_are_no_rows_on_a_cluster_either(cluster, tmp_path):

@@ -89,6 +89,10 @@ def test_small_chunks_resampled_and_distinct_rows_are_the_same(monkeypatch, coun
         assert isinstance(one, SparseRows)
         for a, b in zip(one.fetch(np.arange(one.n_rows)), other.fetch(np.arange(other.n_rows)), strict=True):
             np.testing.assert_array_equal(a, b)
+    order = np.random.default_rng(2).permutation(table.n_columns)
+    moved = table.rows.reordered(order)
+    assert isinstance(moved, SparseRows)
+    np.testing.assert_array_equal(moved.fetch(np.arange(400)).codes, expected.rows.reordered(order).codes)
     narrow, narrow_expected = as_table(matrix[:, :3]), as_table(dense[:, :3] != 0)
     np.testing.assert_array_equal(narrow.distinct.codes(), narrow_expected.distinct.codes())
 

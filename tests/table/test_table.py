@@ -1,9 +1,11 @@
 """Tables of codes, and the data that they are made from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from helpers.tables import simulated_table
+from helpers.tables import MIXED, MIXED_FRAME, simulated_table
 from latree.errors import InputError
 from latree.table import Column, Table, as_table
 from latree.table.disk import DiskRows
@@ -98,3 +100,39 @@ def test_the_fingerprint_stays_as_it_was():
     columns = [Column("a", "text", ("no", "yes")), Column("b", "number", ("low", "high"), (), (0.5,), (0.0, 1.0), True)]
     table = Table.from_codes(columns, np.array([[0, 1], [1, -1], [1, 0]]), np.array([1.0, 2.0, 0.5]))
     assert table.fingerprint() == "3 rows, 2 columns, 6cb425ac089c7261"
+
+
+def test_columns_are_sorted_by_name_with_their_cells_weights_and_findings():
+    table = as_table(MIXED_FRAME, weights=np.arange(60.0))
+    ordered = table.by_name()
+    assert ordered.names == tuple(sorted(MIXED))
+    assert ordered.decode() == {name: table.decode()[name] for name in sorted(MIXED)}
+    assert ordered.total_weight == table.total_weight
+    assert ordered.findings == table.findings
+    assert ordered.by_name() is ordered
+
+
+def test_whole_weights_repeat_rows_of_which_a_sample_is_drawn():
+    codes = np.arange(6)[:, None]
+    columns = [Column("a", "integer", tuple("012345"))]
+    counts = np.array([3.0, 0, 1, 10**6, 2, 0])
+    counted = Table.from_codes(columns, codes, counts)
+    repeated = Table.from_codes(columns, np.repeat(codes, [3, 0, 1, 1000, 2, 0], axis=0))
+    few = Table.from_codes(columns, codes, np.minimum(counts, 1000)).units(2000, 0)
+    assert few.codes().tolist() == repeated.codes().tolist()
+    assert few.rows.weights is None
+    drawn = counted.units(500, 0)
+    assert drawn.codes()[:, 0].tolist().count(3) >= 495
+    assert drawn.n_rows == drawn.total_weight == 500
+    for table in (repeated, Table.from_codes(columns, repeated.codes(), np.ones(1006))):
+        np.testing.assert_array_equal(table.units(200, 3).codes(), repeated.subsample(200, 3).codes())
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0**60])
+def test_other_weights_weigh_rows_those_of_zero_left_out(factor):
+    """Also whole numbers whose sum is not exact, or that are weights of a survey."""
+    codes, weights = np.arange(5)[:, None], np.array([1.0, 0, 3, 1, 2]) * factor
+    table = Table.from_codes([Column("a", "integer", tuple("01234"))], codes, weights)
+    units = replace(table, weights_are="survey" if factor == 1 else None).units(100, 0)
+    assert units.codes()[:, 0].tolist() == [0, 2, 3, 4]
+    assert units.rows.weights.tolist() == weights[weights > 0].tolist()

@@ -11,9 +11,8 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from latree._util.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray
 from latree._util.forks import map_forked
 from latree._util.progress import Progress, no_progress
 from latree.explain.simpler_models import chow_liu_tree, fit_simpler_models
@@ -21,7 +20,8 @@ from latree.inference.em import DEFAULT_SMOOTHING
 from latree.model import LatentTreeModel, fit_model
 from latree.model.heldout import Part
 from latree.model.worth import SimplerGain, Worth
-from latree.table import Block, Table
+from latree.table import Table
+from latree.table.table import row_weights
 from latree.tree import Tree
 
 # With fewer rows than this, nothing is measured: the standard error would be as large as the gain.
@@ -88,7 +88,7 @@ def measure_worth(
     if smoothing is None:
         smoothing = model.record.smoothing if model.record else DEFAULT_SMOOTHING
     rng = np.random.default_rng(_SEED)
-    rows = _sample(table, rng)
+    rows = table.units(_MAX_ROWS, rng)
     if rows.n_rows < MIN_ROWS:
         return None
     parts = _folds(rows, rng)
@@ -103,7 +103,7 @@ def measure_worth(
     later = _on_all_cores([partial(fit, part) for fit in fits for part in parts[1:]])
     progress(len(parts), len(parts))
     found = [tried[chosen], beside, *later]
-    weights = np.concatenate([part.judged.map(_weights) for part in parts])
+    weights = np.concatenate([part.judged.map(row_weights) for part in parts])
     own, independent, *others = (
         np.concatenate([one.rows[method] for one in found if method in one.rows]) for method in (_OWN, *beside.rows)
     )
@@ -175,25 +175,6 @@ def _on_all_cores(tasks: Sequence[Callable[[], _Scored]]) -> list[_Scored]:
     return map_forked(lambda task: task(), tasks)
 
 
-def _sample(table: Table, rng: np.random.Generator) -> Table:
-    """Return all rows in memory, or a random sample of many, where weights that are whole numbers repeat rows."""
-    n_weighted, n_fractional = np.asarray(table.sum(_count_weights)).tolist()
-    if not n_weighted:
-        return table.take(_choose(table.n_rows, rng))
-    weights = table.map(_weights)
-    if n_fractional:
-        return table.take(np.flatnonzero(weights > 0)[_choose(int((weights > 0).sum()), rng)])
-    # Copy number c of all repeated rows belongs to the first row whose weight, added to those before it, exceeds c.
-    copies = _choose(int(weights.sum()), rng)
-    repeated = table.take(np.searchsorted(np.cumsum(weights), copies, side="right"))
-    return Table.from_codes(table.columns, repeated.codes())
-
-
-def _choose(n: int, rng: np.random.Generator) -> IntArray:
-    """Return the numbers 0 to n - 1, or a sorted random sample of them if they are many."""
-    return np.arange(n) if n <= _MAX_ROWS else np.sort(rng.choice(n, _MAX_ROWS, replace=False))
-
-
 def _folds(rows: Table, rng: np.random.Generator) -> list[Part]:
     """Divide rows into random folds; return as many as are needed to hold out enough rows."""
     fold = rng.permutation(rows.n_rows) % _FOLDS
@@ -202,16 +183,6 @@ def _folds(rows: Table, rng: np.random.Generator) -> list[Part]:
         Part(rows.take(np.flatnonzero(fold != number)), rows.take(np.flatnonzero(fold == number)))
         for number in range(n_needed)
     ]
-
-
-def _weights(block: Block) -> FloatArray:
-    return np.ones(len(block.codes)) if block.weights is None else block.weights
-
-
-def _count_weights(block: Block) -> NDArray[np.int64]:
-    """Return the number of rows whose weight is not 1, and of those whose weight is not a whole number."""
-    weights = _weights(block)
-    return np.array([np.count_nonzero(weights != 1), np.count_nonzero(weights % 1)])
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> tuple[float | None, float | None]:

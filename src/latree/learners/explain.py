@@ -6,7 +6,6 @@ Columns that depend on no other stay by themselves. The others are joined into s
 
 import numpy as np
 
-from latree._util.arrays import IntArray
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import chance, covariance, information, pairwise_all
 from latree.learners.average_linkage import average_linkage
@@ -16,10 +15,8 @@ from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
 from latree.search.explain import Search
-from latree.search.sample import MAX_ROWS
 from latree.settings import Settings
 from latree.table import Table
-from latree.table.memory import MemoryRows
 from latree.tree import Tree
 
 # A column is left alone if chance would show a pair as dependent as its closest one with at least this probability.
@@ -27,24 +24,18 @@ _CHANCE = 0.01
 
 
 def explain(table: Table, settings: Settings, context: Context) -> Structure:
-    """Learn which hidden variables are there, how they are connected, and how many states each has.
-
-    The result does not depend on the order of the columns: they are sorted by name first.
-    """
+    """Learn which hidden variables are there, how they are connected, and how many states each has."""
     measuring, searching = context.stages(0.05)
-    order = np.argsort(np.array(table.names), kind="stable")
-    trees = starting_trees(table, order, measuring)
+    trees = starting_trees(table, measuring)
     if not trees:
         return independent(table.names)
-    seed = int(context.rng.integers(2**31))
-    search = Search(_sorted_sample(table, order, seed), seed, settings.n_states, searching)
+    search = Search(table, int(context.rng.integers(2**31)), settings.n_states, searching)
     if settings.resolve == "all":
         found = search.resolved(trees)
     else:
         found = search.explained(trees, fewest=settings.resolve == "fewest")
     tree = found.model.tree
-    supported = without_unseen(tree.reordered(table.names), table)
-    return Structure(supported, found.steps, found.n_states, found.edge_tables(tree))
+    return Structure(without_unseen(tree, table), found.steps, found.n_states, found.edge_tables(tree))
 
 
 def joined(table: Table, progress: Progress = no_progress) -> Structure:
@@ -52,33 +43,23 @@ def joined(table: Table, progress: Progress = no_progress) -> Structure:
 
     It is quick: bootstrap replicates use it.
     """
-    order = np.arange(table.n_columns)
-    trees = starting_trees(table, order, progress)
+    trees = starting_trees(table, progress)
     return Structure(trees[1]) if trees else independent(table.names)
 
 
-def starting_trees(table: Table, order: IntArray, progress: Progress = no_progress) -> list[Tree]:
-    """Return binary trees to start from, over the columns in a given order; none if no two columns are dependent.
+def starting_trees(table: Table, progress: Progress = no_progress) -> list[Tree]:
+    """Return binary trees to start from; none if no two columns are dependent.
 
     Neighbour joining, balanced minimum evolution and average linkage are each best on some tables.
     """
     d = table.n_columns
-    measured = pairwise_all(table, [chance, covariance, information], progress)
-    p_values, distance, similarity = (matrix[np.ix_(order, order)] for matrix in measured)
+    p_values, distance, similarity = pairwise_all(table, [chance, covariance, information], progress)
     np.fill_diagonal(p_values, 1)
     columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
     if len(columns) < 2:
         return []
-    names = [table.names[column] for column in order]
     near, alike = distance[np.ix_(columns, columns)], similarity[np.ix_(columns, columns)]
-    chosen = [names[column] for column in columns]
+    chosen = [table.names[column] for column in columns]
     joined = neighbor_joining(chosen, near).tree
     found = (joined, minimum_evolution(joined, near).tree, average_linkage(chosen, alike).tree)
-    return [Tree(names, np.array([*columns, *range(d, d + tree.n_hidden)])[tree.edges]) for tree in found]
-
-
-def _sorted_sample(table: Table, order: IntArray, seed: int) -> Table:
-    """Return some rows of a table with its columns in another order."""
-    block = table.subsample_block(MAX_ROWS, seed)
-    rows = MemoryRows.from_block(block._replace(codes=np.ascontiguousarray(block.codes[:, order]), number=None))
-    return Table(tuple(table.columns[column] for column in order), rows)
+    return [Tree(table.names, np.array([*columns, *range(d, d + tree.n_hidden)])[tree.edges]) for tree in found]

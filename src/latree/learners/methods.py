@@ -1,7 +1,7 @@
 """The learners by name: what each needs, what it returns, and who described it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -111,19 +111,14 @@ def find_method(name: str) -> Method:
 
 
 def _tensor(table: Table, settings: Settings, context: Context) -> Structure:
-    """Insert the columns in an order that is drawn from their sorted names, not from their order in the table."""
     measuring, building = context.stages(0.2)
-    # Shorter names first, so that x2 comes before x10.
-    order = np.array(sorted(range(table.n_columns), key=lambda column: (len(table.names[column]), table.names[column])))
-    nearest = settings.representatives == "nearest"
-    found = divide_and_conquer(
-        [table.names[column] for column in order],
-        nuclear_test(lambda quartets: quartet_tables(table, order[quartets]), int(table.n_states.max())),
-        distance=pairwise(table, nuclear, measuring)[np.ix_(order, order)] if nearest else None,
+    return divide_and_conquer(
+        table.names,
+        nuclear_test(lambda quartets: quartet_tables(table, quartets), int(table.n_states.max())),
+        distance=pairwise(table, nuclear, measuring) if settings.representatives == "nearest" else None,
         random_state=context.rng,
         progress=building,
     )
-    return replace(found, tree=found.tree.reordered(table.names))
 
 
 def _nj(table: Table, settings: Settings, context: Context) -> Structure:

@@ -8,6 +8,7 @@ from latree._util.spelling import setting
 from latree._util.text import listed, plural, quoted
 from latree.model.fitting import Fit
 from latree.model.group import Group
+from latree.model.heldout import cost_of_order
 from latree.model.model import LatentTreeModel
 from latree.settings import Goal
 from latree.table import Column, Table
@@ -45,6 +46,18 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
         found += coarse_scores(fit.model)
     found += scores_without_direction(fit.model, fit.model.groups)
     return found
+
+
+def ordered_rows(table: Table) -> list[str]:
+    """Return a warning if the order of the rows matters for a model that was chosen on held-out rows."""
+    cost = cost_of_order(table)
+    if not cost:
+        return []
+    return [
+        f"The rows are in an order that matters: a row is {cost:.2g} nats less probable if the sixth of the table "
+        "around it is held out, and not random rows. So the model was chosen to predict both rows like these and rows "
+        "unlike them. If new rows are like these, shuffle the rows and fit again: the model will predict better."
+    ]
 
 
 def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:

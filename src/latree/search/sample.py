@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from math import log
 
+import numpy as np
+
 from latree._util.forks import map_forked
 from latree._util.progress import WHOLE, Progress, no_progress
 from latree.inference.evidence import column_cells
@@ -12,7 +14,6 @@ from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING, Surroundings
 from latree.search.moves import Move
 from latree.table import Table
-from latree.table.memory import MemoryRows
 from latree.tree import Tree
 
 # Structure is found in at most this many rows.
@@ -30,6 +31,9 @@ _ITERATIONS = 12
 
 class Sample:
     """At most 5000 rows of a table, drawn at random; and what all steps of a search share.
+
+    Folds are drawn by the number of a row. So rows are repeated as often as they count, and sorted: neither their order
+    nor counts in the place of repeated rows change anything, unless the rows are a sample.
 
     Parameters
     ----------
@@ -52,8 +56,8 @@ class Sample:
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress) -> None:
-        self.block = table.subsample_block(MAX_ROWS, seed)
-        self.table = Table(table.columns, MemoryRows.from_block(self.block))
+        self.table = table.units(MAX_ROWS, seed).sorted_rows()
+        self.block = self.table.rows.fetch(np.arange(self.table.n_rows))
         self.seed, self.n_states = seed, n_states
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)

@@ -120,6 +120,11 @@ def take_rows(block: Block, rows: IntArray) -> Block:
     return Block(np.asfortranarray(block.codes[rows]), None if block.weights is None else block.weights[rows])
 
 
+def reorder_columns(block: Block, order: IntArray) -> Block:
+    """Copy the rows with their columns in another order: column j is the one that had the number ``order[j]``."""
+    return block._replace(codes=np.asfortranarray(block.codes[:, order]))
+
+
 def concatenate(blocks: Iterable[Block]) -> Block:
     """Put the rows of several blocks into one block."""
     codes, weights, _ = zip(*blocks, strict=True)

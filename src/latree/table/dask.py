@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,7 @@ from latree.table.chunks import (
     concatenate,
     distinct_rows,
     merge_distinct,
+    reorder_columns,
     slice_rows,
     split_into_blocks,
     take_rows,
@@ -299,12 +300,15 @@ class DaskRows(ChunkedRows):
         Number of rows of the chunks.
     sample : BootstrapSample or None
         The sample to draw from the chunks; None for the rows themselves.
+    order : array of int or None
+        The columns of the chunks in the order of the rows; None where it is the same.
     """
 
     client: Client
     chunks: tuple[Future, ...]
     n_stored: int
-    sample: BootstrapSample | None = field(default=None)
+    sample: BootstrapSample | None = None
+    order: IntArray | None = None
 
     @cached_property
     def n_rows(self) -> int:
@@ -347,7 +351,11 @@ class DaskRows(ChunkedRows):
     def resampled(self, seed: int, number: int) -> "DaskRows":
         """Return a bootstrap sample of the rows; each worker draws from its own chunks."""
         sample = BootstrapSample.from_weights(self.chunk_weights, seed, number)
-        return DaskRows(self.client, self.chunks, self.n_stored, sample)
+        return replace(self, sample=sample)
+
+    def reordered(self, order: IntArray) -> "DaskRows":
+        """Return the same rows with their columns in another order."""
+        return replace(self, order=order if self.order is None else self.order[order])
 
     def distinct(self) -> Rows:
         """Return rows in this process where equal rows are merged, or the same rows if that saves little."""
@@ -356,7 +364,7 @@ class DaskRows(ChunkedRows):
 
     def _send(self, function: Any, block_rows: int | None = None) -> Future:
         """Send a function to the cluster once; the workers copy it from each other."""
-        return self.client.submit(_identity, _ChunkTask(function, self.sample, block_rows), pure=False)
+        return self.client.submit(_identity, _ChunkTask(function, self.sample, self.order, block_rows), pure=False)
 
     def _submit(self, run: Callable[..., Any], function: Any, block_rows: int | None = None) -> list[Future]:
         """Start a task for each chunk."""
@@ -379,11 +387,13 @@ class _ChunkTask:
 
     function: Any
     sample: BootstrapSample | None
+    order: IntArray | None
     block_rows: int | None
 
     def rows(self, chunk: Block, position: int) -> Block:
         """Return the rows to work on."""
-        return chunk if self.sample is None else self.sample.draw(position, chunk)
+        rows = chunk if self.sample is None else self.sample.draw(position, chunk)
+        return rows if self.order is None else reorder_columns(rows, self.order)
 
     def results(self, chunk: Block, position: int) -> list[Any]:
         """Apply the function to all blocks."""

@@ -24,6 +24,7 @@ from latree.table.chunks import (
     count_missing,
     distinct_rows,
     merge_distinct,
+    reorder_columns,
     split_into_blocks,
     split_rows,
     take_rows,
@@ -32,7 +33,7 @@ from latree.table.chunks import (
 
 
 class Rows(Protocol):
-    """The rows of a table, wherever they are. Learners use only these eight members.
+    """The rows of a table, wherever they are. Learners use only these nine members.
 
     Results must not depend on how the work is distributed: chunks and blocks are fixed and are added in order.
     """
@@ -60,6 +61,9 @@ class Rows(Protocol):
 
     def resampled(self, seed: int, number: int) -> "Rows":
         """Return a bootstrap sample of the rows; see :class:`BootstrapSample`."""
+
+    def reordered(self, order: IntArray) -> "Rows":
+        """Return the same rows with their columns in another order, given by their numbers of now."""
 
     def distinct(self) -> "Rows":
         """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
@@ -149,6 +153,10 @@ class LocalRows(ChunkedRows):
         """Return a bootstrap sample of the rows."""
         return ResampledRows(self, BootstrapSample.from_weights(self.chunk_weights, seed, number))
 
+    def reordered(self, order: IntArray) -> "LocalRows":
+        """Return the same rows with their columns in another order."""
+        return ReorderedRows(self, order)
+
     def distinct(self) -> "LocalRows":
         """Return rows in memory where equal rows are merged, or the same rows if that saves little."""
         merged = merge_distinct(map(distinct_rows, self.chunks()), self.n_rows)
@@ -178,11 +186,10 @@ class ResampledRows(LocalRows):
 
 
 @dataclass(frozen=True)
-class ProgressRows(LocalRows):
-    """Rows that report to a callback how many of them a sum has reached."""
+class _SameRows(LocalRows):
+    """What views of the same rows have in common."""
 
     rows: LocalRows
-    progress: Progress
 
     @property
     def n_rows(self) -> int:
@@ -197,6 +204,24 @@ class ProgressRows(LocalRows):
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks in order."""
         return self.rows.chunks()
+
+
+@dataclass(frozen=True)
+class ReorderedRows(_SameRows):
+    """Rows whose columns are put in another order at every pass over them, so that they take no space."""
+
+    order: IntArray
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks in order."""
+        return (reorder_columns(chunk, self.order) for chunk in self.rows.chunks())
+
+
+@dataclass(frozen=True)
+class ProgressRows(_SameRows):
+    """Rows that report to a callback how many of them a sum has reached."""
+
+    progress: Progress
 
     def _blocks(self, max_rows: int | None = None) -> Iterator[tuple[int, Block]]:
         done = 0
@@ -230,6 +255,10 @@ class MemoryRows(LocalRows):
     def fetch(self, rows: IntArray) -> Block:
         """Copy the rows with these numbers."""
         return take_rows(Block(self.codes, self.weights), rows)
+
+    def reordered(self, order: IntArray) -> "MemoryRows":
+        """Return a copy of the rows with their columns in another order."""
+        return MemoryRows.from_block(reorder_columns(Block(self.codes, self.weights), order))
 
     def resampled(self, seed: int, number: int) -> "MemoryRows":
         """Return a bootstrap sample of the rows."""

@@ -238,6 +238,10 @@ class SparseRows(LocalRows):
         rows = np.concatenate([block.codes[:, 0] for block in drawn])
         return SparseRows(self.codes[rows], self.background, np.concatenate([block.weights for block in drawn]))
 
+    def reordered(self, order: IntArray) -> "SparseRows":
+        """Return the same rows with their columns in another order; they stay sparse."""
+        return SparseRows(self.codes[:, order], self.background[order], self.weights)
+
     @cached_property
     def chunk_weights(self) -> tuple[float, ...]:
         """Weight of each chunk."""

@@ -23,6 +23,9 @@ from latree.table.presence import find_scarce
 from latree.table.row_names import RowNames
 from latree.table.sources import WeightsAre
 
+# Sums of whole numbers below this are exact.
+_MAX_EXACT = 2.0**53
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Table:
@@ -203,6 +206,22 @@ class Table:
         """
         return replace(self, rows=MemoryRows.from_block(self.rows.fetch(rows)), row_names=None)
 
+    def by_name(self) -> "Table":
+        """Return the same rows with the columns sorted by name.
+
+        Whatever is learned from it does not depend on the order of the columns.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> as_table([["red", 1], ["blue", 2]], names=["size", "colour"]).by_name().decode()
+        {'colour': [1, 2], 'size': ['red', 'blue']}
+        """
+        order = np.argsort(np.array(self.names), kind="stable")
+        if np.array_equal(order, np.arange(self.n_columns)):
+            return self
+        return replace(self, columns=tuple(self.columns[column] for column in order), rows=self.rows.reordered(order))
+
     def names_of_rows(self, rows: IntArray) -> list[str]:
         """Return what rows are called: their cells in the column of identifiers, or else their numbers, from 1.
 
@@ -225,6 +244,56 @@ class Table:
         If that would save little, the rows stay as they are.
         """
         return replace(self, rows=self.rows.distinct(), row_names=None)
+
+    def units(self, max_rows: int, random_state: RandomState) -> "Table":
+        """Return a table in memory whose rows can be divided into folds: a row with the count 2 is two rows.
+
+        If all weights are whole numbers, rows are repeated and have no weights any more. Rows with weight zero are left
+        out. If more than ``max_rows`` rows are left, a random sample of them is taken, in their order.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> as_table([["a"], ["b"], ["c"]], weights=[2, 0, 1]).units(100, random_state=0).decode()
+        {'x0': ['a', 'a', 'c']}
+        """
+        n_with_weight = self._weight_facts[0]
+        n = int(self.total_weight) if self.has_counts else n_with_weight
+        chosen = np.arange(n) if n <= max_rows else np.sort(generator(random_state).choice(n, max_rows, replace=False))
+        if not self.has_counts:
+            all_have_weight = n_with_weight == self.n_rows
+            return self.take(chosen if all_have_weight else np.flatnonzero(self.map(row_weights))[chosen])
+        # Copy number c of all repeated rows belongs to the first row whose weight, added to those before it, exceeds c.
+        repeated = self.rows.fetch(np.searchsorted(np.cumsum(self.map(row_weights)), chosen, side="right"))
+        return replace(self, rows=MemoryRows(repeated.codes, None), row_names=None, weights_are=None)
+
+    def sorted_rows(self) -> "Table":
+        """Return a table in memory with the rows sorted by their codes, and equal rows by their weights.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> as_table([["b", 1], ["a", 2], ["b", 0]]).sorted_rows().decode()
+        {'x0': ['a', 'b', 'b'], 'x1': [2, 0, 1]}
+        """
+        rows = self.rows.fetch(np.arange(self.n_rows))
+        return self.take(np.lexsort([row_weights(rows), *rows.codes.T[::-1]]))
+
+    @cached_property
+    def has_counts(self) -> bool:
+        """Whether weights say how often rows occurred: whole numbers, not of a survey, and some of them above 1."""
+        _, n_fractional, n_above = self._weight_facts
+        return bool(n_above and not n_fractional and self.total_weight < _MAX_EXACT and self.weights_are != "survey")
+
+    @cached_property
+    def _weight_facts(self) -> tuple[int, int, int]:
+        """The number of weights above 0, of those that are not whole numbers, and of those above 1."""
+
+        def count(block: Block) -> NDArray[np.int64]:
+            weights = row_weights(block)
+            return np.array([np.count_nonzero(found) for found in (weights, weights % 1, weights > 1)])
+
+        return tuple(np.asarray(self.sum(count)).tolist())
 
     def subsample(self, max_rows: int, random_state: RandomState) -> "Table":
         """Return a table in memory of all rows, or of ``max_rows`` random ones if there are more, in their order."""
@@ -271,6 +340,11 @@ class Table:
         columns = sha256(json.dumps(plain).encode()).digest()
         total = np.asarray(self.sum(_checksum)).tobytes()
         return f"{self.n_rows} rows, {self.n_columns} columns, {sha256(columns + total).hexdigest()[:16]}"
+
+
+def row_weights(block: Block) -> FloatArray:
+    """Return the weight of each row; 1 where rows have no weights."""
+    return np.ones(len(block.codes)) if block.weights is None else block.weights
 
 
 def _checksum(block: Block) -> NDArray[np.uint64]:

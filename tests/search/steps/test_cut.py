@@ -1,7 +1,5 @@
 """Independent parts of whole models."""
 
-import numpy as np
-
 from helpers.models import copying_model, grouped_model
 from helpers.search import groups_of, resolved
 from latree.learners.explain import starting_trees
@@ -33,7 +31,7 @@ def test_parts_that_many_states_connect_are_cut_at_the_end():
     """With four states, chance makes dependence of up to 18 nats; with the three that are there, much less."""
     model = grouped_model((6, 6, 6), column_states=4, strength=0.6, top=False)
     table = model.sample(1000, 18)
-    trees = starting_trees(table, np.arange(18))
+    trees = starting_trees(table)
     sample = Sample(table, 18)
     first = Cutting(sample, EdgeGains(sample)).cut(sample.first(trees), SMOOTHING)
     assert first.tree.components != model.tree.components
