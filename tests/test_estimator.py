@@ -30,14 +30,12 @@ from latree.table import as_table
 PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
 
 
-REPEATED = "repeated rows may fall into different folds of the edge tests, a weighted one cannot"
-
 MANY_COLUMNS = "predict returns one column per group, as for dense data"
 
 
 def expected_to_fail(estimator):
     """Return the checks that do not hold, and why."""
-    return ({"check_sample_weight_equivalence_on_dense_data": REPEATED} if estimator.method == "auto" else {}) | {
+    return {
         "check_sample_weight_equivalence_on_sparse_data": "its cells are all there, and presence is constant",
         "check_estimator_sparse_array": MANY_COLUMNS,
         "check_estimator_sparse_matrix": MANY_COLUMNS,
