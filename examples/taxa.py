@@ -8,6 +8,7 @@ latree finds the unrooted tree; the numbers are the support of its edges.
 
 import latree
 from latree.datasets import make_alignment
+from latree.export import to_newick
 
 taxa = make_alignment(600)
 model = latree.LatentTree(random_state=0).fit(taxa.data)
@@ -24,4 +25,4 @@ for method in ("nj", "tensor"):
 # %%
 # Programs for phylogenetics read the tree as Newick:
 
-print(model.to_newick())
+print(to_newick(model.model_))

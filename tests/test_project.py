@@ -127,48 +127,6 @@ def test_the_changelog_knows_the_version():
     assert f"## {latree.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_tests_mirror_the_modules():
-    """A test file is named after a module of the folder of the same name; benchmarks are not part of the package."""
-    tests = ROOT / "tests"
-    wrong = []
-    for path in tests.rglob("test_*.py"):
-        place = path.relative_to(tests)
-        parent = ROOT if place.parts[0] == "benchmarks" else SOURCE
-        module = (parent / place).with_name(place.name.removeprefix("test_"))
-        package = module.with_suffix("")
-        if not module.exists() and not package.is_dir() and str(place) not in NOT_A_MODULE:
-            wrong.append(str(place))
-    assert not wrong
-
-
-# Test files about the project, or about several modules at once.
-NOT_A_MODULE = {
-    "test_estimator_file.py",
-    "test_fuzz.py",
-    "test_promises.py",
-    "test_project.py",
-    "test_docs.py",
-    "test_site.py",
-    "test_snippets.py",
-    "cli/test_main.py",
-    "report/test_browser_drawing.py",
-    "report/test_browser_page.py",
-}
-
-
-def test_every_module_has_a_test_file():
-    wrong = []
-    for path in SOURCE.rglob("*.py"):
-        place = path.relative_to(SOURCE)
-        if not (ROOT / "tests" / place).with_name(f"test_{place.name}").exists() and path.name[:2] != "__":
-            wrong.append(place.as_posix())
-    assert set(wrong) == WITHOUT_TESTS
-
-
-# Modules that only hold constants, or a class without a body.
-WITHOUT_TESTS = {"errors.py", "counts/limits.py"}
-
-
 def test_no_test_imports_another_test():
     for path in (ROOT / "tests").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -22,7 +22,7 @@ from latree.estimator_data import HOW_TO_READ, DataMixin, names_of
 from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
 from latree.explain.reliability import few_rows
 from latree.explain.scores import Of, Scorer, with_state_numbers
-from latree.export.mixin import ExportMixin
+from latree.export import export_model
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.learn import learn_model, summary_of
@@ -44,7 +44,7 @@ from latree.table.sparse import is_sparse
 from latree.tree import Tree
 
 
-class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Find the hidden variables behind a table and fit a probability model on them.
 
     Columns may be categories, whole numbers, booleans or numbers with fractions, which are cut into bins; cells may be
@@ -560,6 +560,14 @@ class LatentTree(DataMixin, ExportMixin, TransformerMixin, BaseEstimator):  # ty
             shown = as_labels(shown, self.tree_.names)
         page = report_html(self.model_, table, test=others, labels=shown, rows=rows)
         write_report(Path(path), page)
+
+    def export(self, path: str | Path, *, hidden: bool = False) -> None:
+        """Write the model for another program, by the ending of the path; see :func:`latree.export.export_model`.
+
+        Functions such as :func:`latree.export.to_networkx` return ``model_`` as a text or an object of that program.
+        """
+        check_is_fitted(self)
+        export_model(self.model_, path, hidden=hidden)
 
     @property
     def _repr_html_(self) -> Any:

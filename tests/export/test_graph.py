@@ -13,7 +13,7 @@ from helpers.models import chain_model, grouped_model, model_on, small_models
 from helpers.strategies import graph_of, numbered
 from latree.explain import Group, find_groups
 from latree.export import to_networkx
-from latree.export.graph import graph_facts, state_labels
+from latree.export.graphs import graph_facts, state_labels
 from latree.paper.simulate import random_tree
 
 

@@ -9,7 +9,7 @@ from helpers.models import grouped_model, model_on
 from helpers.strategies import numbered
 from latree._util.text import printable
 from latree.export import to_graphml
-from latree.export.graph import graph_facts
+from latree.export.graphs import graph_facts
 from latree.paper.simulate import random_tree
 
 

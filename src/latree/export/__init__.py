@@ -1,16 +1,9 @@
 """A model for other programs: trees, graphs, Bayesian networks and dendrograms."""
 
-from latree.export.bif import to_bif
-from latree.export.dot import to_dot
-from latree.export.graph import to_networkx
-from latree.export.graphml import to_graphml
-from latree.export.linkage import to_linkage
-from latree.export.newick import to_newick
-from latree.export.nexus import to_nexus
-from latree.export.node_link import to_json
-from latree.export.pgmpy_network import to_pgmpy
+from latree.export.graphs import to_dot, to_graphml, to_json, to_networkx
+from latree.export.networks import to_bif, to_pgmpy, to_xmlbif
+from latree.export.trees import to_linkage, to_newick, to_nexus
 from latree.export.write import export_model
-from latree.export.xmlbif import to_xmlbif
 
 __all__ = [
     "export_model",

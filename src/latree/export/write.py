@@ -5,13 +5,9 @@ from pathlib import Path
 
 from latree._util.files import write_text
 from latree.errors import InputError
-from latree.export.bif import to_bif
-from latree.export.dot import to_dot
-from latree.export.graphml import to_graphml
-from latree.export.newick import to_newick
-from latree.export.nexus import to_nexus
-from latree.export.node_link import to_json
-from latree.export.xmlbif import to_xmlbif
+from latree.export.graphs import to_dot, to_graphml, to_json
+from latree.export.networks import to_bif, to_xmlbif
+from latree.export.trees import to_newick, to_nexus
 from latree.model import LatentTreeModel
 
 # Formats in which names of hidden variables are an option; all others always have them.

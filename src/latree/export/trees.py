@@ -1,13 +1,93 @@
-"""The tree of a model as a linkage of scipy, for dendrograms and seaborn's clustermap."""
+"""A model as a tree: Newick and NEXUS for phylogenetics, a linkage of scipy for dendrograms."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.errors import InputError
-from latree.export.graph import edge_lengths
+from latree.export.graphs import edge_lengths
+from latree.export.names import one_line, unique_names
 from latree.model import LatentTreeModel
+from latree.tree.newick import quoted_name, write_newick
+
+
+def to_newick(model: LatentTreeModel, *, hidden: bool = False) -> str:
+    """Return the tree of a model in Newick format; a forest as one statement per component.
+
+    Edges have the lengths of the tree, or those of :meth:`latree.LatentTreeModel.edge_lengths` if it has none: longer
+    edges mean weaker dependence. A number after an inner node is the support of the edge above it.
+    :meth:`latree.Tree.from_newick` reads the same tree again.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    hidden : bool
+        Whether inner nodes have the names of hidden variables. Their support is then in a comment, as in
+        ``H1[&hidden=true,support=0.9]``, which FigTree and DendroPy read.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.export import to_newick
+    >>> tree = latree.Tree.from_newick("((a:1,b:2)0.9:3,c:4,d:5);")
+    >>> model = latree.random_model(tree, random_state=0)
+    >>> print(to_newick(model), end="")
+    (a:1.0,b:2.0,(c:4.0,d:5.0)0.9:3.0);
+    >>> print(to_newick(model, hidden=True), end="")
+    (a:1.0,b:2.0,(c:4.0,d:5.0)H2[&hidden=true,support=0.9]:3.0)H1[&hidden=true];
+    """
+    return newick_text(model, model.node_names, hidden)
+
+
+def newick_text(model: LatentTreeModel, names: Sequence[str], hidden: bool) -> str:
+    """Return the tree of a model in Newick format, with the given names of all nodes."""
+    tree = model.tree
+    columns, others = names[: tree.n_observed], names[tree.n_observed :]
+    return write_newick(columns, tree.rooted(), edge_lengths(model), tree.support, others if hidden else ())
+
+
+def to_nexus(model: LatentTreeModel, *, hidden: bool = False) -> str:
+    """Return the tree of a model in NEXUS format: the columns are the taxa, each component of a forest is a tree.
+
+    NEXUS does not tell upper and lower case apart. Of two names that differ only in case, the second gets a number.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    hidden : bool
+        Whether inner nodes have the names of hidden variables; see :func:`to_newick`.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.export import to_nexus
+    >>> tree = latree.Tree.from_newick("((a:1,'b c':2):3,d:4,e:5);")
+    >>> print(to_nexus(latree.random_model(tree, random_state=0)), end="")
+    #NEXUS
+    BEGIN TAXA;
+      DIMENSIONS NTAX=4;
+      TAXLABELS a 'b c' d e;
+    END;
+    BEGIN TREES;
+      TREE part1 = [&U] (a:1.0,'b c':2.0,(d:4.0,e:5.0):3.0);
+    END;
+    """
+    names = unique_names(model.node_names, one_line)
+    columns = names[: model.tree.n_observed]
+    lines = [
+        "#NEXUS",
+        "BEGIN TAXA;",
+        f"  DIMENSIONS NTAX={len(columns)};",
+        f"  TAXLABELS {' '.join(map(quoted_name, columns))};",
+        "END;",
+        "BEGIN TREES;",
+    ]
+    for number, statement in enumerate(newick_text(model, names, hidden).splitlines(), start=1):
+        lines.append(f"  TREE part{number} = [&U] {statement}")
+    return "\n".join([*lines, "END;"]) + "\n"
+
 
 # Components of a forest are joined this much higher than the highest of them.
 _TOP = 1.1
