@@ -83,6 +83,13 @@ def test_fractions_without_a_label_stand_between_values_that_have_one(tmp_path):
     assert column(as_table(path, bins=0), "ends").categories == ("never", "1.25", "2.5", "always")
 
 
+def test_very_many_labels(tmp_path):
+    """As of a list of all places or diagnoses, of which few occur; work that grows with their square would not end."""
+    labels = {"ends": {place: f"place {place}" for place in range(100_000)}}
+    path = write_sav(tmp_path / "places.sav", variable_value_labels=labels, variable_measure={"ends": "nominal"})
+    assert column(as_table(path, bins=0), "ends").categories == tuple(f"place {place}" for place in range(1, 6))
+
+
 def test_a_scale_is_numbers_also_with_labels(tmp_path):
     details = {"variable_value_labels": {"ends": {1: "never", 5: "always"}}}
     measures = {"scale": "integer", "ordinal": "text", "unknown": "text"}

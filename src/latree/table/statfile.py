@@ -121,10 +121,10 @@ def _raw_column(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> R
     texts = _cell_texts(cells, labels)
     order = None
     if labels:
-        values = {*labels, *texts}
+        named = {**texts, **labels}
         # Numbers without a label stand between those that have one.
-        in_order = all(isinstance(value, float | int) for value in values)
-        order = tuple({**texts, **labels}[value] for value in sorted(values)) if in_order else ()
+        in_order = all(isinstance(value, float | int) for value in named)
+        order = tuple(named[value] for value in sorted(named)) if in_order else ()
     return from_texts(name, [texts.get(cell, "") for cell in cells], order)
 
 
