@@ -185,6 +185,8 @@ def test_what_weights_are_is_checked():
     with pytest.raises(InputError, match="the weights of the Table are 'counts', not 'survey': pass weights_are"):
         quick(weights="survey").fit(table)
     quick(weights="counts").fit(table)
+    with pytest.warns(FitWarning, match="weights='survey' says what sample_weight is, but there is none"):
+        quick(weights="survey").fit(frame())
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,8 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
             odd = sentences(table.oddities)
+            if self.weights is not None and table.weights_are is None:
+                _warn([f"weights={self.weights!r} says what sample_weight is, but there is none: rows count as one."])
             _warn(sentences(one for one in table.oddities if one.kind != "file"))  # before the work starts
             origin = Origin(
                 weights=self._weights,
@@ -538,7 +540,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
             The rows that the model was fitted to. Without them the report does not have the columns' distributions
             in the data.
         sample_weight : array of float, or str, optional
-            The weights of these rows, as in :meth:`fit`.
+            The weights of these rows, as in :meth:`fit`; by default the column of the fit, if X has it.
         test : data frame, array or Table, optional
             Other rows to score.
         labels : mapping of str to str, or name of a file, optional
@@ -553,7 +555,9 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self)
         if not overwrite:
             refuse_existing(Path(path))
-        table = None if X is None else self._encoded(X, sample_weight, self._identifier_in(X))
+        if sample_weight is None and self.model_.record is not None:
+            sample_weight = self._column_in(X, self.model_.record.weights)
+        table = None if X is None else self._encoded(X, sample_weight, self._column_in(X, self.identifier))
         others = None if test is None else self._encoded(test)
         shown = self.labels if labels is None else labels
         if shown is not None:

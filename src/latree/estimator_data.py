@@ -105,13 +105,12 @@ class DataMixin:
             raise InputError("no rows (0 sample(s)) to work on")
         return table
 
-    def _identifier_in(self, X: Any) -> str | None:
-        """Return the column that names the rows, if the data have it."""
-        if isinstance(X, str | Path):
-            names: Sequence[str] = open_source(X, None).names
-        else:
-            names = [] if isinstance(X, Table) else names_of(X)
-        return self.identifier if self.identifier in names else None
+    def _column_in(self, X: Any, column: str | None) -> str | None:
+        """Return the name of a column that is not learned from, if the data have it; None if not."""
+        if X is None or isinstance(X, Table):
+            return None
+        names: Sequence[str] = open_source(X, None).names if isinstance(X, str | Path) else names_of(X)
+        return column if column in names else None
 
     def _as_fitted(self, columns: dict[str, list[Any]]) -> Any:
         if self._backend is not None:

@@ -15,7 +15,7 @@ from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
 from latree._util.spelling import setting
-from latree._util.text import plural
+from latree._util.words import plural
 from latree.errors import InputError
 from latree.explain import (
     RedundantPair,
@@ -39,7 +39,7 @@ from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
-from latree.model.diagnostics import ordered_rows, warnings_about
+from latree.model.diagnostics import ordered_rows, warnings_about, worse_than_independent
 from latree.model.heldout import held_out
 from latree.model.model import aic, bic
 from latree.model.record import Candidate, Origin, Record
@@ -375,6 +375,7 @@ def learn_model(
         *sentences(table.oddities),
         *warnings_about_labels(labels or {}, table.names),
         *warnings_about(table, fit, settings.goal),
+        *worse_than_independent(worth),
         *(ordered_rows(table) if choice else ()),
     )
     return Learned(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latree._util.rounding import percent, whole_shares
+from latree._util.words import percent, whole_shares
 
 
 def test_halves_are_rounded_up_and_noise_in_the_last_bits_does_not_matter():

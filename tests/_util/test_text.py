@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree._util.text import did_you_mean, listed, one_line, plural, printable, quoted, shortened
+from latree._util.words import did_you_mean, listed, one_line, plural, printable, quoted, shortened
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])

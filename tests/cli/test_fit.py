@@ -255,6 +255,21 @@ def test_long_names_leave_everything_readable():
     assert "data.csv: the name of column 1 has 100000 letters" in error
 
 
+def test_what_weights_are_needs_weights():
+    for command in (["fit", "data.csv", "--out", "none"], ["check", "data.csv"]):
+        code, _, said = run(*command, "--weights-are", "counts")
+        assert code == 2
+        assert said.endswith("--weights-are says what weights are: name their column, too, with --weights\n")
+
+
+def test_a_check_says_what_weights_are(weighted_run):
+    printed = " ".join(succeed("check", "weighted.csv", "--weights", "w").split())
+    assert weighted_run["weights"]["meaning"] in printed
+    facts = json.loads(succeed("check", "weighted.csv", "--weights", "w", "--json"))["weights"]
+    assert facts | {"effective_rows": 0} == weighted_run["weights"] | {"effective_rows": 0}
+    assert facts["effective_rows"] == pytest.approx(weighted_run["weights"]["effective_rows"], rel=1e-6)
+
+
 def test_weights_are_those_of_a_survey_unless_they_are_counts(weighted_run):
     weights = pd.read_csv("weighted.csv")["w"]
     effective = weights.sum() ** 2 / (weights**2).sum()

@@ -20,7 +20,8 @@ def test_score_is_that_of_python(options):
     scored = json.loads(succeed("score", "model.json", "new.csv", "--json", *options))
     model = LatentTreeModel.load("model.json")
     total = model.log_likelihood(model.encode("new.csv", unseen="missing"))
-    assert scored == {"rows": 60, "weights": None, "log_likelihood": total, "mean_log_likelihood": total / 60}
+    weighting = {"weights": None, "effective_rows": 60}
+    assert scored == {"rows": 60, **weighting, "log_likelihood": total, "mean_log_likelihood": total / 60}
     printed = succeed("score", "model.json", "new.csv", *options)
     assert f"{total:.4f}" in printed
     assert f"mean per cell        {total / (60 * 5 - 5):.6f} nats" in printed  # five cells are missing
@@ -34,7 +35,7 @@ def test_rows_count_by_their_weights(weighted_run):
     assert scored["mean_log_likelihood"] == pytest.approx(np.average(rows, weights=weights), rel=1e-6)
     assert scored["log_likelihood"] == pytest.approx(weighted_run["log_likelihood"], rel=1e-12)
     printed = succeed("score", "weighted", "weighted.csv")
-    assert "60, weighted by 'w'\n" in printed
+    assert f"60, which count as {weighted_run['weights']['effective_rows']:.1f} by the weights of 'w'\n" in printed
     assert f"mean per cell        {scored['mean_log_likelihood'] / 5:.6f} nats" in printed  # no cell is missing
     # Other rows need no weights; and others may be given.
     pd.read_csv("weighted.csv").assign(v=np.arange(60) % 2).drop(columns="w").to_csv("new.csv", index=False)

@@ -7,7 +7,7 @@ from hypothesis import given
 from helpers.exports import hostile_models
 from helpers.models import grouped_model, model_on
 from helpers.strategies import numbered
-from latree._util.text import printable
+from latree._util.words import printable
 from latree.export import to_graphml
 from latree.export.graphs import graph_facts
 from latree.paper.simulate import random_tree

@@ -9,7 +9,7 @@ from latree._util.progress import WHOLE, no_progress
 from latree.inference.starts import start_from
 from latree.learn import learn_model
 from latree.learners.auto import auto
-from latree.learners.latent_class import latent_class
+from latree.learners.simplest import latent_class
 from latree.learners.structure import Context
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings

@@ -8,7 +8,14 @@ import pytest
 from helpers.models import copying_model, model_on, star, table_of
 from latree.explain import with_groups
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
-from latree.model.diagnostics import coarse_scores, scores_without_direction, unused_states, warnings_about
+from latree.model.diagnostics import (
+    coarse_scores,
+    scores_without_direction,
+    unused_states,
+    warnings_about,
+    worse_than_independent,
+)
+from latree.model.worth import Worth
 from latree.table import Column
 from latree.tree import Tree
 
@@ -191,3 +198,13 @@ def test_scores_with_two_states_rank_rows_less_finely_than_the_columns(
         rows = model.sample(500, random_state=0)
         assert found[0] in warnings_about(rows, fit_of(model), "explain")
         assert found[0] not in warnings_about(rows, fit_of(model), "predict")
+
+
+@pytest.mark.parametrize(("gain", "said"), [(-0.5, True), (-0.1, False), (0.5, False), (None, False)])
+def test_models_that_predict_worse_than_none_are_named(gain, said):
+    worth = Worth("latent tree", 200, gain, None if gain is None else 0.1, ())
+    found = worse_than_independent(worth)
+    assert bool(found) == said
+    if said:
+        assert found[0].startswith("New rows are less probable than under independent columns, by 0.50 ± 0.10 nats")
+    assert worse_than_independent(None) == []

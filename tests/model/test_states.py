@@ -11,7 +11,7 @@ from helpers.strategies import any_tree
 from latree._util.checkpoint import NOTHING_KEPT
 from latree._util.progress import Attempts, no_progress
 from latree.inference.messages import log_likelihoods
-from latree.learners.latent_class import latent_class
+from latree.learners.simplest import latent_class
 from latree.model import ConvergenceMonitor, fit_model
 from latree.model.heldout import held_out
 from latree.model.states import SMOOTHINGS, StateSearch, cap_states, choose, is_better, mean_entropy

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.report import learned_run
-from latree._util.rounding import percent, whole_shares
+from latree._util.words import percent, whole_shares
 from latree.explain import reliability
 from latree.model import LatentTreeModel
 from latree.report.facts import report_facts

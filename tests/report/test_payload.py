@@ -4,7 +4,7 @@ import json
 import re
 
 from helpers.report import HOSTILE, grouped_model, hostile_model
-from latree._util.text import one_line
+from latree._util.words import one_line
 from latree.report.facts import report_facts
 from latree.report.payload import payload
 

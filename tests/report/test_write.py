@@ -19,7 +19,12 @@ def test_the_estimator_writes_a_report(tmp_path):
     for name, given in (("heavy", {"sample_weight": weights}), ("light", {})):
         heavy.report(tmp_path / f"{name}.html", frame, **given)
         page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
-        assert ("are not the rows that the model was fitted to" in page) == (name == "light")
+        assert ("had weights, and these have none: give them with sample_weight" in page) == (name == "light")
+        assert "are not the rows that the model was fitted to" not in page
+    frame["w"] = weights
+    named = latree.LatentTree("nj", n_states=2, random_state=0).fit(frame, sample_weight="w")
+    named.report(tmp_path / "named.html", frame)
+    assert "these have none" not in (tmp_path / "named.html").read_text(encoding="utf-8")
     fitted.report(tmp_path / "heavy.html")
     assert (tmp_path / "heavy.html").read_text(encoding="utf-8") != page
 

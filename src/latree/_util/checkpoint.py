@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from latree import __version__
 from latree._util.files import Lock, read_text, readable, remove_empty, sync, to_json, writable, write_text
 from latree._util.plain import parse_json
-from latree._util.text import plural
+from latree._util.words import plural
 from latree.errors import InputError
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]

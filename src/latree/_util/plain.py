@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from latree._util.text import did_you_mean
+from latree._util.words import did_you_mean
 from latree.errors import InputError
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from latree._util.spelling import SHELL_NAMES
-from latree._util.text import did_you_mean
+from latree._util.words import did_you_mean
 from latree.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from latree._util.text import clipped, plural, quoted
+from latree._util.words import clipped, plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 

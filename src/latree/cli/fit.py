@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from latree._util.text import plural
+from latree._util.words import plural
 from latree.cli import common, reading
 from latree.errors import InputError
 from latree.settings import Goal, Representatives, Resolve, Settings

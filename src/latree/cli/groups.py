@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from latree._util.text import clipped
+from latree._util.words import clipped
 from latree.cli import common
 from latree.errors import InputError
 

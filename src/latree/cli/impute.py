@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from latree._util.text import plural, quoted
+from latree._util.words import plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 

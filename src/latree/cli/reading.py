@@ -56,10 +56,8 @@ _OPTIONS = (
     click.option(
         "--weights-are",
         type=common.Choice(["survey", "counts"]),
-        default="survey",
-        show_default=True,
-        help="What the weights are: survey, a weight says how many people a row stands for, and weights are scaled to "
-        "the effective number of rows; or counts, a row of weight 2 counts as two rows.",
+        help="What the weights are: survey (the default), a weight says how many people a row stands for, and weights "
+        "are scaled to the effective number of rows; or counts, a row of weight 2 counts as two rows.",
     ),
     common.data_format,
     click.option(
@@ -93,6 +91,9 @@ def arguments(data: Path, values: dict[str, Any]) -> dict[str, Any]:
     from latree.table.readers import open_source
 
     taken = {key: values.pop(key) for key in (*_NAMES, *_NAMES_OF_FORMATS)}
+    if taken["weights_are"] is not None and taken["weights"] is None:
+        raise InputError("--weights-are says what weights are: name their column, too, with --weights")
+    taken["weights_are"] = taken["weights_are"] or ("survey" if taken["weights"] else None)
     if taken["names"] is not None:
         taken["names"] = read_text(taken["names"]).splitlines()
     given = {key: taken.pop(key) for key in ("missing", "missing_also", "drop", "keep", "ordered")}

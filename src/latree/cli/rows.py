@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from latree._util.text import plural, quoted
+from latree._util.words import plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
@@ -79,9 +79,12 @@ def score(
         # JSON has no infinity: null means that some row is impossible under the model.
         log_likelihood, mean_log_likelihood = (x if math.isfinite(x) else None for x in (total, mean))
         facts = {"log_likelihood": log_likelihood, "mean_log_likelihood": mean_log_likelihood}
-        click.echo(to_json({"rows": table.n_rows, "weights": weighting["weights"], **facts}), nl=False)
+        weighting = {"weights": weighting["weights"], "effective_rows": table.total_weight}
+        click.echo(to_json({"rows": table.n_rows, **weighting, **facts}), nl=False)
     elif not quiet:
-        weighted = f", weighted by {quoted(weighting['weights'])}" if weighting["weights"] else ""
+        weighted = ""
+        if weighting["weights"]:
+            weighted = f", which count as {table.total_weight:.1f} by the weights of {quoted(weighting['weights'])}"
         click.echo(f"rows                 {table.n_rows}{weighted}")
         click.echo(f"log-likelihood       {total:.4f} nats")
         click.echo(f"mean per row         {mean:.6f} nats")

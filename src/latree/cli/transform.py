@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from latree._util.text import clipped, plural, quoted
+from latree._util.words import clipped, plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from latree._util.text import one_line, shortened
+from latree._util.words import one_line, shortened
 from latree.explain.dependence import Dependence
 from latree.explain.stability import MIN_STABILITY
 from latree.model import Group

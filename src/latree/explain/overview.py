@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from latree._util.rounding import percent
-from latree._util.text import clipped, listed, one_line, plural, shortened
+from latree._util.words import clipped, listed, one_line, percent, plural, shortened
 from latree.explain.loadings import column_directions, column_loadings
 from latree.explain.order import state_steps
 from latree.explain.stability import MIN_STABILITY

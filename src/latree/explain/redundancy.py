@@ -23,7 +23,7 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.text import plural, shortened
+from latree._util.words import plural, shortened
 from latree.counts import information
 from latree.counts.contingency import column_tiles, pair_tables_between
 from latree.counts.distances import PairDistributions, informational_correlation

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.text import plural
+from latree._util.words import plural
 from latree.explain.scores import Scale, Scorer
 from latree.explain.worth import MIN_ROWS
 from latree.model import LatentTreeModel

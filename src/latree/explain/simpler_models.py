@@ -6,8 +6,7 @@ from typing import NamedTuple
 from latree.counts.distances import information, pairwise
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.learners.chow_liu import chow_liu
-from latree.learners.independent import independent
-from latree.learners.latent_class import latent_class
+from latree.learners.simplest import independent, latent_class
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.states import rough_tolerance
 from latree.table import Table

@@ -7,8 +7,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.files import to_json as json_text
-from latree._util.rounding import percent
-from latree._util.text import printable
+from latree._util.words import percent, printable
 from latree.explain.groups import known_groups
 from latree.figure.colours import colour_of
 from latree.model import LatentTreeModel

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from latree._util.text import printable
+from latree._util.words import printable
 
 # Words that mean something in a BIF file.
 _BIF_WORDS = {"network", "variable", "probability", "property", "type", "discrete", "default", "table"}

@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from latree._util.rounding import percent
-from latree._util.text import plural
+from latree._util.words import percent, plural
 from latree.errors import InputError
 from latree.explain.user_labels import compare_labels
 from latree.figure.boxes import OccupiedBoxes

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import cos, radians, sin
 from xml.sax.saxutils import escape
 
-from latree._util.text import printable
+from latree._util.words import printable
 from latree.figure.primitives import BASELINE, INK, PAPER, Circle, Line, Polygon, Primitive, Text
 
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"

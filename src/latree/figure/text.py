@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from latree._util.text import printable
+from latree._util.words import printable
 
 MAX_LETTERS = 40  # longer names are shortened to this many letters
 

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray
-from latree.learners.latent_class import latent_class
+from latree.learners.simplest import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 

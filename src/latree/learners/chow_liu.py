@@ -1,4 +1,4 @@
-"""Chow-Liu trees: the tree over the columns themselves that fits best, without hidden variables."""
+"""Chow-Liu trees, over the columns themselves, and with a hidden twin for every column."""
 
 from collections.abc import Sequence
 
@@ -54,3 +54,35 @@ def chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
         better = information[column] > best
         best[better], partner[better] = information[column][better], column
     return Structure(Tree(names, edges))
+
+
+def hidden_chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
+    """Build the Chow-Liu tree over hidden twins of the columns, with every column attached to its twin.
+
+    Use it for a good density, not to explain the columns: it has one hidden variable per column.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    information : array, shape (d, d)
+        Mutual information of every two columns, from :func:`latree.counts.information`.
+
+    References
+    ----------
+    Liu and Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits.
+
+    Examples
+    --------
+    Nodes 3, 4 and 5 are the twins of columns a, b and c:
+
+    >>> import numpy as np
+    >>> from latree.learners import hidden_chow_liu
+    >>> information = np.array([[0.7, 0.3, 0.1], [0.3, 0.7, 0.4], [0.1, 0.4, 0.7]])
+    >>> hidden_chow_liu("abc", information).tree.edges.tolist()
+    [[0, 3], [1, 4], [2, 5], [3, 4], [4, 5]]
+    """
+    d = len(names)
+    own = [(column, d + column) for column in range(d)]
+    between = [(d + u, d + v) for u, v in chow_liu(names, information).tree.edges.tolist()]
+    return Structure(Tree(names, own + between))

@@ -8,9 +8,9 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import finite
 from latree.learners.chow_liu import chow_liu
-from latree.learners.latent_class import latent_class
 from latree.learners.neighbor_joining import join
 from latree.learners.recursive_grouping import contracted
+from latree.learners.simplest import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 

@@ -9,18 +9,18 @@ import numpy as np
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import chance, covariance, information, pairwise_all
 from latree.learners.average_linkage import average_linkage
-from latree.learners.independent import independent
 from latree.learners.minimum_evolution import minimum_evolution
 from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.seen_together import without_unseen
+from latree.learners.simplest import independent
 from latree.learners.structure import Context, Structure
 from latree.search.explain import Search
 from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
 
-# A column is left alone if chance would show a pair as dependent as its closest one with at least this probability. Such
-# pairs are about five times as frequent as that if many states are rare: their tail is approximate.
+# A column is left alone if chance would show a pair as dependent as its closest one with at least this probability.
+# Such pairs are about five times as frequent as that if many states are rare: their tail is approximate.
 _CHANCE = 0.001
 
 

@@ -14,16 +14,14 @@ from latree.counts.quartets.nuclear import nuclear_test
 from latree.counts.quartets.spectral import spectral_products, spectral_test
 from latree.errors import InputError
 from latree.learners.auto import auto
-from latree.learners.chow_liu import chow_liu
+from latree.learners.chow_liu import chow_liu, hidden_chow_liu
 from latree.learners.chow_liu_grouping import chow_liu_grouping
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.explain import joined
 from latree.learners.harmeling_williams import harmeling_williams
-from latree.learners.hidden_chow_liu import hidden_chow_liu
-from latree.learners.independent import independent
-from latree.learners.latent_class import latent_class
 from latree.learners.neighbor_joining import join, neighbor_joining
 from latree.learners.recursive_grouping import group, recursive_grouping
+from latree.learners.simplest import independent, latent_class
 from latree.learners.spectral_grouping import check_size, spectral_grouping
 from latree.learners.spectral_joining import spectral_joining
 from latree.learners.structure import Context, Structure

@@ -14,10 +14,8 @@ from latree._util.arrays import FloatArray
 from latree._util.forks import map_forked
 from latree._util.progress import Attempts
 from latree.counts.distances import information, pairwise
-from latree.learners.chow_liu import chow_liu
-from latree.learners.hidden_chow_liu import hidden_chow_liu
-from latree.learners.independent import independent
-from latree.learners.latent_class import latent_class
+from latree.learners.chow_liu import chow_liu, hidden_chow_liu
+from latree.learners.simplest import independent, latent_class
 from latree.learners.structure import Context, Structure
 from latree.model.heldout import Part, held_out
 from latree.model.record import Candidate

@@ -14,7 +14,7 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
 from latree.counts.quartets.pairings import QuartetTest
 from latree.errors import InputError
-from latree.learners.latent_class import latent_class
+from latree.learners.simplest import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 

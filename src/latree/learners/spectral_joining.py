@@ -7,7 +7,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
 from latree.counts.tensor import singular_values
-from latree.learners.latent_class import latent_class
+from latree.learners.simplest import latent_class
 from latree.learners.structure import Structure
 from latree.tree import Tree
 

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from latree._util.spelling import setting
-from latree._util.text import listed, plural, quoted
+from latree._util.words import listed, plural, quoted
 from latree.model.fitting import Fit
 from latree.model.group import Group
 from latree.model.heldout import cost_of_order
 from latree.model.model import LatentTreeModel
+from latree.model.worth import CLEAR, Worth, figure
 from latree.settings import Goal
 from latree.table import Column, Table
 
@@ -57,6 +58,16 @@ def ordered_rows(table: Table) -> list[str]:
         f"The rows are in an order that matters: a row is {cost:.2g} nats less probable if the sixth of the table "
         "around it is held out, and not random rows. So the model was chosen to predict both rows like these and rows "
         "unlike them. If new rows are like these, shuffle the rows and fit again: the model will predict better."
+    ]
+
+
+def worse_than_independent(worth: Worth | None) -> list[str]:
+    """Return a warning if new rows are clearly less probable than under independent columns."""
+    if worth is None or worth.gain is None or worth.error is None or worth.gain > -CLEAR * worth.error:
+        return []
+    return [
+        f"New rows are less probable than under independent columns, by {figure(-worth.gain, worth.error)} nats per "
+        "row: the model fits the chance in these rows. Do not rely on its groups, whatever their support and stability."
     ]
 
 

@@ -8,7 +8,7 @@ groups all differ, except that a group may have the name of its own hidden varia
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from latree._util.text import MAX_NAME, did_you_mean, printable
+from latree._util.words import MAX_NAME, did_you_mean, printable
 from latree.errors import InputError
 from latree.model.group import Group
 from latree.tree import Tree

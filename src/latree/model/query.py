@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.text import did_you_mean, listed
+from latree._util.words import did_you_mean, listed
 from latree.counts.distances import (
     PairDistributions,
     as_pairs,

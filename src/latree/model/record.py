@@ -4,14 +4,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from latree._util.plain import check_fields
-from latree._util.text import quoted
 from latree.errors import InputError
 from latree.model.worth import KINDS, SimplerGain, Worth
 from latree.settings import Settings
 from latree.table.columns import is_number, is_text
 from latree.table.encode import Unseen
 from latree.table.reading import Options
-from latree.table.sources import WeightsAre, weights_setting
+from latree.table.sources import WeightsAre, weights_facts
 
 VERSION = 1
 
@@ -137,19 +136,7 @@ class Record:
     @property
     def weights_facts(self) -> dict[str, Any] | None:
         """What the weights of rows are, and what that means, as plain data; None if rows had none."""
-        if self.weights_are is None:
-            return None
-        column = f" of column {quoted(self.weights)}" if self.weights else ""
-        if self.weights_are == "survey":
-            meaning = (
-                f"The survey weights{column} are scaled to the effective number of rows (Kish): {self.n_rows} rows "
-                f"count as {self.total_weight:.1f}. If a weight is a number of equal rows, use "
-                f"{weights_setting('counts')}."
-            )
-        else:
-            meaning = f"The weights{column} are numbers of rows: {self.n_rows} rows count as {self.total_weight:g}."
-        facts = {"column": self.weights, "are": self.weights_are, "effective_rows": self.total_weight}
-        return {**facts, "meaning": meaning}
+        return weights_facts(self.weights, self.weights_are, self.n_rows, self.total_weight)
 
     @property
     def identifier(self) -> str | None:

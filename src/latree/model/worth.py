@@ -7,7 +7,7 @@ from latree._util.spelling import setting
 from latree.settings import Goal
 
 # A difference of two models is clear if it is more than this many times its standard error.
-_CLEAR = 2.0
+CLEAR = 2.0
 
 # What readers call kinds of models: methods, and the two trees of ``auto``.
 KINDS = {
@@ -141,9 +141,9 @@ class Worth(NamedTuple):
             return ""
         difference = figure(abs(best.ahead), best.ahead_error)
         name = best.name[0].upper() + best.name[1:]
-        if best.ahead > _CLEAR * best.ahead_error:
+        if best.ahead > CLEAR * best.ahead_error:
             return f"{name} predicts new rows worse, by {difference} nats per row."
-        if best.ahead >= -_CLEAR * best.ahead_error:
+        if best.ahead >= -CLEAR * best.ahead_error:
             return f"{name} predicts new rows as well: the difference is {difference} nats per row."
         advice = f" To predict, use {setting('goal', 'predict')}." if goal == "explain" else ""
         return f"{name} predicts new rows better, by {difference} nats per row.{advice}"

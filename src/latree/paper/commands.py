@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from latree._util.text import plural
+from latree._util.words import plural
 from latree.cli import common
 from latree.errors import InputError
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.rounding import percent, whole_shares
-from latree._util.text import shortened
+from latree._util.words import percent, shortened, whole_shares
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import column_numbers
 from latree.explain.order import Neighbourhood, scores_of

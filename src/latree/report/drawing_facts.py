@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from latree._util.rounding import percent
+from latree._util.words import percent
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import loading_columns
 from latree.explain.overview import group_table

@@ -11,7 +11,7 @@ from typing import Any
 
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
-from latree._util.rounding import percent
+from latree._util.words import percent
 from latree.explain.dependence import SEED, Dependence
 from latree.explain.groups import with_groups
 from latree.explain.reliability import reliability

@@ -5,7 +5,7 @@ from math import inf, isfinite
 from typing import Any
 
 from latree._util.progress import Progress
-from latree._util.spelling import setting
+from latree._util.spelling import in_shell, setting
 from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
 from latree.explain.worth import measure_worth
 from latree.model import LatentTreeModel
@@ -57,10 +57,7 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, p
         for compared in facts["compared"]:
             compared["test_gain"] = gains.get(compared["method"])
     if table is not None and record and not _is_fitted(table, log_likelihood, record):
-        facts["warnings"].append(
-            "These are not the rows that the model was fitted to: distributions of columns are those of other rows. "
-            f"To score other rows, give the fitted ones as the data and the others with {setting('test')}."
-        )
+        facts["warnings"].append(_about_rows(table, record))
     return facts
 
 
@@ -92,6 +89,17 @@ def _test_gains(model: LatentTreeModel, table: Table, test: Table) -> dict[str, 
 
 def _rounded(value: float | None) -> float | None:
     return round(value, 4) if value is not None and isfinite(value) else None
+
+
+def _about_rows(table: Table, record: Record) -> str:
+    """Return how rows differ from those that the model was fitted to."""
+    if record.weights_are and table.weights_are is None:
+        given = setting("weights", "COLUMN") if in_shell() else "sample_weight"
+        return f"The rows of the fit had weights, and these have none: give them with {given}."
+    return (
+        "These are not the rows that the model was fitted to: distributions of columns are those of other rows. "
+        f"To score other rows, give the fitted ones as the data and the others with {setting('test')}."
+    )
 
 
 def _is_fitted(table: Table, log_likelihood: float | None, record: Record) -> bool:

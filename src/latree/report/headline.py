@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from latree._util.rounding import percent
-from latree._util.text import plural
+from latree._util.words import percent, plural
 from latree.explain.user_labels import label_match
 
 # An edge is sure from this support on, in per cent, and likely from this one on.

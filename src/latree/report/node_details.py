@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.rounding import percent, whole_shares
+from latree._util.words import percent, whole_shares
 from latree.counts.contingency import column_counts
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import column_loadings

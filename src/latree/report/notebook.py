@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from latree._util.text import one_line, shortened
+from latree._util.words import one_line, shortened
 from latree.explain.dependence import Dependence
 from latree.explain.overview import kinds_lines
 from latree.explain.redundancy import redundancy_lines

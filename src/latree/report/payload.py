@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from latree._util.text import one_line
+from latree._util.words import one_line
 from latree.report.headline import LIKELY, SURE
 
 # Facts that are embedded as they are. Names are made safe to show, and long lists of numbers are packed.

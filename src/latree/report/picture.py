@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from latree._util.text import one_line
+from latree._util.words import one_line
 from latree.figure.text import shortened, text_width
 from latree.report.headline import LIKELY, SURE
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import rel_entr
 
 from latree._util.arrays import FloatArray
-from latree._util.rounding import percent, whole_shares
+from latree._util.words import percent, whole_shares
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import column_numbers
 from latree.explain.order import state_scores

@@ -8,8 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from latree._util.rounding import percent
-from latree._util.text import one_line, plural, shortened
+from latree._util.words import one_line, percent, plural, shortened
 from latree.report.charts import convergence_chart, gain_bars
 from latree.report.facts import title_of
 from latree.report.payload import payload

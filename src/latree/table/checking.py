@@ -9,7 +9,7 @@ from typing import Any
 from latree._util.frames import make_frame
 from latree._util.progress import Progress, no_progress
 from latree._util.spelling import in_shell
-from latree._util.text import one_line, plural, shortened
+from latree._util.words import one_line, plural, shortened
 from latree.errors import FitWarning, InputError
 from latree.table.columns import DEFAULT_MISSING, Column
 from latree.table.discretize import learn_columns
@@ -94,6 +94,8 @@ class Check:
     findings : tuple of Finding
         What is odd: columns that are left out or would be refused, identifiers, dates, codes for missing cells,
         duplicates; each with the option that helps.
+    weights : mapping or None
+        What the weights of the rows are: ``column``, ``are``, ``effective_rows``, and the ``meaning`` in words.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class Check:
     n_rows: int
     columns: tuple[ColumnFacts, ...]
     findings: tuple[Finding, ...]
+    weights: Mapping[str, Any] | None = None
 
     @property
     def advice(self) -> str:
@@ -159,7 +162,7 @@ class Check:
         --------
         >>> import latree
         >>> sorted(latree.check([[1, "a"], [2, "b"]]).to_dict())
-        ['advice', 'columns', 'findings', 'n_rows', 'source']
+        ['advice', 'columns', 'findings', 'n_rows', 'source', 'weights']
         """
         columns = [{**asdict(one), "labels": list(one.labels)} for one in self.columns]
         findings = [one.to_dict() for one in self.findings]
@@ -169,6 +172,7 @@ class Check:
             "columns": columns,
             "findings": findings,
             "advice": self.advice,
+            "weights": None if self.weights is None else dict(self.weights),
         }
 
     def __str__(self) -> str:
@@ -181,6 +185,8 @@ class Check:
             "",
             *self._table(),
         ]
+        if self.weights is not None:
+            lines += ["", *wrap(self.weights["meaning"], _WIDTH, break_on_hyphens=False)]
         titles = (("A fit leaves out", "left out"), ("A fit would refuse", "refused"), ("Looks odd", "kept"))
         for title, action in titles:
             if found := [one for one in self.findings if one.action == action]:
@@ -190,7 +196,11 @@ class Check:
         if not self.findings:
             lines += ["", "Nothing looks odd."]
         elif self.advice and not in_shell():  # commands say it for themselves, with the name of the file
-            command = f"latree.LatentTree({self.advice}).fit(...)"
+            rows, settings = "...", self.advice
+            if self.weights is not None:
+                settings += f", weights={self.weights['are']!r}"
+                rows += f", sample_weight={self.weights['column'] or '...'!r}"
+            command = f"latree.LatentTree({settings}).fit({rows})"
             lines += ["", "To fit a model, with what helps:", *wrap(command, _WIDTH, **_INDENTED)]
         return "\n".join(lines)
 
@@ -311,7 +321,8 @@ def check(
     for found in everything:
         if found.action == "refused":
             facts[found.column] = replace(facts[found.column], taken_for=f"refused: {found.kind}", ordered=None)
-    return Check(source.where, n_rows, tuple(facts[name] for name in source.names), tuple(everything))
+    found_weights = None if source.weights is None else source.weights.facts
+    return Check(source.where, n_rows, tuple(facts[name] for name in source.names), tuple(everything), found_weights)
 
 
 def _count(batch: Any) -> int:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import IntArray
 from latree._util.parallel import one_blas_thread
-from latree._util.text import plural
+from latree._util.words import plural
 from latree.errors import InputError
 from latree.table.chunks import (
     FAN_IN,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latree._util.text import quoted
+from latree._util.words import quoted
 from latree.table.chunks import Block, missing_code
 from latree.table.columns import Column
 from latree.table.findings import Finding

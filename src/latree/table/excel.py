@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from latree._util.text import plural, quoted
+from latree._util.words import plural, quoted
 from latree.errors import InputError
 from latree.table.foreign import Parcel, packed_columns, read_apart, unpacked_columns
 from latree.table.raw import RawColumn, check_header, from_texts, from_values, label_of

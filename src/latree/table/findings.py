@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from latree._util.spelling import setting, settings_in_a_row
-from latree._util.text import plural, quoted
+from latree._util.words import plural, quoted
 from latree.table.columns import Column
 from latree.table.discretize import LearnedColumn
 from latree.table.raw import label_of, parse_number
@@ -168,16 +168,17 @@ def findings_of(learned: Iterable[LearnedColumn], identifier: str | None) -> lis
 
 
 def doubts_about_weights(weights: RowWeights | None) -> tuple[Finding, ...]:
-    """Return that weights count as rows though they do not look like counts, if nobody said what they are.
+    """Return that weights count as rows though they do not look like counts.
 
-    Wrong counts are dangerous: if each of 200 rows counts as ten, noise looks like structure.
+    Wrong counts are dangerous: if each of 200 rows counts as ten, noise looks like structure. Large ones are doubted
+    only if nobody said that they are counts.
     """
-    if weights is None or weights.are is not None or weights.sums is None or not weights.sums.n_rows:
+    if weights is None or weights.are == "survey" or weights.sums is None or not weights.sums.n_rows:
         return ()
     n_rows, n_fractional, largest, total, _ = weights.sums
     if n_fractional:
         problem = "are not whole numbers"
-    elif largest * total >= _LARGE_MEAN_WEIGHT * n_rows:
+    elif weights.are is None and largest * total >= _LARGE_MEAN_WEIGHT * n_rows:
         problem = "are large"
     else:
         return ()

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from latree._util.progress import Progress
 from latree._util.spelling import setting
-from latree._util.text import did_you_mean
+from latree._util.words import did_you_mean
 from latree.errors import InputError
 from latree.table.alignment import alignment_source
 from latree.table.arff import arff_source

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from latree._util.text import did_you_mean, listed, quoted
+from latree._util.words import did_you_mean, listed, quoted
 from latree.errors import InputError
 from latree.table.textfile import read_lines, unguarded
 

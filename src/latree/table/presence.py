@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.spelling import setting
-from latree._util.text import listed, quoted
+from latree._util.words import listed, quoted
 from latree.table.chunks import Block, missing_code
 from latree.table.columns import FEW_STATES, Column
 from latree.table.findings import Finding, Kind

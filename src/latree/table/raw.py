@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
-from latree._util.text import MAX_NAME, quoted
+from latree._util.words import MAX_NAME, quoted
 from latree.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)(?!0\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")

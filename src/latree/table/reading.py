@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from latree._util.progress import Progress, no_progress
-from latree._util.text import did_you_mean
+from latree._util.words import did_you_mean
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, Column, are_counted, is_text
 from latree.table.discretize import LearnedColumn, learn_columns

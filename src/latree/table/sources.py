@@ -8,13 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.parallel import map_ordered
 from latree._util.spelling import in_shell, setting
+from latree._util.words import quoted
 from latree.errors import InputError
 from latree.table.chunks import Block, concatenate
 from latree.table.columns import Column
@@ -171,6 +172,13 @@ class RowWeights:
         return self.sums.survey(weights) if self.are == "survey" and self.sums is not None else weights
 
     @property
+    def facts(self) -> dict[str, Any] | None:
+        """What they are, and what that means; see :func:`weights_facts`."""
+        assert self.sums is not None
+        total = self.sums.total**2 / self.sums.squares if self.are == "survey" else self.sums.largest * self.sums.total
+        return weights_facts(self.column, self.are or "counts", self.sums.n_rows, total)
+
+    @property
     def name(self) -> str:
         """The name of the weights in messages."""
         return "weights" if self.column is None else f"weight column {self.column!r}"
@@ -179,6 +187,31 @@ class RowWeights:
 def weights_setting(are: WeightsAre) -> str:
     """Return how to say what weights are, on the command line or to the estimator; functions call it weights_are."""
     return setting("weights_are", are) if in_shell() else f"weights={are!r}"
+
+
+def weights_facts(column: str | None, are: str | None, n_rows: int, total: float) -> dict[str, Any] | None:
+    """Return what the weights of rows are, and what that means, as plain data; None if rows have none.
+
+    Parameters
+    ----------
+    column : str or None
+        Where they are, if that is a column.
+    are : {"counts", "survey"} or None
+    n_rows : int
+    total : float
+        What these rows count as.
+    """
+    if are is None:
+        return None
+    where = f" of column {quoted(column)}" if column else ""
+    if are == "survey":
+        meaning = (
+            f"The survey weights{where} are scaled to the effective number of rows (Kish): {n_rows} rows count as "
+            f"{total:.1f}. If a weight is a number of equal rows, use {weights_setting('counts')}."
+        )
+    else:
+        meaning = f"The weights{where} are numbers of rows: {n_rows} rows count as {total:g}."
+    return {"column": column, "are": are, "effective_rows": total, "meaning": meaning}
 
 
 def if_survey() -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from latree._util.files import readable, text_encoding
 from latree._util.progress import Progress, no_progress
-from latree._util.text import quoted
+from latree._util.words import quoted
 from latree.errors import InputError
 from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
 from latree.table.signatures import N_FIRST, is_binary, other_kind

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from math import isnan
 
 from latree._util.arrays import FloatArray
-from latree._util.rounding import percent
-from latree._util.text import clipped
+from latree._util.words import clipped, percent
 from latree.tree.rooted import Rooted
 
 

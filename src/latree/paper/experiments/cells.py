@@ -23,7 +23,7 @@ from latree._util.checkpoint import clear, prepare
 from latree._util.files import made_parents, read_text, remove_empty, to_json, write_text
 from latree._util.parallel import n_threads, one_thread
 from latree._util.progress import Progress, no_progress
-from latree._util.text import plural
+from latree._util.words import plural
 from latree.errors import InputError
 
 Row: TypeAlias = dict[str, Any]

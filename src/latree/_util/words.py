@@ -1,8 +1,9 @@
-"""Texts for people: plurals, and names that are safe to show."""
+"""Texts for people: plurals, shares as whole numbers, and names that are safe to show."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from math import floor
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 # Letters and symbols that look like a space: the Braille blank, and fillers of Hangul.
@@ -71,3 +72,32 @@ def did_you_mean(name: object, known: Iterable[str], most: int = 1, cutoff: floa
     """Return a question such as "did you mean 'size'?" with the names most like one that is not known, if any are."""
     near = get_close_matches(str(name), list(dict.fromkeys(map(str, known))), most, cutoff)
     return f"did you mean {' or '.join(f'{one!r:.60}' for one in near)}?" if near else ""
+
+
+# Shares that agree in so many decimals are the same: the last bits differ from machine to machine.
+_DECIMALS = 9
+
+
+def percent(share: float) -> int:
+    """Return a share in whole per cent; a half is rounded up."""
+    return floor(round(100 * share, _DECIMALS - 2) + 0.5)
+
+
+def whole_shares(shares: Sequence[float], total: int = 100) -> list[int]:
+    """Return shares as whole numbers that add up to a total: those with the largest remainders are rounded up.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        At least 0; they need not add up to 1.
+    total : int
+        Such as 100 for per cent.
+    """
+    whole = sum(shares)
+    exact = [round(total * share / whole, _DECIMALS - 2) if whole > 0 else 0.0 for share in shares]
+    found = [floor(share) for share in exact]
+    missing = total - sum(found) if whole > 0 else 0
+    by_remainder = sorted(range(len(found)), key=lambda place: (found[place] - exact[place], place))
+    for place in by_remainder[:missing]:
+        found[place] += 1
+    return found
