@@ -443,8 +443,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
 
         The answer is that of the tree. If the rows of the fit show clearly more dependence between two columns, or
         dependence of the other sign, there is a :class:`latree.FitWarning`, and ``dependence`` of the answer has the
-        figures. With rows ``X``, the answer is compared with these. Hidden variables are in no row: where nothing could
-        be compared, ``dependence`` is empty.
+        figures. With rows ``X``, the answer is compared with these.
         """
         check_is_fitted(self)
         rows = None if X is None else self._encoded(X)

@@ -148,10 +148,10 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
-    notes += _wrapped_text(label_meaning(match), width)
     steps = state_steps(model)
-    for line in kinds_lines([group.name for group, _ in groups if not steps.get(group.centre, True)]):
-        notes += _wrapped_text(line, width)
+    kinds = kinds_lines([group.name for group, _ in groups if not steps.get(group.centre, True)])
+    for line in (label_meaning(match), *kinds):
+        notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
 
 
@@ -170,10 +170,6 @@ def _independence_lines(model: LatentTreeModel) -> list[str]:
         return []
     rows = plural(model.record.n_rows, "row") if model.record else "the rows"
     return [f"The {n_columns} columns are independent of each other, as far as {rows} show."]
-
-
-def _wrapped_text(text: str, width: int) -> list[str]:
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> list[str]:

@@ -408,8 +408,8 @@ class LatentTreeModel(TreeDistribution):
             bins are the labels of the bins. ``pandas.Series`` makes a series of it, with one level of the index for
             each variable. Its attribute ``dependence`` has, for each two columns of the question, their names as
             ``columns`` and their correlation ``in_model`` and ``in_rows``, which is None if it is not known. Its
-            attribute ``warning`` has the text of the warning. Where nothing could be compared, because the question has
-            fewer than two columns, ``dependence`` is empty: then no warning does not mean that the rows agree.
+            attribute ``warning`` has the text of the warning. If nothing was compared, ``dependence`` is empty: then
+            no warning does not mean that the rows agree.
 
         Examples
         --------
