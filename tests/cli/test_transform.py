@@ -69,6 +69,20 @@ def test_scores_without_a_direction_give_a_warning(folder):
     assert printed.endswith(f"\n{' '.join(warning.split())}\n\nWritten to other.csv\n")
 
 
+def test_scores_on_kinds_give_a_warning(folder):
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, 300)
+    high = 0.05 + 0.9 * (kind[:, None] == np.arange(9) // 3)
+    pd.DataFrame((rng.random((300, 9)) < high).astype(int)).add_prefix("v").to_csv("kinds.csv", index=False)
+    fitted = succeed("fit", "kinds.csv", "--out", "kinds", "--method", "lcm", "--states", "3")
+    assert "(−)" not in fitted
+    assert "(−)" not in Path("kinds/report.txt").read_text()
+    words = r"The states of '.*' are kinds of rows, not steps from low to high: read the state, not the score\."
+    assert re.search(words, " ".join(fitted.split()))
+    printed = succeed("transform", "kinds", "kinds.csv", "--out", "scores.csv")
+    assert re.search(rf"^warning: {words}\n\nWritten to scores.csv$", printed, flags=re.MULTILINE)
+
+
 def test_without_a_file_the_scores_are_printed(folder):
     printed = succeed("transform", "model.json", "data.csv")
     succeed("transform", "model.json", "data.csv", "--out", "scores.csv", "--quiet")

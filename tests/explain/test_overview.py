@@ -56,7 +56,15 @@ def three_kinds(n_columns=6):
 def test_kinds_are_not_called_steps():
     model = three_kinds()
     (group,) = model.groups
-    assert group_lines(model)[-1] == f"The states of '{group.name}' are kinds of rows, not steps from low to high."
+    *lines, last, end = group_lines(model)
+    assert f"{last} {end}" == (
+        f"The states of '{group.name}' are kinds of rows, not steps from low to high: read the state, not the score."
+    )
+    # Some loadings are negative, but no column is said to fall from kind to kind.
+    ((*found,),) = columns_of_groups(model)
+    assert any(column.loading < -0.3 for column in found)
+    assert {column.direction for column in found} == {0}
+    assert not any("(−)" in line for line in lines)
     assert [facts["states"] for facts in group_facts(model)] == ["kinds"]
     assert [facts["states"] for facts in group_facts(scales("a", "b"))][:2] == ["steps", "steps"]
     unordered = replace(model, columns=tuple(replace(column, ordered=False) for column in model.columns))
@@ -146,8 +154,10 @@ def test_columns_without_a_group():
     assert [row[:2] for row in group_table(model)[-3:]] == [("f", ""), ("g", ""), ("h", "")]
     assert {row[2] for row in group_table(model)[4:]} == {""}  # columns that are connected directly have no loading
     assert group_lines(with_groups(model_on(Tree("ab", []), [2, 2], 0))) == [
-        "no groups in 2 columns: no column depends on another one"
+        "no groups in 2 columns",
+        "The 2 columns are independent of each other, as far as the rows show.",
     ]
+    assert group_lines(model_on(Tree("a", []), [2], 0)) == ["no groups in 1 column"]
     assert group_lines(model_on(Tree("ab", [(0, 1)]), [2, 2], 0)) == ["no groups in 2 columns"]
 
 

@@ -1,17 +1,20 @@
 """The group cards, compared with what the model says about columns and states."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import latree
+from helpers.report import Page
 from latree.explain import order_states, profiles, with_groups
 from latree.explain.dependence import Dependence
 from latree.explain.overview import columns_of_groups
 from latree.model import LatentTreeModel
 from latree.report import report_html
 from latree.report.cards import _meaning, columns_alone, group_cards, two_digits, yes_of
+from latree.report.drawing_facts import drawing_facts
 from latree.table import Column
 from latree.tree import Tree
 
@@ -92,6 +95,17 @@ def test_kinds_are_called_so():
     (card,) = group_cards(Dependence(model))
     assert card["has_kinds"]
     assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
+    assert {column["direction"] for column in card["columns"]} == {0}
+    assert card["meaning"] == {"more": [], "less": []}
+    # Nor has a loading a sign beside the tree.
+    (hidden,) = drawing_facts(Dependence(model), None)["hidden"]
+    assert min(column["loading"] for column in hidden["columns"]) > 0
+
+
+def test_reliability_has_its_condition_beside_it():
+    model = two_groups(answers("abcdef"))
+    text = " ".join(Page(report_html(model, model.sample(100, random_state=0))).text.split())
+    assert len(re.findall(r"reliability ?0\.\d\d ?if the model is right", text)) == len(model.groups) == 2
 
 
 def test_columns_come_by_loading_and_are_marked():

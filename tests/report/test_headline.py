@@ -41,9 +41,9 @@ def test_headlines():
 def test_labels_in_the_headline():
     labels = ["a", "a", "b", "b", "c", "c"]
     assert headline(facts_of(labels, [[0, 1], [2, 3], [4, 5]])).endswith(": exactly your 3 labels")
-    assert headline(facts_of(labels, [[0, 1], [2, 3, 4, 5]])).endswith(": 1 of your 3 labels comes out whole")
-    assert headline(facts_of(labels, [[0, 1], [2, 3], [4], [5]])).endswith(": 2 of your 3 labels come out whole")
-    assert headline(facts_of(labels, [[0, 2], [1, 3, 4, 5]])) == "6 columns fall into 2 groups"
+    assert headline(facts_of(labels, [[0, 1], [2, 3, 4, 5]])).endswith(": 3 of your 3 labels are whole, 1 exact")
+    assert headline(facts_of(labels, [[0, 1], [2, 3], [4], [5]])).endswith(": 2 of your 3 labels are whole, 2 exact")
+    assert headline(facts_of(labels, [[0, 2], [1, 3, 4], [5]])) == "6 columns fall into 3 groups"
     # One label for all columns says nothing.
     assert headline(facts_of(["a"] * 4, [[0, 1], [2, 3]])) == "4 columns fall into 2 groups"
 

@@ -15,7 +15,9 @@ def test_it_says_what_the_report_says():
     tree = Tree.from_newick("((a,b,c)0.95,(d,e,f));")
     model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5))
     model = replace(model, groups=tuple(replace(group, stability=0.945) for group in model.groups))
-    html = notebook_html(model, {"headline": "New rows gain.", "verdict": ""}, {"a": "x", "b": "x", "c": "x", "d": "y"})
+    html = notebook_html(
+        model, {"headline": "New rows gain.", "verdict": ""}, dict(zip("abcdef", "xxxyyy", strict=True))
+    )
     for text in ("6 columns fall into 2 groups: exactly", "1 of 1 edges sure.", "New rows gain.", "95 %", "<svg"):
         assert text in html
     assert all(f"color:{colour_of(number)}" in html for number in (0, 1))

@@ -13,6 +13,7 @@ from helpers.models import model_on, small_models
 from helpers.report import HOSTILE, SHAPES, Page, grouped_model, hostile_model, learned_run
 from latree._util.words import one_line
 from latree.explain import measure_worth
+from latree.explain.overview import group_lines
 from latree.report import report_html
 from latree.report.render import count, in_percent
 
@@ -181,5 +182,8 @@ def test_the_key_of_the_printed_tree_comes_before_it():
 
 
 def test_independent_columns_without_a_name_of_the_data():
-    page = Page(report_html(model_on(SHAPES["independent"], [2] * 4, 0)))
-    assert "The 4 columns are independent of each other" in " ".join(page.text.split())
+    model = model_on(SHAPES["independent"], [2] * 4, 0)
+    words = "The 4 columns are independent of each other, as far as the rows show."
+    assert words in " ".join(Page(report_html(model)).text.split())
+    # The terminal has the same words.
+    assert group_lines(model)[-1] == words

@@ -52,6 +52,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     import numpy as np
 
     from latree._util.terminal import progress_bars
+    from latree.explain.order import state_steps
+    from latree.explain.overview import kinds_lines
     from latree.explain.reliability import few_rows, finish, reliability_sums
     from latree.explain.scores import Scorer, scored_groups
     from latree.model.diagnostics import scores_without_direction
@@ -89,7 +91,9 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         click.echo(f"{plural(n_rows, 'row')}{weighted}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
-            for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded))):
+            steps = state_steps(loaded)
+            kinds = kinds_lines([scale.name for scale in scorer.scales if not steps.get(scale.hidden, True)])
+            for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded)), *kinds):
                 click.echo(f"warning: {warning}\n")
         click.echo(f"Written to {out}")
 

@@ -233,7 +233,8 @@ def column_directions(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]
     """Return whether some columns rise (1) or fall (-1) with some hidden variables, by the nodes of the latter.
 
     It is 0 where a column has no order, where its means in the states do not follow the order of the states, and where
-    all differences between them may be chance. See :func:`column_loadings` for the parameters.
+    all differences between them may be chance. Nothing rises or falls where the states are kinds of rows and not steps.
+    See :func:`column_loadings` for the parameters.
     """
     neighbourhood = Neighbourhood(model)
     codes, scores = neighbourhood.standardised, scores_of(neighbourhood)
@@ -246,7 +247,7 @@ def column_directions(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]
                 scores[hidden].values,
                 neighbourhood.rows_in_states(hidden, column),
             ).direction
-            if column in codes and hidden in scores
+            if column in codes and hidden in scores and scores[hidden].has_steps
             else 0
             for column in wanted[hidden]
         ]

@@ -8,7 +8,7 @@ from latree._util.words import clipped, listed, one_line, percent, plural, short
 from latree.explain.loadings import column_directions, column_loadings
 from latree.explain.order import state_steps
 from latree.explain.stability import MIN_STABILITY
-from latree.explain.user_labels import labels_of_fit
+from latree.explain.user_labels import label_meaning, labels_of_fit
 from latree.model import Group, LatentTreeModel
 from latree.table.textfile import guarded
 
@@ -128,14 +128,14 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     groups = _main_groups(model)
     n_columns = plural(model.tree.n_observed, "column")
     if not groups:
-        return [f"no groups in {n_columns}" + ("" if len(model.tree.edges) else ": no column depends on another one")]
+        return [f"no groups in {n_columns}", *_independence_lines(model)]
     found = [(clipped(group.name), group.stability, columns) for group, columns in groups[:_MAX_GROUPS]]
     if alone := _columns_in_no_group(model):
         found.append((_ALONE, None, [GroupColumn(name, None, None) for name in alone]))
     parts = [(name, stability, list(map(_shown, columns))) for name, stability, columns in found]
     labels = labels_of_fit(model)
-    match = f": {labels['match']}" if labels and labels["match"] else ""
-    lines = [f"{plural(len(groups), 'group')} in {n_columns}{match}", ""]
+    match = labels["match"] or "" if labels else ""
+    lines = [f"{plural(len(groups), 'group')} in {n_columns}" + (f": {match}" if match else ""), ""]
     texts = {column.name: column.description for column in model.columns}
     if any(texts.values()):
         for (_, _, columns), (name, stability, shown) in zip(found, parts, strict=True):
@@ -148,7 +148,8 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
     steps = state_steps(model)
-    for line in kinds_lines([group.name for group, _ in groups if not steps.get(group.centre, True)]):
+    kinds = kinds_lines([group.name for group, _ in groups if not steps.get(group.centre, True)])
+    for line in (label_meaning(match), *kinds):
         notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
 
@@ -158,7 +159,16 @@ def kinds_lines(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     owner = listed(names) if len(names) <= _MAX_LINES else f"{len(names)} groups, such as {listed(names[:_MAX_LINES])},"
-    return [f"The states of {owner} are kinds of rows, not steps from low to high."]
+    return [f"The states of {owner} are kinds of rows, not steps from low to high: read the state, not the score."]
+
+
+def _independence_lines(model: LatentTreeModel) -> list[str]:
+    """Return a line about columns of which no two are connected; the report has the same words."""
+    n_columns = model.tree.n_observed
+    if len(model.tree.edges) or n_columns == 1:
+        return []
+    rows = plural(model.record.n_rows, "row") if model.record else "the rows"
+    return [f"The {n_columns} columns are independent of each other, as far as {rows} show."]
 
 
 def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> list[str]:

@@ -18,8 +18,16 @@ def labels_of_fit(model: LatentTreeModel) -> dict[str, Any] | None:
     return {
         "match": label_match(facts) or None,
         "purity": facts["purity"],
-        "labels": dict(zip(facts["names"], ("whole" if whole else "divided" for whole in facts["whole"]), strict=True)),
-        "groups": {group.name: match for group, match in zip(groups, facts["groups"], strict=True)},
+        # Of a label that is divided, columns are in several groups, or in none.
+        "labels": {
+            name: "exact" if exact else "whole" if whole else "divided"
+            for name, whole, exact in zip(facts["names"], facts["whole"], facts["exact"], strict=True)
+        },
+        "groups": {
+            group.name: match
+            | {"others": {(name := model.tree.names[column]): labels[name] for column in match["others"]}}
+            for group, match in zip(groups, facts["groups"], strict=True)
+        },
     }
 
 
@@ -31,15 +39,22 @@ def label_match(facts: Mapping[str, Any]) -> str:
     facts : mapping
         From :func:`compare_labels`.
     """
-    n_labels, n_whole, n_groups = len(facts["names"]), sum(facts["whole"]), len(facts["groups"])
+    n_labels, n_groups = len(facts["names"]), len(facts["groups"])
+    n_whole, n_exact = sum(facts["whole"]), sum(facts["exact"])
     if n_labels < 2 or n_groups < 2:
         return ""
-    n_labelled_groups = sum(match["labelled"] > 0 for match in facts["groups"])
-    if n_whole == n_labels == n_labelled_groups == n_groups:
+    if n_exact == n_labels == n_groups:
         return f"exactly your {n_labels} labels"
     if not n_whole:
         return ""
-    return f"{n_whole} of your {n_labels} labels {'comes' if n_whole == 1 else 'come'} out whole"
+    return f"{n_whole} of your {n_labels} labels {'is' if n_whole == 1 else 'are'} whole, {n_exact or 'none'} exact"
+
+
+def label_meaning(match: str) -> str:
+    """Return what the words of :func:`label_match` mean; nothing if they need no explanation."""
+    if "whole" not in match:
+        return ""
+    return "A label is whole if all its columns are in one group, and exact if that group has no others."
 
 
 def compare_labels(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> dict[str, Any]:
@@ -56,30 +71,31 @@ def compare_labels(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> di
     -------
     dict
         ``names``: the labels, the most common first. ``of``: for each column the number of its label, or -1.
-        ``groups``: for each group its most common label, how many of its columns have that label, and how many have
-        any label. ``whole``: for each label, whether its columns are all in one group, without columns of other labels.
-        ``purity``: the share of labelled columns that have the most common label of their group.
+        ``groups``: for each group its most common label, how many of its columns have that label, how many have any
+        label, and which have another label. ``whole``: for each label, whether all its columns are in one group.
+        ``exact``: for each label, whether that group has no other columns, with or without a label. ``purity``: the
+        share of labelled columns that have the most common label of their group.
     """
     counts = Counter(label for label in labels if label)
     names = sorted(counts, key=lambda label: (-counts[label], label))
     number = {label: position for position, label in enumerate(names)}
     matches, n_matching = [], 0
+    whole: set[str] = set()
+    exact: set[str] = set()
     for columns in groups:
         inside = Counter(labels[column] for column in columns if labels[column])
         most_common = min(inside, key=lambda label: (-inside[label], number[label]), default=None)
         n_most_common = inside[most_common] if most_common else 0
-        matches.append({"label": most_common, "count": n_most_common, "labelled": inside.total()})
+        others = [column for column in columns if labels[column] not in ("", most_common)]
+        matches.append({"label": most_common, "count": n_most_common, "labelled": inside.total(), "others": others})
         n_matching += n_most_common
+        whole |= {label for label in inside if inside[label] == counts[label]}
+        exact |= {label for label in inside if inside[label] == counts[label] == len(columns)}
     return {
         "names": names,
         "of": [number.get(label, -1) for label in labels],
         "groups": matches,
-        "whole": [
-            any(
-                (match["label"], match["count"], match["labelled"]) == (name, counts[name], counts[name])
-                for match in matches
-            )
-            for name in names
-        ],
+        "whole": [name in whole for name in names],
+        "exact": [name in exact for name in names],
         "purity": round(n_matching / counts.total(), 6) if counts else None,
     }

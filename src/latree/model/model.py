@@ -408,7 +408,8 @@ class LatentTreeModel(TreeDistribution):
             bins are the labels of the bins. ``pandas.Series`` makes a series of it, with one level of the index for
             each variable. Its attribute ``dependence`` has, for each two columns of the question, their names as
             ``columns`` and their correlation ``in_model`` and ``in_rows``, which is None if it is not known. Its
-            attribute ``warning`` has the text of the warning.
+            attribute ``warning`` has the text of the warning. If nothing was compared, ``dependence`` is empty: then
+            no warning does not mean that the rows agree.
 
         Examples
         --------
@@ -422,6 +423,8 @@ class LatentTreeModel(TreeDistribution):
         >>> (pair,) = model.query("b", given={"a": 1}, data=model.sample(1000, random_state=0)).dependence
         >>> round(pair.in_model, 2), round(pair.in_rows, 2)
         (0.42, 0.39)
+        >>> model.query("H1", given={"a": 1}).dependence  # no row has H1: nothing was compared
+        ()
         >>> model.query("b", given={"a": 7})
         Traceback (most recent call last):
             ...

@@ -67,9 +67,10 @@ class Answer(dict[Any, float]):
     ----------
     dependence : tuple of PairDependence
         How strongly each two columns of the question depend on each other, in the model and in the rows. Two columns
-        that are given are not compared.
+        that are given are not compared, and no row has a hidden variable: empty if nothing was compared.
     warning : str
-        What to know before you rely on the answer; empty if the rows agree with it.
+        What to know before you rely on the answer; empty if the rows agree with it, or if nothing was compared: then
+        ``dependence`` is empty, or has no ``in_rows``.
     """
 
     dependence: tuple[PairDependence, ...] = ()

@@ -16,7 +16,7 @@ from latree.explain.dependence import SEED, Dependence
 from latree.explain.groups import with_groups
 from latree.explain.reliability import reliability
 from latree.explain.stability import RESAMPLES
-from latree.explain.user_labels import compare_labels
+from latree.explain.user_labels import compare_labels, label_match, label_meaning
 from latree.figure.colours import label_colours
 from latree.model import LatentTreeModel
 from latree.model.query import MAX_ROWS
@@ -116,9 +116,10 @@ def _reliability(model: LatentTreeModel, table: Table | None) -> dict[str, float
 
 
 def _label_facts(labels: Sequence[str], cards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how labels compare with groups, and the colour of each label."""
+    """Return how labels compare with groups, what the words of the headline about them mean, and their colours."""
     facts = compare_labels(labels, [[column["node"] for column in card["columns"]] for card in cards])
-    return {**facts, "colours": label_colours(facts["names"], [match["label"] for match in facts["groups"]])}
+    colours = label_colours(facts["names"], [match["label"] for match in facts["groups"]])
+    return {**facts, "meaning": label_meaning(label_match(facts)), "colours": colours}
 
 
 def title_of(source: str | None) -> str:

@@ -10,7 +10,7 @@ from latree._util.words import percent, whole_shares
 from latree.counts.contingency import column_counts
 from latree.explain.dependence import Dependence
 from latree.explain.loadings import column_loadings
-from latree.explain.order import state_scores
+from latree.explain.order import Neighbourhood, scores_of
 from latree.explain.scores import state_names
 from latree.table import Column, Table
 
@@ -126,7 +126,7 @@ def column_details(
 def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -> list[dict[str, Any]]:
     """Return for every hidden variable its states, and the distribution of its closest columns in each state."""
     model, tree = dependence.model, dependence.tree
-    names, scores = state_names(model), state_scores(model)
+    names, scores = state_names(model), scores_of(Neighbourhood(model))
     closest = {node: dependence.closest_columns(node, MAX_COLUMNS) for node in range(tree.n_observed, tree.n_nodes)}
     loadings = column_loadings(model, {node: [one.column for one in found] for node, found in closest.items()})
     details = []
@@ -134,13 +134,15 @@ def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -
         sizes = whole_shares(dependence.marginals[node].tolist())
         by_size = sorted(range(len(sizes)), key=lambda state: (-sizes[state], state))
         # From low to high, where the states have an order.
-        rank = scores[node] if node in scores else np.arange(len(sizes))
+        rank = scores[node].values if node in scores else np.arange(len(sizes))
+        has_kinds = node in scores and not scores[node].has_steps
         states = sorted(by_size[:MAX_STATES], key=lambda state: (rank[state], state))
         others = by_size[MAX_STATES:]
         columns = [
             {
                 "column": one.column,
-                "loading": percent(loading) if loading >= 0 else -percent(-loading),
+                # Nothing rises or falls where the states are kinds.
+                "loading": percent(abs(loading)) if loading >= 0 or has_kinds else -percent(-loading),
                 "shares": [category_lists[one.column].per_mille(one.conditional[:, state]) for state in states],
             }
             for one, loading in zip(related, loadings[node], strict=True)
