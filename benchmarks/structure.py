@@ -20,7 +20,7 @@ from latree.counts import covariance, nuclear, pair_tables, pairwise, quartet_ta
 from latree.counts.quartets import four_point_test, nuclear_test
 from latree.counts.quartets.nuclear import nuclear_pairings
 from latree.learners import METHODS, divide_and_conquer, divide_conquer
-from latree.learners.neighbor_joining import join
+from latree.learners.joining import join
 from latree.learners.structure import Context
 from latree.paper import random_model, random_tree
 from latree.settings import Settings

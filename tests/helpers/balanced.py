@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latree.learners.balanced_tree import BalancedTree
+from latree.learners.minimum_evolution import BalancedTree
 from latree.tree import Tree
 
 

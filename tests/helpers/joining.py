@@ -6,7 +6,7 @@ import pytest
 from helpers.models import exact_pairs
 from helpers.strategies import check_valid, names_of, noisy_distances, path_distances, with_lengths
 from latree.counts.distances import log_det
-from latree.learners.neighbor_joining import neighbor_joining
+from latree.learners.joining import neighbor_joining
 from latree.paper.simulate import random_model, random_tree
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from helpers.joining import JoiningTests, noise, symmetric
 from helpers.strategies import check_valid, names_of, noisy_distances, path_distances, with_lengths
 from latree import learn_tree
-from latree.learners.neighbor_joining import join, neighbor_joining
+from latree.learners.joining import join, neighbor_joining
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.balanced import all_regrafts, balanced, naive_length, noise
-from latree.learners.regrafting import best_regrafts, regrafted, regrafts_apart
+from latree.learners.minimum_evolution import best_regrafts, regrafted, regrafts_apart
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers.joining import JoiningTests, noise
 from helpers.strategies import check_valid, names_of, noisy_distances, path_distances, with_lengths
-from latree.learners.spectral_joining import spectral_joining
+from latree.learners.joining import spectral_joining
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 
@@ -42,7 +42,7 @@ def naive_spectral_joining(names, distance):
 @pytest.mark.parametrize("cells_at_once", [1, 60, 2**22])
 @pytest.mark.parametrize("d", [4, 5, 6, 9, 14])
 def test_spectral_joining_equals_a_naive_twin(d, cells_at_once, monkeypatch):
-    module = import_module("latree.learners.spectral_joining")
+    module = import_module("latree.learners.joining")
     monkeypatch.setattr(module, "_SUBMATRIX_CELLS_AT_ONCE", cells_at_once)
     for seed in range(3):
         noisy = noisy_distances(with_lengths(random_tree(d, 0.3, seed), seed), 0.2, seed)

@@ -8,7 +8,7 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import finite
 from latree.learners.chow_liu import chow_liu
-from latree.learners.neighbor_joining import join
+from latree.learners.joining import join
 from latree.learners.recursive_grouping import contracted
 from latree.learners.simplest import latent_class
 from latree.learners.structure import Structure
@@ -44,7 +44,7 @@ def chow_liu_grouping(
         Symmetric, such as :func:`latree.counts.log_det`.
     learn : callable
         From the distances of three or more nodes to edges and lengths:
-        :func:`latree.learners.neighbor_joining.join`, the default, or
+        :func:`latree.learners.joining.join`, the default, or
         :func:`latree.learners.recursive_grouping.group`.
     shortest : float
         Shorter edges are contracted in the end.

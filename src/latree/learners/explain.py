@@ -8,9 +8,8 @@ import numpy as np
 
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import chance, covariance, information, pairwise_all
-from latree.learners.average_linkage import average_linkage
+from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
-from latree.learners.neighbor_joining import neighbor_joining
 from latree.learners.seen_together import without_unseen
 from latree.learners.simplest import independent
 from latree.learners.structure import Context, Structure

@@ -19,11 +19,10 @@ from latree.learners.chow_liu_grouping import chow_liu_grouping
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.explain import joined
 from latree.learners.harmeling_williams import harmeling_williams
-from latree.learners.neighbor_joining import join, neighbor_joining
+from latree.learners.joining import join, neighbor_joining, spectral_joining
 from latree.learners.recursive_grouping import group, recursive_grouping
 from latree.learners.simplest import independent, latent_class
 from latree.learners.spectral_grouping import check_size, spectral_grouping
-from latree.learners.spectral_joining import spectral_joining
 from latree.learners.structure import Context, Structure
 from latree.settings import Settings
 from latree.table import Table
