@@ -292,7 +292,7 @@ def log_det(pairs: PairDistributions) -> FloatArray:
     """Return Lake's log-det distance: ``½ log det diag p_i - log |det P_ij| + ½ log det diag p_j``.
 
     It adds up along the paths of a tree whose hidden variables have as many states as the columns (k = n). So it is the
-    distance for :func:`latree.learners.joining` and the other learners of additive distances.
+    distance for :func:`latree.learners.neighbor_joining` and the other learners of additive distances.
 
     It is computed as ``-Σ log σ_s`` of ``diag(p_i)^-½ P_ij diag(p_j)^-½``, whose singular values are at most one; the
     first of them is always one. Three cases that the paper leaves open:
