@@ -63,13 +63,12 @@ def test_one_hidden_variable_with_many_states_is_chosen_where_rows_fall_into_man
     assert found.choice.n_states == (32,)
 
 
-@pytest.mark.parametrize(("n_rows", "n_columns"), [(300, 20), (3000, 8)])
-@pytest.mark.parametrize("shares", [[1 / 3] * 3, [0.6, 0.3, 0.1]])
-def test_independent_columns_are_left_alone(n_rows, n_columns, shares):
+@pytest.mark.parametrize(("n_rows", "shares"), [(300, [0.6, 0.3, 0.1]), (2000, [1 / 3] * 3)])
+def test_independent_columns_are_left_alone(n_rows, shares):
     """With few rows and uneven shares, chance alone favours hidden variables in one of fifteen tables."""
     found = []
     for seed in range(4):
-        table = as_table(np.random.default_rng(seed).choice(3, (n_rows, n_columns), p=shares))
+        table = as_table(np.random.default_rng(seed).choice(3, (n_rows, 8), p=shares))
         found.append(len(learned(table, seed=seed).tree.edges))
     assert sorted(found)[:-1] == [0] * 3
 
