@@ -103,7 +103,7 @@ def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
         ),
         ("--states auto --smoothing 1.5", {}, {"smoothing": 1.5}),
         ("--states 3 --smoothing auto", {}, {"n_states": 3}),
-        ("--goal predict", {}, {"goal": "predict"}),
+        ("--goal predict --smoothing 1.5", {}, {"goal": "predict", "smoothing": 1.5}),
         ("--resolve all", {}, {"resolve": "all"}),
         ("--method nj --bootstrap 3", {}, {"method": "nj", "bootstrap": 3}),
     ],
@@ -281,7 +281,7 @@ def test_weights_are_those_of_a_survey_unless_they_are_counts(weighted_run):
     assert f"60 rows count as {effective:.1f}" in text
     assert "--weights-are counts" in text
     # Weights say nothing about the number of rows: a constant changes nothing.
-    for number, constant in enumerate((1e-300, 7.3, 1e290)):
+    for number, constant in enumerate((1e-300, 1e290)):
         frame = pd.read_csv("weighted.csv")
         frame.assign(w=frame["w"] * constant).to_csv("other.csv", index=False)
         succeed("fit", "other.csv", "--out", f"other{number}", "--states", 2, "--weights", "w")
