@@ -24,8 +24,8 @@ from latree.counts.quartets import spectral_products, spectral_test
 from latree.learners import divide_and_conquer, spectral_grouping
 from latree.model import fit_model
 from latree.paper import random_model, random_tree
-from latree.paper.experiments.quartets import answer, draw_counts
-from latree.paper.experiments.stocks import PAPER_CELLS, read_changes
+from latree.paper.quartets import answer, draw_counts
+from latree.paper.stocks import PAPER_CELLS, read_changes
 from latree.settings import Representatives
 from latree.table import Table
 from latree.tree import Tree

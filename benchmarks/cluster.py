@@ -20,8 +20,8 @@ from latree.inference.network import Network
 from latree.inference.patterns import PlanCache
 from latree.inference.starts import random_start
 from latree.paper import random_tree
-from latree.table import Block, Table, as_table, chunks
-from latree.table.chunks import Sums
+from latree.table import Block, Table, as_table, rows
+from latree.table.rows import Sums
 from size import write
 from timing import interleaved
 
@@ -34,9 +34,9 @@ def nothing(block: Block) -> Sums:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, default=2e6)
-    parser.add_argument("--chunk-cells", type=int, default=chunks.CHUNK_CELLS, help="fewer make more chunks")
+    parser.add_argument("--chunk-cells", type=int, default=rows.CHUNK_CELLS, help="fewer make more chunks")
     arguments = parser.parse_args()
-    chunks.CHUNK_CELLS = arguments.chunk_cells
+    rows.CHUNK_CELLS = arguments.chunk_cells
     with TemporaryDirectory() as folder:
         path = Path(folder) / "data.parquet"
         write(path, int(arguments.rows), numbers=False)

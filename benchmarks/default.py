@@ -16,7 +16,7 @@ from latree import learn_tree
 from latree.learn import learn_model
 from latree.model import fit_model
 from latree.paper import random_model, random_tree
-from latree.paper.experiments.stocks import read_changes
+from latree.paper.stocks import read_changes
 from latree.settings import Goal, Settings
 from latree.table import Table, as_table
 

@@ -29,7 +29,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import latree
 from default import RECOVERY
-from latree.explain import find_groups
+from latree.interpret import find_groups
 from latree.learners import METHODS
 from lines import Settings, Shown, each, mean, ratio, run
 from real_tables import labelled_tables, real_tables, true_groups

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from joblib import Parallel, delayed
 
-from latree._util.parallel import one_thread
+from latree._util.workers import one_thread
 from truth import Row
 
 Task: TypeAlias = Callable[[], Row]

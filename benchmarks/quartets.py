@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.counts.quartets.covariance import covariance_pairings
-from latree.paper.experiments.quartets import METHODS, answer, cells, draw_counts, draw_unequal_counts
+from latree.counts.quartets import covariance_pairings
+from latree.paper.quartets import METHODS, answer, cells, draw_counts, draw_unequal_counts
 
 # States of H and G, states of the columns, rows.
 UNEQUAL = (

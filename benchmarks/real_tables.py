@@ -13,7 +13,7 @@ import numpy as np
 
 from folds import read_table
 from latree import Table, as_table
-from latree.paper.experiments.stocks import read_changes
+from latree.paper.stocks import read_changes
 
 SCALES = ("hsq", "kims", "icar", "ability", "uralex", "senate106")
 FOLDS = ("alarm", "breast_cancer", "car_evaluation", "hayes_roth", "house_building", "vote")

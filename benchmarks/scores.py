@@ -31,8 +31,8 @@ from sklearn.preprocessing import StandardScaler
 
 from latree import LatentTree, LatentTreeModel, Table
 from latree.datasets import make_questionnaire
-from latree.explain import reliability, row_scores
-from latree.explain.scores import scored_groups
+from latree.interpret import reliability, row_scores
+from latree.interpret.scores import scored_groups
 from real_tables import BFI, labelled_tables
 from simulated_tables import recipe_model
 

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.parallel import n_threads
+from latree._util.workers import n_threads
 from latree.counts import covariance, nuclear, pair_tables, pairwise, quartet_tables, unfoldings
-from latree.counts.quartets import four_point_test, nuclear_test
-from latree.counts.quartets.nuclear import nuclear_pairings
+from latree.counts.quartets import four_point_test, nuclear_pairings, nuclear_test
 from latree.learners import METHODS, divide_and_conquer, divide_conquer
 from latree.learners.joining import join
 from latree.learners.structure import Context

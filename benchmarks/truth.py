@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from latree import LatentTreeModel, Tree
-from latree.explain import Group, group_labels
-from latree.explain.stability import same_group
+from latree.interpret import Group, group_labels
+from latree.interpret.groups import same_group
 from latree.model.group import Level
 from latree.tree import Split
 
@@ -125,7 +125,7 @@ def label_columns(groups: Sequence[Group], names: Iterable[str], level: Level) -
     Examples
     --------
     >>> import latree
-    >>> from latree.explain import find_groups
+    >>> from latree.interpret import find_groups
     >>> tree = Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> label_columns(find_groups(model), "abcdefg", "fine")

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-import latree.explain.worth as measuring
+import latree.interpret.worth as measuring
 from latree import Table
-from latree.explain.simpler_models import fit_simpler_models
+from latree.interpret.worth import fit_simpler_models
 from latree.learn import learn_model
 from latree.settings import Goal, Settings
 from real_tables import real_tables

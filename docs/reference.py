@@ -29,7 +29,7 @@ PUBLIC = [
     "latree.counts.quartets",
     "latree.model",
     "latree.learners",
-    "latree.explain",
+    "latree.interpret",
     "latree.figure",
     "latree.export",
     "latree.report",

@@ -14,7 +14,7 @@ import atheris
 
 with atheris.instrument_imports(include=["latree", "fuzz_targets"]):
     import fuzz_targets
-    from latree.table import foreign
+    from latree.table.formats import foreign
 
 
 def mutate(content: bytes, max_size: int, seed: int) -> bytes:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from latree._util import forks
+from latree._util import workers
 
 # Two workers use both cores already: copies of a process would only wait for them. Tests of copies set their own value.
-forks._WORTH_A_COPY = 2.0
+workers._WORTH_A_COPY = 2.0
 
 # Time limits per example say more about the machine than about the code.
 settings.register_profile("latree", deadline=None)
@@ -41,13 +41,13 @@ SLOW = {
     "learners/test_spectral_grouping.py",
     "learners/test_support.py",
     "model/test_states.py",
-    "paper/experiments/test_power.py",
-    "paper/experiments/test_quartets.py",
-    "paper/experiments/test_reproduce.py",
+    "paper/test_power.py",
+    "paper/test_quartets.py",
+    "paper/test_reproduce.py",
     "report/test_browser_drawing.py",
     "report/test_browser_page.py",
     "search/test_rearrange.py",
-    "explain/test_dependence.py",
+    "interpret/test_dependence.py",
     "report/test_render.py",
     "search/test_explain.py",
     "search/test_states.py",
@@ -60,7 +60,7 @@ SLOW = {
 }
 
 # The longest tests begin first, so that no process has one of them left when the others are done.
-FIRST = ("test_site.py", "paper/experiments/test_reproduce.py", "table/test_dask.py")
+FIRST = ("test_site.py", "paper/test_reproduce.py", "table/test_dask.py")
 
 # Tests that need signals, modes of files or symbolic links: Windows has none, or only for administrators.
 POSIX = {

@@ -19,10 +19,10 @@ from helpers.estimator import easy_codes, fitted_quickly, frame, quick, with_hol
 from helpers.models import copying_model
 from helpers.pictures import written
 from latree import FitWarning, InputError, LatentTree, Tree, plot
-from latree.explain import find_groups, reliability
-from latree.explain.stability import RESAMPLES
+from latree.interpret import find_groups, reliability
+from latree.interpret.groups import RESAMPLES
 from latree.learn import learn_model
-from latree.model.states import SMOOTHINGS
+from latree.model.fitting import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import as_table

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 from helpers.estimator import CONVERT, easy_codes, fitted_quickly, frame, odd_frame, quick, with_holes
 from latree import FitWarning, InputError, LatentTree, LatentTreeModel
-from latree.explain import row_scores
+from latree.interpret import row_scores
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Table, as_table
 

@@ -12,18 +12,17 @@ from helpers.tables import keep_all_on_disk, permuted, simulated_table, through_
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
-from latree.explain import reliability
 from latree.inference.starts import start_from
+from latree.interpret import reliability
 from latree.learn import _reordered, learn_model, learn_tree, summary_lines
 from latree.model import LatentTreeModel
-from latree.model.heldout import held_out
-from latree.model.record import Candidate
-from latree.model.worth import figure
+from latree.model.fitting import held_out
+from latree.model.record import Candidate, figure
 from latree.report.facts import report_facts
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
 from latree.table.disk import DiskRows
-from latree.table.memory import MemoryRows
+from latree.table.rows import MemoryRows
 
 
 @pytest.fixture
@@ -33,10 +32,10 @@ def all_on_disk(monkeypatch):
 
 @pytest.mark.parametrize("method", ["auto", "tensor", "hw"])
 def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path, method, monkeypatch):
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 256)
-    monkeypatch.setattr("latree.model.heldout._MANY_ROWS", 1000)
-    monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 500)
-    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 256)
+    monkeypatch.setattr("latree.model.fitting._MANY_ROWS", 1000)
+    monkeypatch.setattr("latree.model.fitting.FEW_ROWS", 500)
+    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)
     table = simulated_table(2500)
     disk = through_parquet(table, tmp_path)
     assert isinstance(disk.rows, DiskRows)
@@ -134,7 +133,7 @@ def test_a_sorted_full_factorial_is_predicted_no_worse_than_by_independent_colum
 
 
 def test_held_out_rows_of_a_large_table_are_few(all_on_disk, tmp_path, monkeypatch):
-    monkeypatch.setattr("latree.model.heldout._MANY_ROWS", 2400)
+    monkeypatch.setattr("latree.model.fitting._MANY_ROWS", 2400)
     table = simulated_table()
     weights = np.ones(3000)
     weights[::7] = 0
@@ -165,7 +164,7 @@ def test_pairs_of_wide_columns_are_measured_like_others(monkeypatch, measure):
     table = wide_table([3, 2, 11, 6, 40], 500)
     expected = pairwise(table, measure)
     monkeypatch.setattr("latree.counts.distances.FEW_STATES", 5)
-    monkeypatch.setattr("latree.counts.limits.WIDE_PAIR_CELLS_AT_ONCE", 800)
+    monkeypatch.setattr("latree.counts.distances.WIDE_PAIR_CELLS_AT_ONCE", 800)
     np.testing.assert_allclose(pairwise(table, measure), expected, rtol=1e-9, atol=1e-12)
 
 

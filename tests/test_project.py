@@ -34,7 +34,7 @@ ROOMS = [
     "datasets",
     "search",
     "learners",
-    "explain",
+    "interpret",
     "learn",
     "figure",
     "export",

@@ -32,7 +32,7 @@ def test_no_pickle_no_port_no_network():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             imported += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            if path.name == "forks.py":  # it sends results between a process and its own copies
+            if path.name == "workers.py":  # it sends results between a process and its own copies
                 imported = [name for name in imported if name != "pickle"]
             assert not FORBIDDEN & {name.split(".")[0] for name in imported if name != "urllib.parse"}, path
             if isinstance(node, ast.keyword) and node.arg == "allow_pickle":

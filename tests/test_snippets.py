@@ -63,7 +63,7 @@ def learn_once():
 def test_the_python_lines_of_a_page_run(page, files, learn_once, tmp_path, monkeypatch):
     shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
+    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed
     monkeypatch.setattr("latree.estimator.learn_model", learn_once)
     mpl.use("Agg")
     names = {"df": six_answers(make_questionnaire(150).data)}  # what a page calls the reader's own frame

@@ -51,14 +51,14 @@ _HOMES = {
     "random_model": "latree.paper.simulate",
     "random_tree": "latree.paper.simulate",
 }
-# So are public folders: `latree.explain.loadings(...)` works after `import latree`.
+# So are public folders: `latree.interpret.loadings(...)` works after `import latree`.
 _FOLDERS = (
     "table",
     "tree",
     "counts",
     "learners",
     "model",
-    "explain",
+    "interpret",
     "figure",
     "export",
     "report",

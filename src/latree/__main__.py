@@ -24,19 +24,12 @@ try:
     import click
 
     from latree import __version__
-    from latree._util.spelling import as_in_shell
-    from latree.cli.check import check
+    from latree._util.words import as_in_shell
     from latree.cli.common import Interrupted
-    from latree.cli.compare import compare
-    from latree.cli.export import export
     from latree.cli.fit import demo, fit
-    from latree.cli.groups import groups, rename
-    from latree.cli.impute import impute
-    from latree.cli.methods import methods
-    from latree.cli.plot import plot
-    from latree.cli.report import report
-    from latree.cli.rows import sample, score
-    from latree.cli.transform import transform
+    from latree.cli.reading import check
+    from latree.cli.results import compare, export, groups, methods, plot, rename, report
+    from latree.cli.rows import impute, sample, score, transform
     from latree.errors import FitWarning, InputError
     from latree.paper.commands import power, reproduce, theory
 except KeyboardInterrupt:  # imports take a second

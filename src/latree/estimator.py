@@ -13,18 +13,16 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from latree._util.arrays import FloatArray, RandomState
+from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
 from latree._util.files import refuse_existing
-from latree._util.frames import backend_of, make_frame
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.estimator_data import HOW_TO_READ, DataMixin, names_of
-from latree.explain import RowScores, group_labels, loadings, profiles, reliability, row_scores
-from latree.explain.reliability import few_rows
-from latree.explain.scores import Of, Scorer, with_state_numbers
 from latree.export import export_model
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
+from latree.interpret import RowScores, group_labels, loadings, profiles, reliability, row_scores
+from latree.interpret.scores import Of, Scorer, few_rows, with_state_numbers
 from latree.learn import learn_model, summary_of
 from latree.learners.methods import find_method
 from latree.model import LatentTreeModel
@@ -32,12 +30,11 @@ from latree.model.impute import How, cell_probabilities, impute_like
 from latree.model.record import Origin
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import as_table
-from latree.table.columns import DEFAULT_MISSING
-from latree.table.encode import Unseen
+from latree.table.checking import check_learnable
+from latree.table.columns import DEFAULT_MISSING, Unseen
 from latree.table.findings import sentences
 from latree.table.labels import as_labels
-from latree.table.learnable import check_learnable
-from latree.table.readers import is_annotated
+from latree.table.opening import is_annotated
 from latree.table.reading import DEFAULT_BINS
 from latree.table.sources import WeightsAre
 from latree.table.sparse import is_sparse
@@ -117,7 +114,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         The fitted model.
     groups_ : list of Group
         The groups of columns: main groups first, then groups of groups, then parts of groups. See
-        :func:`latree.explain.find_groups`.
+        :func:`latree.interpret.find_groups`.
     labels_ : array of int
         The number of the main group of each column, ``groups_[labels_[j]]``; -1 for a column that is in no group, also
         if it says nothing and was left out.
@@ -334,7 +331,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     def transform(self, X: Any, of: Of = "groups") -> Any:
         """Return where each row stands: a score from 0 (lowest) to 1 (highest) for each main group of columns.
 
-        See :func:`latree.explain.row_scores` for what a score is, for its standard error and for the most probable
+        See :func:`latree.interpret.row_scores` for what a score is, for its standard error and for the most probable
         states. A model without scores, such as a Chow-Liu tree, gives the log-likelihood of the rows as the only
         column, so that a pipeline or a grid search goes on.
 
@@ -364,7 +361,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         """Return the most probable state of each main group's hidden variable in each row, given the whole row.
 
         States are numbered from 0: from low to high, or by size where columns have no order. See
-        :func:`latree.explain.state_names` for their names. In rows that are impossible under the model it is -1.
+        :func:`latree.interpret.state_names` for their names. In rows that are impossible under the model it is -1.
 
         Parameters
         ----------
@@ -407,7 +404,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
 
         The reliability is right as far as the model is, and counts what only some columns of a group share. Cronbach's
         alpha needs no model and counts what all of them share, so it is usually smaller. See
-        :func:`latree.explain.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit. If
+        :func:`latree.interpret.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit. If
         these had weights, pass them as ``sample_weight``, as in :meth:`fit`.
 
         Returns
@@ -441,7 +438,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
 
         ``query("N1", given={"A1": 2, "E3": 5})`` returns a dict from each value of N1 to its probability. Hidden
         variables take part by their names, too, and ``given`` has their states by number or by name, such as
-        ``{"N": "high"}``: see :meth:`latree.LatentTreeModel.query` and :func:`latree.explain.state_names`.
+        ``{"N": "high"}``: see :meth:`latree.LatentTreeModel.query` and :func:`latree.interpret.state_names`.
 
         The answer is that of the tree. If the rows of the fit show clearly more dependence between two columns, or
         dependence of the other sign, there is a :class:`latree.FitWarning`, and ``dependence`` of the answer has the
@@ -462,7 +459,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     def loadings(self, of: Of = "hidden") -> Any:
         """Return the loading of every column on every hidden variable, as a frame like the data.
 
-        With ``of="groups"`` only on the hidden variables of the main groups. See :func:`latree.explain.loadings`.
+        With ``of="groups"`` only on the hidden variables of the main groups. See :func:`latree.interpret.loadings`.
         """
         check_is_fitted(self)
         return loadings(self.model_, of, self._backend)
@@ -470,7 +467,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     def profiles(self, hidden: str | Sequence[str] | None = None) -> Any:
         """Return the distribution and the mean of each column in each state of its hidden variable, as a frame.
 
-        With names of hidden variables: of all columns in their states. See :func:`latree.explain.profiles`.
+        With names of hidden variables: of all columns in their states. See :func:`latree.interpret.profiles`.
         """
         check_is_fitted(self)
         return profiles(self.model_, hidden, self._backend)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from latree._util.frames import frame_like, make_frame
+from latree._util.arrays import frame_like, make_frame
 from latree.errors import InputError
 from latree.model import LatentTreeModel
 from latree.table import Table, as_table
-from latree.table.encode import Unseen
+from latree.table.columns import Unseen
+from latree.table.opening import is_annotated, is_dask_dataframe, open_source
 from latree.table.raw import array_names, check_frame_names
-from latree.table.readers import is_annotated, is_dask_dataframe, open_source
 from latree.table.reading import Options
 from latree.table.sources import WeightsAre
 from latree.table.sparse import is_sparse

@@ -14,10 +14,11 @@ from latree import __version__
 from latree._util.arrays import RandomState
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import Stages, no_stages
-from latree._util.spelling import setting
-from latree._util.words import plural
+from latree._util.words import plural, setting
 from latree.errors import InputError
-from latree.explain import (
+from latree.inference.em import DEFAULT_SMOOTHING
+from latree.inference.starts import start_from
+from latree.interpret import (
     RedundantPair,
     Worth,
     measure_worth,
@@ -26,32 +27,27 @@ from latree.explain import (
     reliability,
     with_groups,
 )
-from latree.explain.dependence import Dependence
-from latree.explain.overview import group_facts, group_lines
-from latree.explain.redundancy import redundancy_lines
-from latree.explain.scores import scored_groups
-from latree.explain.stability import RESAMPLES
-from latree.explain.user_labels import labels_of_fit
-from latree.inference.em import DEFAULT_SMOOTHING
-from latree.inference.starts import start_from
+from latree.interpret.columns import redundancy_lines
+from latree.interpret.dependence import Dependence
+from latree.interpret.groups import RESAMPLES, labels_of_fit
+from latree.interpret.overview import group_facts, group_lines
+from latree.interpret.scores import scored_groups
+from latree.learners.divide_conquer import without_unseen
 from latree.learners.methods import find_method
-from latree.learners.seen_together import without_unseen
 from latree.learners.structure import Context, Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.diagnostics import ordered_rows, warnings_about, worse_than_independent
-from latree.model.heldout import held_out
+from latree.model.fitting import Choice, choose, held_out
 from latree.model.model import aic, bic
-from latree.model.record import Candidate, Origin, Record
-from latree.model.states import Choice, choose
-from latree.model.worth import figure, worth_lines
+from latree.model.record import Candidate, Origin, Record, figure, worth_lines
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Column, Table, as_table
+from latree.table.checking import check_learnable
 from latree.table.columns import DEFAULT_MISSING
 from latree.table.findings import sentences
 from latree.table.labels import warnings_about_labels
-from latree.table.learnable import check_learnable
 from latree.table.reading import DEFAULT_BINS
 from latree.table.sources import WeightsAre
 from latree.tree import Tree

@@ -46,8 +46,8 @@ TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e
 def test_a_run_that_was_stopped_many_times_ends_the_same(tmp_path, monkeypatch, settings, saves, on_disk):
     if on_disk:
         monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
-        monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 1)
-        monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 64)
+        monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 1)
+        monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 64)
     table = as_table(write(tmp_path / "data.csv"))
     assert isinstance(table.rows, DiskRows) == on_disk
     expected = outcome(learn_model(table, settings), tmp_path)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from latree._util import forks
-from latree._util.forks import map_forked
+from latree._util import workers
+from latree._util.workers import map_forked
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 
@@ -24,7 +24,7 @@ HERE = os.getpid()
 
 @pytest.fixture(autouse=True)
 def three_cores(monkeypatch):
-    monkeypatch.setattr(forks, "_WORTH_A_COPY", 0.1)
+    monkeypatch.setattr(workers, "_WORTH_A_COPY", 0.1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2})
     before = children()  # other tests' clusters and browsers
     yield
@@ -53,7 +53,7 @@ def test_results_come_in_order_from_all_processes():
 
 
 def test_many_items_are_taken_several_at_a_time(monkeypatch):
-    monkeypatch.setattr(forks, "_PARTS", 4)
+    monkeypatch.setattr(workers, "_PARTS", 4)
     assert [result for result, _ in map_forked(slowly, range(30))] == [item**2 for item in range(30)]
 
 
@@ -135,8 +135,8 @@ def test_a_copy_that_cannot_compute_is_given_up(monkeypatch):
         time.sleep(1000)
         yield
 
-    monkeypatch.setattr(forks, "one_thread", stuck)
-    monkeypatch.setattr(forks, "_PATIENCE", 0.1)
+    monkeypatch.setattr(workers, "one_thread", stuck)
+    monkeypatch.setattr(workers, "_PATIENCE", 0.1)
     assert map_forked(slowly, range(5)) == [(item**2, HERE) for item in range(5)]
 
 
@@ -163,9 +163,9 @@ def blas_threads():
 
 STOPPED = """
 import os, signal, sys, time
-from latree._util import forks
+from latree._util import workers
 
-forks._PATIENCE = 0.2
+workers._PATIENCE = 0.2
 os.sched_getaffinity = lambda process: {0, 1, 2}
 here = os.getpid()
 
@@ -183,7 +183,7 @@ def work(item):
     return item, bytes(1_000_000), Sent()
 
 when = sys.argv[1]
-assert [result[0] for result in forks.map_forked(work, range(6))] == list(range(6))
+assert [result[0] for result in workers.map_forked(work, range(6))] == list(range(6))
 """
 
 
@@ -199,7 +199,7 @@ def test_a_copy_that_somebody_stops_is_given_up(when):
 
 
 def test_a_copy_that_computes_for_long_is_waited_for(monkeypatch):
-    monkeypatch.setattr(forks, "_PATIENCE", 1.0)
+    monkeypatch.setattr(workers, "_PATIENCE", 1.0)
 
     def work(item):
         if os.getpid() != HERE:
@@ -223,7 +223,7 @@ def test_copies_make_no_copies():
 
 ORPHANED = """
 import os, signal, sys, time
-from latree._util.forks import map_forked
+from latree._util.workers import map_forked
 
 os.sched_getaffinity = lambda process: {0, 1}
 here = os.getpid()

@@ -5,8 +5,8 @@ import polars
 import pyarrow
 import pytest
 
-from latree._util import frames
-from latree._util.frames import backend_of, frame_like, make_frame
+from latree._util import arrays
+from latree._util.arrays import backend_of, frame_like, make_frame
 
 KINDS = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "pyarrow": pyarrow.Table}
 
@@ -46,7 +46,7 @@ def test_other_data_have_no_library_of_frames(data: object) -> None:
 def test_by_default_the_first_installed_library_is_used(
     installed: set[str], kind: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "find_spec", lambda name: name if name in installed else None)
+    monkeypatch.setattr(arrays, "find_spec", lambda name: name if name in installed else None)
     assert isinstance(make_frame({"a": [1]}), kind)
 
 

@@ -20,10 +20,10 @@ def test_names_are_imported_on_first_use():
 def test_public_folders_are_imported_on_first_use():
     program = (
         "import sys, types, latree; assert 'numpy' not in sys.modules; "
-        "folders = 'table tree counts learners model explain figure export report paper'.split(); "
+        "folders = 'table tree counts learners model interpret figure export report paper'.split(); "
         "assert {*folders} <= {*dir(latree)}; "
         "assert not any('latree.' + folder in sys.modules for folder in folders); "
-        "assert callable(latree.explain.loadings) and latree.explain is sys.modules['latree.explain']; "
+        "assert callable(latree.interpret.loadings) and latree.interpret is sys.modules['latree.interpret']; "
         "assert all(isinstance(getattr(latree, folder), types.ModuleType) for folder in folders)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

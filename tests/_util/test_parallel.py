@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from latree._util.parallel import map_ordered, n_threads
+from latree._util.workers import map_ordered, n_threads
 from latree.counts.contingency import pair_tables
 from latree.paper.simulate import random_model, random_tree
 
@@ -18,7 +18,7 @@ def blas_threads():
 
 @pytest.fixture
 def table(monkeypatch):
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 50)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 50)
     return random_model(random_tree(5, 0.5, 0), n_states=3, hidden_states=2, random_state=0).sample(1000, 0)
 
 
@@ -98,7 +98,7 @@ def test_a_forked_child_has_threads_of_its_own(table):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_items_are_asked_for_only_when_there_is_room(monkeypatch, threads):
-    monkeypatch.setattr("latree._util.parallel.n_threads", lambda: threads)
+    monkeypatch.setattr("latree._util.workers.n_threads", lambda: threads)
     asked = []
     items = (asked.append(item) for item in range(100))
     for done, _ in enumerate(map_ordered(lambda _: None, items)):

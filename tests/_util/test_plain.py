@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree._util.plain import check_fields, parse_json
+from latree._util.arrays import check_fields, parse_json
 from latree.errors import InputError
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from latree._util.progress import WHOLE, Attempts, no_progress, no_stages, part_of
 from latree.counts.distances import log_det, pairwise
-from latree.model.heldout import held_out
-from latree.model.states import choose
+from latree.model.fitting import choose, held_out
 from latree.paper.simulate import random_model, random_tree
 from latree.paper.theory import tree_facts
 from latree.report.facts import report_facts
@@ -49,8 +48,8 @@ def test_parts_and_attempts_only_rise():
     ids=["pairwise", "theory", "report", "sample", "choose"],
 )
 def test_work_tells_how_far_it_is(monkeypatch, work):
-    monkeypatch.setattr("latree.counts.limits.PAIR_CELLS_AT_ONCE", 100)
-    monkeypatch.setattr("latree.counts.limits.TENSOR_CELLS_AT_ONCE", 100)
+    monkeypatch.setattr("latree.counts.contingency.PAIR_CELLS_AT_ONCE", 100)
+    monkeypatch.setattr("latree.paper.theory.TENSOR_CELLS_AT_ONCE", 100)
     model = random_model(random_tree(6, 0.5, 0), n_states=3, hidden_states=2, random_state=0)
     told = []
     work(model, model.sample(60, 0), lambda *numbers: told.append(numbers))

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from latree._util.spelling import as_in_shell, in_shell, setting, settings_in_a_row
+from latree._util.words import as_in_shell, in_shell, setting, settings_in_a_row
 
 
 @pytest.mark.parametrize(

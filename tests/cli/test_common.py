@@ -21,7 +21,7 @@ from latree._util.checkpoint import Checkpoint
 from latree._util.files import Lock, locked
 from latree.cli import common
 from latree.errors import InputError
-from latree.paper.experiments.cells import Run
+from latree.paper.cells import Run
 
 PREDICT = ("--goal", "predict")  # its many fits are kept one by one
 

@@ -13,17 +13,17 @@ import latree
 from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
-from latree._util.spelling import as_in_shell
-from latree.explain import loadings, profiles
-from latree.explain.overview import group_facts, group_lines, group_table
+from latree._util.words import as_in_shell
+from latree.interpret import loadings, profiles
+from latree.interpret.overview import group_facts, group_lines, group_table
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
+from latree.table.formats.text import write_cells, write_lines
 from latree.table.raw import parse_number
 from latree.table.reading import Options
-from latree.table.textfile import write_cells, write_lines
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -190,7 +190,7 @@ def test_labels_name_groups_and_colour_the_report(tmp_path):
 
 def test_the_demo_needs_no_network(monkeypatch):
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("went to the network"))
-    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
+    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed
     Path("latree-demo").mkdir()
     assert succeed("demo").endswith("The report is latree-demo-2/report.html: open it in a browser.\n")
     summary = json.loads(Path("latree-demo-2/summary.json").read_bytes())

@@ -7,8 +7,8 @@ import pytest
 
 from helpers.cli import run, succeed
 from helpers.csv import HEADER
-from latree.explain.overview import HEADER as COLUMNS
-from latree.explain.overview import group_lines
+from latree.interpret.overview import HEADER as COLUMNS
+from latree.interpret.overview import group_lines
 from latree.model import LatentTreeModel
 
 pytestmark = pytest.mark.usefixtures("folder")

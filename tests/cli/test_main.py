@@ -403,7 +403,7 @@ def test_ctrl_c_during_imports_is_one_line(folder):
         "import sys\n"
         "class Interrupts:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'latree.cli.plot': raise KeyboardInterrupt\n"
+        "        if name == 'latree.cli.results': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupts())\n"
         "from latree.__main__ import main\n"
     )

@@ -13,8 +13,8 @@ import latree
 from helpers.cli import run, succeed
 from helpers.csv import table
 from latree import LatentTreeModel
-from latree.explain import reliability, row_scores
-from latree.explain.reliability import CAVEAT
+from latree.interpret import reliability, row_scores
+from latree.interpret.scores import CAVEAT
 from latree.table import sources
 
 

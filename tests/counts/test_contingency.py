@@ -37,7 +37,7 @@ TABLES = st.builds(random_table, seed=SEEDS, n_rows=st.integers(0, 60), weighted
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("block_rows", [1, 7, 59, 60, 2048])
 def test_counts_equal_naive_loops(monkeypatch, block_rows, weighted):
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", block_rows)
     table = random_table(block_rows, weighted=weighted)
     pairs = list(product(range(5), repeat=2))
     naive_pairs = naive_tables(table, pairs, 5)
@@ -52,7 +52,7 @@ def test_binary_quartets_equal_naive_loops_however_they_are_shared_out(monkeypat
     """Few cells are counted by bits, where rows have no weights."""
     table = random_table(block_rows, n_rows=130, n_states=(2, 2, 2, 2, 2), weighted=weighted)
     expected = naive_tables(table, QUARTETS, 2)
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", block_rows)
     assert_same(quartet_tables(table, QUARTETS), expected, weighted)
     for name in ("_NUMBERS_AT_ONCE", "_WORDS_AT_ONCE", "_GROUPS_AT_ONCE"):
         monkeypatch.setattr(f"latree.counts.contingency.{name}", 1)
@@ -131,7 +131,7 @@ def test_permuting_columns_permutes_tables(table, order):
 def test_splitting_rows_into_other_blocks_changes_nothing(table, block_rows):
     before = all_tables(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("latree.table.chunks.BLOCK_ROWS", block_rows)
+        patch.setattr("latree.table.rows.BLOCK_ROWS", block_rows)
         after = all_tables(table)
     for one, other in zip(after, before, strict=True):
         assert_same(one, other, table.rows.weights is not None)
@@ -148,7 +148,7 @@ def test_splitting_rows_into_other_blocks_changes_nothing(table, block_rows):
 )
 def test_tables_that_are_too_large_are_refused(monkeypatch, count):
     table = random_table(4, n_states=(2, 3, 9, 2))
-    monkeypatch.setattr("latree.counts.limits.MAX_CELLS", 100)
+    monkeypatch.setattr("latree.counts.contingency.MAX_CELLS", 100)
     with pytest.raises(
         InputError,
         match=r"^column 'c2' has 9 states: contingency tables of .* cells would not fit in memory; merge .*$",
@@ -173,8 +173,8 @@ def test_map_keeps_the_order_of_rows(monkeypatch):
         time.sleep(0.01 if block.codes[0, 0] < 20 else 0)
         return block.codes[:, 0].astype(int)
 
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 7)
-    monkeypatch.setattr("latree._util.parallel.n_threads", lambda: 4)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 7)
+    monkeypatch.setattr("latree._util.workers.n_threads", lambda: 4)
     assert table_of(np.arange(100)[:, None], [100]).map(slow_for_early_rows).tolist() == list(range(100))
 
 
@@ -188,7 +188,7 @@ def test_sums_do_not_depend_on_threads(monkeypatch):
 
     for threads in (1, 2, 7):
         workers.append(set())
-        monkeypatch.setattr("latree._util.parallel.n_threads", lambda threads=threads: threads)
+        monkeypatch.setattr("latree._util.workers.n_threads", lambda threads=threads: threads)
         results.append(table.sum(statistic))
     for total, n_rows in results:
         np.testing.assert_array_equal(total, results[0][0])
@@ -201,7 +201,7 @@ def test_sums_of_integers_do_not_depend_on_blocks(monkeypatch, block_rows):
     def statistic(block):
         return np.bincount(block.codes[:, 1], minlength=100), block.codes.sum(axis=0, dtype=int)
 
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", block_rows)
     table = table_of(np.column_stack([np.arange(100)] * 2), [100, 100])
     counts, total = table.sum(statistic)
     assert counts.tolist() == table.sum(lambda block: statistic(block)[0]).tolist() == [1] * 100

@@ -37,11 +37,11 @@ def test_measures_do_not_depend_on_tiles_or_threads(monkeypatch, measure):
     whole = pairwise(table, measure)
     np.testing.assert_array_equal(whole, whole.T)
     for cells in (1, 300):
-        monkeypatch.setattr("latree.counts.limits.PAIR_CELLS_AT_ONCE", cells)
+        monkeypatch.setattr("latree.counts.contingency.PAIR_CELLS_AT_ONCE", cells)
         in_tiles = pairwise(table, measure)
         np.testing.assert_allclose(in_tiles, whole, rtol=1e-14)
         with monkeypatch.context() as patch:
-            patch.setattr("latree._util.parallel.n_threads", lambda: 1)
+            patch.setattr("latree._util.workers.n_threads", lambda: 1)
             np.testing.assert_array_equal(pairwise(table, measure), in_tiles)
 
 
@@ -51,7 +51,7 @@ def test_several_measures_are_each_what_it_is_alone(monkeypatch):
     table = Table.from_codes(columns, codes, np.random.default_rng(1).exponential(size=200))
     measures = [nuclear, covariance, chance, information, log_det]
     together = pairwise_all(table, measures)
-    monkeypatch.setattr("latree.counts.limits.PAIR_CELLS_AT_ONCE", 2 * 7 * 9)  # two columns at a time
+    monkeypatch.setattr("latree.counts.contingency.PAIR_CELLS_AT_ONCE", 2 * 7 * 9)  # two columns at a time
     for measure, found in zip(measures, together, strict=True):
         np.testing.assert_array_equal(found, found.T)
         np.testing.assert_allclose(found, pairwise(table, measure), rtol=1e-12)
@@ -323,7 +323,7 @@ def naive_information(table):
 
 @pytest.mark.parametrize("cells_at_once", [1, 100, 2**22])
 def test_mutual_information_equals_a_naive_loop(cells_at_once, monkeypatch):
-    monkeypatch.setattr("latree.counts.limits.PAIR_CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("latree.counts.contingency.PAIR_CELLS_AT_ONCE", cells_at_once)
     table = holed(simulated())
     measured = pairwise(table, information)
     np.testing.assert_allclose(measured, naive_information(table), rtol=1e-10, atol=1e-13)
@@ -362,7 +362,7 @@ def test_log_det_is_the_formula_of_the_paper(n):
 
 @pytest.mark.parametrize("cells_at_once", [1, 150, 2**22])
 def test_log_det_of_a_table_is_that_of_its_pair_tables(cells_at_once, monkeypatch):
-    monkeypatch.setattr("latree.counts.limits.PAIR_CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("latree.counts.contingency.PAIR_CELLS_AT_ONCE", cells_at_once)
     model = random_model(
         random_tree(7, 0.5, 0), n_states=3, hidden_states=3, start="identity", perturbation=0.2, random_state=0
     )

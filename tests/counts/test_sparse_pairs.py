@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from latree.counts.contingency import pair_tables, pair_tables_between
-from latree.counts.sparse_pairs import sparse_pair_counts
+from latree.counts.contingency import pair_tables, pair_tables_between, sparse_pair_counts
 from latree.table import as_table
 from latree.table.sparse import SparseRows
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.quartets import factorised_unfoldings
-from latree.counts.quartets.nuclear import nuclear_pairings
+from latree.counts.quartets import nuclear_pairings
 from latree.counts.tensor import nuclear_norms, singular_values, unfoldings
 from latree.errors import InputError
 

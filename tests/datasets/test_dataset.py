@@ -35,5 +35,5 @@ def test_seeds_and_numbers_of_rows(make):
 
 @pytest.mark.parametrize("make", ALL)
 def test_no_library_of_frames_is_needed(make, monkeypatch):
-    monkeypatch.setattr("latree._util.frames._LIBRARIES", ())
+    monkeypatch.setattr("latree._util.arrays._LIBRARIES", ())
     assert isinstance(make().data, dict)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latree.figure.boxes import OccupiedBoxes, extents, line_box, overlap
+from latree.figure.picture import OccupiedBoxes, extents, line_box, overlap
 
 checked = settings(deadline=None, derandomize=True, max_examples=300)
 within_ten = st.floats(-10, 10)

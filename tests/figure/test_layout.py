@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from helpers.pictures import every_layout, lines, overlapping, some_tree, texts
 from helpers.strategies import with_lengths
 from latree.figure import plot
-from latree.figure.primitives import Line
+from latree.figure.picture import Line
 from latree.paper.simulate import random_tree
 
 checked = settings(deadline=None, derandomize=True, max_examples=60)

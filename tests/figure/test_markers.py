@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.pictures import texts
 from latree.figure import plot
-from latree.figure.primitives import MUTED, Circle, Polygon
+from latree.figure.picture import MUTED, Circle, Polygon
 from latree.tree import Tree
 
 

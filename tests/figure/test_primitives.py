@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
-from latree.figure.primitives import LINE_HEIGHT, Circle, Line, Polygon, Text, boxes_of, extent_of, name_text
-from latree.figure.text import MAX_LETTERS, text_width
+from latree.figure.picture import (
+    LINE_HEIGHT,
+    MAX_LETTERS,
+    Circle,
+    Line,
+    Polygon,
+    Text,
+    boxes_of,
+    extent_of,
+    name_text,
+    text_width,
+)
 
 SHAPES = [
     Line(((0, 0), (4, 0), (4, 3))),

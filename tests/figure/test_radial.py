@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.pictures import some_tree
 from helpers.strategies import mixed_tree, with_lengths
-from latree.figure.layout import LayoutPlan
-from latree.figure.radial import radial, unrooted
+from latree.figure.layout import LayoutPlan, radial, unrooted
 from latree.paper.simulate import random_tree
 
 checked = settings(deadline=None, derandomize=True, max_examples=40)

@@ -2,7 +2,7 @@
 
 from helpers.pictures import FOREST, SVG, check_picture, every_layout, parse, written
 from latree.figure import plot
-from latree.figure.text import MAX_LETTERS
+from latree.figure.picture import MAX_LETTERS
 from latree.tree import Tree
 
 HOSTILE = [

@@ -5,7 +5,7 @@ import string
 import pytest
 from matplotlib.font_manager import findfont, get_font
 
-from latree.figure.text import MAX_LETTERS, shortened, text_width
+from latree.figure.picture import MAX_LETTERS, shortened, text_width
 
 
 @pytest.mark.parametrize("letter", string.ascii_letters + string.digits + string.punctuation + " ")

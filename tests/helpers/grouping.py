@@ -18,7 +18,7 @@ from helpers.strategies import (
 )
 from helpers.strategies import contracted as with_fewer_edges
 from latree.counts.distances import log_det
-from latree.learners.recursive_grouping import contracted
+from latree.learners.grouping import contracted
 from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
 

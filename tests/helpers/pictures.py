@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.strategies import names_of, with_lengths
-from latree.figure.boxes import extents, overlap
-from latree.figure.primitives import Line, Text, boxes_of
-from latree.figure.text import shortened
+from latree.figure.picture import Line, Text, boxes_of, extents, overlap, shortened
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

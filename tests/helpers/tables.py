@@ -13,7 +13,7 @@ from latree.counts.contingency import pair_tables, quartet_tables
 from latree.errors import InputError
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table, as_table
-from latree.table.readers import open_source
+from latree.table.opening import open_source
 
 RNG = np.random.default_rng(0)
 MIXED = {
@@ -100,8 +100,8 @@ def keep_all_on_disk(monkeypatch):
     monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 400)
     monkeypatch.setattr("latree.table.sources._CACHE_BYTES", 0)
     monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 32)
-    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 32 * 4 * 6)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 32)
+    monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 32 * 4 * 6)
 
 
 def codes_of(data, **options):

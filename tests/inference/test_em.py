@@ -112,7 +112,7 @@ def test_threads_and_seeds_give_the_same_bits(monkeypatch):
     model = small_models()[0]
     table = model.sample(1000, 0)
     many = fit_model(table, model.tree, 3, random_state=1)
-    monkeypatch.setattr("latree._util.parallel.n_threads", lambda: 1)
+    monkeypatch.setattr("latree._util.workers.n_threads", lambda: 1)
     one = fit_model(table, model.tree, 3, random_state=1)
     assert many.objective == one.objective
     assert all((a == b).all() for a, b in zip(many.model.tables, one.model.tables, strict=True))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.models import all_rows, given_row, holes, model_on, naive_joint, small_models, star, table_of
-from latree.inference.evidence import messages
+from latree.inference.evidence import messages, posterior_moments
 from latree.inference.messages import (
     LogUpward,
     _product,
@@ -14,7 +14,6 @@ from latree.inference.messages import (
     expected_counts,
     upward,
 )
-from latree.inference.moments import posterior_moments
 from latree.inference.patterns import PlanCache, plan_messages
 from latree.model import LatentTreeModel
 from latree.paper.simulate import random_model, random_tree

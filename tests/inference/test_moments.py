@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.models import all_rows, naive_joint, small_models
-from latree.inference.moments import posterior_moments
+from latree.inference.evidence import posterior_moments
 from latree.table import Table
 
 EXACT = 1e-10

@@ -169,7 +169,7 @@ def test_a_fit_does_not_depend_on_what_is_counted_once(monkeypatch):
     whole = fitted()
     monkeypatch.setattr("latree.inference.patterns._BLOCK_ROWS", (1, 50))
     monkeypatch.setattr("latree.inference.patterns._MAX_PATTERN_SHARE", 0.0)
-    monkeypatch.setattr("latree.table.chunks._MAX_DISTINCT_SHARE", 0.0)
+    monkeypatch.setattr("latree.table.rows._MAX_DISTINCT_SHARE", 0.0)
     plain = fitted()
     np.testing.assert_allclose(whole.monitor.history, plain.monitor.history, rtol=1e-9)
     for one, other in zip(whole.model.tables, plain.model.tables, strict=True):

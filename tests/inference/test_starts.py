@@ -5,7 +5,7 @@ import pytest
 
 from helpers.models import holes, model_on, small_models, table_of
 from latree.inference.starts import grown_start, identity_table, random_start, start_from
-from latree.learners.simplest import latent_class
+from latree.learners.structure import latent_class
 from latree.model import LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
 from latree.table import as_table

@@ -8,9 +8,8 @@ from latree import LatentTree, LatentTreeModel, learn_tree
 from latree._util.progress import WHOLE, no_progress
 from latree.inference.starts import start_from
 from latree.learn import learn_model
-from latree.learners.auto import auto
-from latree.learners.simplest import latent_class
-from latree.learners.structure import Context
+from latree.learners.methods import auto
+from latree.learners.structure import Context, latent_class
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table, as_table

@@ -8,7 +8,7 @@ import pytest
 from latree import learn_tree
 from latree.counts.distances import information, pairwise
 from latree.learn import learn_model
-from latree.learners.chow_liu import chow_liu
+from latree.learners.grouping import chow_liu
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 

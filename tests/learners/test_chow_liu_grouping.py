@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from helpers.grouping import GroupingTests, assert_comes_back, assert_permuting_permutes, noisy
 from helpers.strategies import mixed_tree, path_distances
-from latree.learners.chow_liu_grouping import chow_liu_grouping
+from latree.learners.grouping import chow_liu_grouping, group
 from latree.learners.joining import join
-from latree.learners.recursive_grouping import group
 
 checked = settings(deadline=None, derandomize=True, max_examples=40)
 

@@ -5,9 +5,7 @@ import pytest
 
 from helpers.strategies import path_distances, with_lengths
 from latree.counts.contingency import quartet_tables
-from latree.counts.quartets import Pairings
-from latree.counts.quartets.four_point import four_point_test
-from latree.counts.quartets.nuclear import nuclear_test
+from latree.counts.quartets import Pairings, four_point_test, nuclear_test
 from latree.learn import learn_tree
 from latree.learners.divide_conquer import _GrowingTree, divide_and_conquer
 from latree.paper.simulate import random_model, random_tree

@@ -520,7 +520,7 @@ def test_heavy_rows_tell_more():
 def test_rows_may_come_in_other_blocks(monkeypatch):
     table = mixed()
     whole = learn(table)
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 37)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 37)
     assert same(learn(table), whole)
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from helpers.joining import symmetric
 from helpers.strategies import names_of
-from latree.learners.chow_liu import chow_liu, hidden_chow_liu
+from latree.learners.grouping import chow_liu, hidden_chow_liu
 
 
 @pytest.mark.parametrize("d", [2, 3, 12])

@@ -9,11 +9,10 @@ from helpers.checkpoint import Stopped, Stopping
 from helpers.strategies import bare, same_graph
 from latree._util.progress import WHOLE, no_progress
 from latree.learners import predict as room
-from latree.learners.chow_liu import chow_liu, hidden_chow_liu
 from latree.learners.explain import joined
+from latree.learners.grouping import chow_liu, hidden_chow_liu
 from latree.learners.predict import predict
-from latree.learners.simplest import latent_class
-from latree.learners.structure import Context
+from latree.learners.structure import Context, latent_class
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import as_table

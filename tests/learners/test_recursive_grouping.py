@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 from helpers.grouping import GroupingTests, assert_comes_back, assert_permuting_permutes, noisy
 from helpers.strategies import bare, mixed_tree, names_of, path_distances, same_graph, with_lengths
 from latree import learn_tree
-from latree.learners.recursive_grouping import _differences, _families, _parent, contracted, group, recursive_grouping
+from latree.learners.grouping import _differences, _families, _parent, contracted, group, recursive_grouping
 from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from latree.learn import learn_model, learn_tree
-from latree.learners.seen_together import without_unseen
+from latree.learners.divide_conquer import without_unseen
 from latree.settings import Settings
 from latree.table import Column, Table
 from latree.tree import Tree

@@ -22,9 +22,7 @@ from latree import LatentTree, learn_tree
 from latree.counts.distances import (
     PairDistributions,
 )
-from latree.counts.quartets.four_point import four_point_test
-from latree.counts.quartets.pairings import Pairings
-from latree.counts.quartets.spectral import spectral_products, spectral_test
+from latree.counts.quartets import Pairings, four_point_test, spectral_products, spectral_test
 from latree.errors import InputError
 from latree.learners.spectral_grouping import spectral_grouping
 from latree.paper.simulate import random_tree

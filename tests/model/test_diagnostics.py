@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.models import copying_model, model_on, star, table_of
-from latree.explain import with_groups
+from latree.interpret import with_groups
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
 from latree.model.diagnostics import (
     coarse_scores,
@@ -15,7 +15,7 @@ from latree.model.diagnostics import (
     warnings_about,
     worse_than_independent,
 )
-from latree.model.worth import Worth
+from latree.model.record import Worth
 from latree.table import Column
 from latree.tree import Tree
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latree.model.heldout import FEW_ROWS, cost_of_order, held_out
+from latree.model.fitting import FEW_ROWS, cost_of_order, held_out
 from latree.table import Column, Table
 
 

@@ -119,7 +119,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
     model = MODELS[0]
     rows = model.sample(500, 0).codes()
     whole = model.log_likelihood_rows(table_of(model, rows))
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 7)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 7)
     np.testing.assert_array_equal(model.log_likelihood_rows(table_of(model, rows)), whole)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.report import learned_run
 from latree.errors import InputError
-from latree.explain.dependence import Dependence
+from latree.interpret.dependence import Dependence
 from latree.model import LatentTreeModel
 from latree.model.record import Candidate, Record
 

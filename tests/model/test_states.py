@@ -11,10 +11,9 @@ from helpers.strategies import any_tree
 from latree._util.checkpoint import NOTHING_KEPT
 from latree._util.progress import Attempts, no_progress
 from latree.inference.messages import log_likelihoods
-from latree.learners.simplest import latent_class
+from latree.learners.structure import latent_class
 from latree.model import ConvergenceMonitor, fit_model
-from latree.model.heldout import held_out
-from latree.model.states import SMOOTHINGS, StateSearch, cap_states, choose, is_better, mean_entropy
+from latree.model.fitting import SMOOTHINGS, StateSearch, cap_states, choose, held_out, is_better, mean_entropy
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table, as_table
 from latree.tree import Tree
@@ -269,7 +268,7 @@ def test_more_states_must_be_worth_half_a_standard_error(monkeypatch):
         asked.append(errors)
         return is_better(scores, others, errors)
 
-    monkeypatch.setattr("latree.model.states.is_better", noted)
+    monkeypatch.setattr("latree.model.fitting.is_better", noted)
     search = begun(table, tree, smoothing=0.3)
     search.climb()
     assert 0.5 in asked
@@ -339,8 +338,8 @@ def test_scores_on_trees_with_more_hidden_variables_or_fewer():
 
 
 def test_one_hidden_variable_may_have_more_states_than_many_of_them(monkeypatch):
-    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)
-    monkeypatch.setattr("latree.model.states.MAX_CLASSES", 8)
+    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)
+    monkeypatch.setattr("latree.model.fitting.MAX_CLASSES", 8)
     tree, table = star_table(8, 8, 8, 2000)
     assert chosen(table, tree).n_states == (8,)
     binary = Tree(table.names, random_tree(8, 0.5, 0).edges)

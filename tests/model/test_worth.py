@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree.model.worth import SimplerGain, Worth, worth_lines
+from latree.model.record import SimplerGain, Worth, worth_lines
 
 
 def worth(ahead, ahead_error=0.2, kind="latent tree", gain=3.0, error=0.1):

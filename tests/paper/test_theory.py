@@ -7,8 +7,7 @@ import pytest
 
 from helpers.models import model_on, naive_joint
 from helpers.quartets import factorised_unfoldings
-from latree.counts.quartets.four_point import four_point_test
-from latree.counts.quartets.nuclear import nuclear_test
+from latree.counts.quartets import four_point_test, nuclear_test
 from latree.errors import InputError
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.model import LatentTreeModel

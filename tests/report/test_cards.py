@@ -8,9 +8,9 @@ import pytest
 
 import latree
 from helpers.report import Page
-from latree.explain import order_states, profiles, with_groups
-from latree.explain.dependence import Dependence
-from latree.explain.overview import columns_of_groups
+from latree.interpret import order_states, profiles, with_groups
+from latree.interpret.dependence import Dependence
+from latree.interpret.overview import columns_of_groups
 from latree.model import LatentTreeModel
 from latree.report import report_html
 from latree.report.cards import _meaning, columns_alone, group_cards, two_digits, yes_of

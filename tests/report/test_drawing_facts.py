@@ -6,7 +6,7 @@ import pytest
 import latree
 from helpers.models import model_on
 from helpers.report import SHAPES, grouped_model
-from latree.explain.dependence import Dependence
+from latree.interpret.dependence import Dependence
 from latree.report.drawing_facts import drawing_facts
 from latree.tree import Tree
 

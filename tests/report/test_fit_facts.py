@@ -8,7 +8,7 @@ import pytest
 
 import latree
 from helpers.report import learned_run
-from latree.explain import measure_worth
+from latree.interpret import measure_worth
 from latree.report.facts import report_facts
 from latree.report.fit_facts import python_lines
 from latree.settings import Settings

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree.explain.user_labels import compare_labels
+from latree.interpret.groups import compare_labels
 from latree.report.headline import LIKELY, SURE, certainty, finding, headline
 
 

@@ -9,7 +9,7 @@ import pytest
 from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
 from latree._util.words import one_line
-from latree.figure.text import shortened
+from latree.figure.picture import shortened
 from latree.report.facts import report_facts
 from latree.report.picture import tree_picture
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latree.explain.dependence import Dependence
+from latree.interpret.dependence import Dependence
 from latree.model import LatentTreeModel
 from latree.report.profiles import state_profiles
 from latree.table import Column

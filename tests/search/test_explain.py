@@ -79,7 +79,7 @@ def test_the_number_of_cores_changes_nothing(monkeypatch):
         return Search(table, 0).explained([resolved(model.tree)]).model
 
     alone = found(1)
-    monkeypatch.setattr("latree._util.forks._WORTH_A_COPY", 0.0)
+    monkeypatch.setattr("latree._util.workers._WORTH_A_COPY", 0.0)
     together = found(3)
     assert together.tree.edges.tolist() == alone.tree.edges.tolist()
     np.testing.assert_array_equal(together.tree.support, alone.tree.support)

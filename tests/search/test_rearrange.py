@@ -7,7 +7,7 @@ import pytest
 
 from helpers.models import model_on, naive_joint, table_of
 from helpers.strategies import bare, check_valid
-from latree.counts.quartets.pairings import PAIRINGS
+from latree.counts.quartets import PAIRINGS
 from latree.model import LatentTreeModel, fit_model
 from latree.paper.simulate import random_model, random_tree
 from latree.search.explain import Search

@@ -8,7 +8,7 @@ import pytest
 
 import latree
 from helpers.tables import write_file
-from latree._util.spelling import as_in_shell
+from latree._util.words import as_in_shell
 from latree.errors import InputError
 from latree.table import as_table
 from latree.table.checking import ColumnFacts, column_facts

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latree.table import Table, as_table
-from latree.table.chunks import add_in_groups
-from latree.table.memory import MemoryRows
+from latree.table.rows import MemoryRows, add_in_groups
 
 
 def test_resampling_draws_by_weight(all_on_disk):
@@ -57,7 +56,7 @@ def test_distinct_rows_have_the_sums_of_all(seed, collide, weighted):
     weights = rng.random(50) if weighted else None
     with pytest.MonkeyPatch.context() as patch:
         if collide:  # all rows get the same key
-            patch.setattr("latree.table.chunks._HASH_RANGE", 1)
+            patch.setattr("latree.table.rows._HASH_RANGE", 1)
         rows = MemoryRows(codes, weights).distinct()
     assert len(np.unique(rows.codes, axis=0)) == rows.n_rows == len(np.unique(codes, axis=0)) < 30
     assert rows.total_weight == pytest.approx(50 if weights is None else weights.sum(), rel=1e-12)
@@ -87,9 +86,9 @@ def test_blocks_are_of_about_the_same_size_and_have_numbers():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_distinct_rows_of_many_chunks_are_put_together_or_given_up(monkeypatch, weighted):
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 16)
-    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 128)
-    monkeypatch.setattr("latree.table.chunks._DISTINCT_CELLS", 400)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 16)
+    monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 128)
+    monkeypatch.setattr("latree.table.rows._DISTINCT_CELLS", 400)
     rng = np.random.default_rng(0)
     weights = rng.random(3000) if weighted else None
     few = np.asfortranarray(rng.integers(0, 3, (3000, 4)).astype(np.uint8))

@@ -21,18 +21,18 @@ from distributed import Client
 
 from helpers.tables import assert_same, mixed_frame, simulated_table, write_frame
 from latree.__main__ import commands
-from latree._util.parallel import n_threads
+from latree._util.workers import n_threads
 from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.learn import learn_model
 from latree.learners.explain import joined
 from latree.learners.support import bootstrap_trees
 from latree.model import LatentTreeModel
-from latree.paper.experiments.cells import Cell, Run
+from latree.paper.cells import Cell, Run
 from latree.settings import Settings
 from latree.table import Table, as_table
 from latree.table.dask import DaskRows, _gather, connect
-from latree.table.memory import MemoryRows
+from latree.table.rows import MemoryRows
 
 
 class Cluster:
@@ -113,8 +113,8 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def chunks_of_128_rows(monkeypatch):
-    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 1)
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 128)
+    monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 1)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 128)
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_many_numbers_are_cut_as_in_memory(cluster, monkeypatch):
 
 def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_cluster, monkeypatch, chunks_of_128_rows):
     """To the last bit: the same sums are added in the same order; lost chunks are read and coded again."""
-    monkeypatch.setattr("latree.model.heldout.FEW_ROWS", 100)
+    monkeypatch.setattr("latree.model.fitting.FEW_ROWS", 100)
     table = simulated_table(1000)
     chosen = Settings("auto", n_states=2, smoothing=0.1, random_state=0, bootstrap=3, max_iterations=5, tolerance=0)
     killers = {}
@@ -218,8 +218,8 @@ def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path)
 
 
 def test_rows_that_are_the_same_are_counted_once_in_this_process(cluster, monkeypatch):
-    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 1)
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 128)
+    monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 1)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 128)
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (600, 4)), columns=list("abcd"))
     there = as_table(dd.from_pandas(frame, npartitions=3), client=cluster.client)
     assert len(there.rows.chunks) > 2
@@ -228,7 +228,7 @@ def test_rows_that_are_the_same_are_counted_once_in_this_process(cluster, monkey
     assert isinstance(once, MemoryRows)
     np.testing.assert_array_equal(once.codes, here.distinct.rows.codes)
     np.testing.assert_array_equal(once.weights, here.distinct.rows.weights)
-    monkeypatch.setattr("latree.table.chunks._MAX_DISTINCT_SHARE", 0.0)
+    monkeypatch.setattr("latree.table.rows._MAX_DISTINCT_SHARE", 0.0)
     assert there.rows.distinct() is there.rows
 
 

@@ -57,7 +57,7 @@ def test_cuts_of_a_stream_are_those_of_all_values(seed, n_rows, digits, common, 
             yield [RawColumn("x", texts if as_text else some, np.arange(len(some)))]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("latree.table.bins.RANKS_PER_BIN", 3)
+        patch.setattr("latree.table.discretize.RANKS_PER_BIN", 3)
         expected = as_table(cells[:, None], names=["x"], bins=bins, weights=weights, missing=()).columns
         patch.setattr("latree.table.sources._CACHE_BYTES", 0)
         patch.setattr("latree.table.summary.MAX_NUMBERS", 2 * bins * 3)

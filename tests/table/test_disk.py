@@ -7,7 +7,7 @@ from helpers.tables import assert_same, mixed_frame, simulated_table, through_pa
 from latree.errors import InputError
 from latree.table import as_table
 from latree.table.disk import DiskRows
-from latree.table.memory import MemoryRows
+from latree.table.rows import MemoryRows
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from latree.table import Column, Table, as_table
-from latree.table.duplicates import find_duplicates
+from latree.table.findings import find_duplicates
 
 
 def duplicates(table):

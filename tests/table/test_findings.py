@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from helpers.tables import write_file
-from latree._util.spelling import as_in_shell
+from latree._util.words import as_in_shell
 from latree.table import as_table, check
 from latree.table.findings import Finding, advice, sentences
 

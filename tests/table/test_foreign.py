@@ -13,8 +13,9 @@ import pyreadstat
 import pytest
 
 from latree.errors import InputError
-from latree.table import as_table, foreign
-from latree.table.foreign import Limits, Parcel, packed_columns, read_apart, unpacked_columns
+from latree.table import as_table
+from latree.table.formats import foreign
+from latree.table.formats.foreign import Limits, Parcel, packed_columns, read_apart, unpacked_columns
 from latree.table.raw import from_texts, from_values
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux only")

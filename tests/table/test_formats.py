@@ -9,7 +9,7 @@ from helpers.tables import assert_error
 from latree.__main__ import commands
 from latree.errors import InputError
 from latree.table import as_table
-from latree.table.formats import FORMATS, find_files
+from latree.table.opening import FORMATS, find_files
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)

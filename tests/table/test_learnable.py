@@ -5,7 +5,7 @@ import pytest
 
 from latree.errors import InputError
 from latree.table import Column, Table, as_table
-from latree.table.learnable import check_learnable
+from latree.table.checking import check_learnable
 
 
 def table_of(*n_states, rows=30):

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from helpers.tables import mixed_frame
-from latree.table import as_table, parquet
+from latree.table import as_table
+from latree.table.formats import parquet
 
 
 def test_every_plain_type_of_parquet_is_coded_like_the_frame(tmp_path):

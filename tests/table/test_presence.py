@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from latree.table import Column, Table, as_table
-from latree.table.findings import sentences
-from latree.table.presence import find_scarce, present_together
+from latree.table.findings import find_scarce, present_together, sentences
 
 
 def found_in(n_rows, hide=None, weights=None, n_columns=3, n_states=4, names="abcdef"):

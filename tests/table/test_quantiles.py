@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latree.table.quantiles import Intervals, interval_weights, numbers_in_intervals
 from latree.table.raw import from_values
+from latree.table.summary import Intervals, interval_weights, numbers_in_intervals
 
 
 @given(

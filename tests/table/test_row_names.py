@@ -6,7 +6,7 @@ import polars as pl
 from helpers.tables import write_file
 from latree.table import as_table
 from latree.table.raw import from_values
-from latree.table.row_names import RowNames
+from latree.table.sources import RowNames
 
 
 def test_names_are_read_again_from_a_file_in_batches(tmp_path, monkeypatch):

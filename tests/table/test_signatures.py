@@ -14,8 +14,8 @@ import pytest
 
 from helpers.tables import assert_error, write_file
 from latree.table import as_table
-from latree.table.formats import FORMATS, find_files
-from latree.table.textfile import is_binary, other_kind
+from latree.table.formats.text import is_binary, other_kind
+from latree.table.opening import FORMATS, find_files
 
 FRAME = pd.DataFrame({"a": [1, 2, 1], "b": [1, 1, 2]})
 

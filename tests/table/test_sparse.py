@@ -77,8 +77,8 @@ def test_presence_is_that_of_the_dense_array(dense, kind, form):
 
 @pytest.mark.parametrize("counts", [False, True])
 def test_small_chunks_resampled_and_distinct_rows_are_the_same(monkeypatch, counts):
-    monkeypatch.setattr("latree.table.chunks.BLOCK_ROWS", 16)
-    monkeypatch.setattr("latree.table.chunks.CHUNK_CELLS", 16 * 2 * 12)
+    monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 16)
+    monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 16 * 2 * 12)
     matrix = words()
     dense = matrix.toarray()
     table, expected = as_table(matrix, counts=counts), as_table(dense if counts else dense != 0)

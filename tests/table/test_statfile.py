@@ -17,7 +17,7 @@ from helpers.tables import assert_error
 from latree.__main__ import commands
 from latree.errors import InputError
 from latree.table import as_table
-from latree.table.statfile import _number, sav_names
+from latree.table.formats.stat import _number, sav_names
 
 ANSWERS = {1: "no", 2: "maybe", 3: "yes", 9: "refused"}
 FRAME = pd.DataFrame(

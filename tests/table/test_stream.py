@@ -6,7 +6,7 @@ import pytest
 
 from latree import InputError, as_table
 from latree.table import sources
-from latree.table.stream import stream_rows
+from latree.table.reading import stream_rows
 
 
 def frame(n_rows=50):

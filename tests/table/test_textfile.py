@@ -13,7 +13,7 @@ import pytest
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, codes_of, csv_text, write_file
 from latree.errors import FitWarning
 from latree.table import as_table, check
-from latree.table.textfile import guarded, unguarded, write_columns
+from latree.table.formats.text import guarded, unguarded, write_columns
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -104,7 +104,7 @@ def test_files_of_windows_are_read_and_said_to_be(tmp_path, ending):
 
 
 def test_a_word_of_windows_may_be_far_into_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("latree.table.textfile._TEXT_AT_ONCE", 64)
+    monkeypatch.setattr("latree.table.formats.text._TEXT_AT_ONCE", 64)
     path = write_file(tmp_path / "a.csv", b"a,b\n" + b"1,2\n2,1\n" * 500 + b"3,na\xefve\n" * 20)
     with pytest.warns(FitWarning, match="'naïve' on line 1002"):
         assert as_table(path).columns[1].categories == ("1", "2", "naïve")
@@ -122,7 +122,7 @@ def test_blank_lines_are_skipped_but_not_for_ever(tmp_path, monkeypatch):
     path = write_file(tmp_path / "a.csv", "\n\r\n" + TEXT.replace("\n", "\n\n"))
     np.testing.assert_array_equal(as_table(path).codes(), codes_of(write_file(tmp_path / "plain.csv", TEXT)))
     assert_error(write_file(tmp_path / "b.csv", "\n\n" + TEXT + "1,2\n"), "line 34")
-    monkeypatch.setattr("latree.table.textfile._MAX_BLANK", 100)
+    monkeypatch.setattr("latree.table.formats.text._MAX_BLANK", 100)
     assert_error(write_file(tmp_path / "c.csv", "a,b\n" + "\n" * 101), "line 102 ends more than 100 blank lines")
     assert_error(write_file(tmp_path / "d.csv", "\n" * 101 + TEXT), "line 101 ends more than 100 blank lines")
     assert as_table(write_file(tmp_path / "e.csv", TEXT + "\n" * 100)).n_rows == 30
@@ -148,16 +148,16 @@ def test_blanks_before_a_table_take_no_memory(tmp_path):
     [("a" * 2001, "more than 2000 letters"), ("\n" * 101, "more than 100 blanks"), ("a\0" + "a" * 9999, "NUL byte")],
 )
 def test_files_that_are_read_as_a_whole_have_a_limit(tmp_path, monkeypatch, content, message):
-    monkeypatch.setattr("latree.table.textfile._MAX_TEXT", 2000)
-    monkeypatch.setattr("latree.table.textfile._MAX_LINE", 100)
-    monkeypatch.setattr("latree.table.textfile._TEXT_AT_ONCE", 10)
+    monkeypatch.setattr("latree.table.formats.text._MAX_TEXT", 2000)
+    monkeypatch.setattr("latree.table.formats.text._MAX_LINE", 100)
+    monkeypatch.setattr("latree.table.formats.text._TEXT_AT_ONCE", 10)
     assert_error(write_file(tmp_path / "a.fasta", content), message)
     assert_error(write_file(tmp_path / "a.basket", content), message)
     assert as_table(write_file(tmp_path / "b.basket", "\n" * 100 + "a b\n" * 20 + "a c\n" * 20)).n_rows == 40
 
 
 def test_lines_without_end_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("latree.table.textfile._MAX_LINE", 1000)
+    monkeypatch.setattr("latree.table.formats.text._MAX_LINE", 1000)
     assert_error(write_file(tmp_path / "a.csv", "a" * 1000), "line 1 has more than 1000 characters")
     assert_error(write_file(tmp_path / "b.csv", TEXT + "1" * 1001), "line 32 has more than 1000 characters")
     assert as_table(write_file(tmp_path / "c.csv", "a" * 996 + ",b\n" + "1,2\n2,1\n")).n_columns == 2

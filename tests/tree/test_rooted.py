@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers.strategies import any_tree, graph_of
 from latree.tree import Rooted, Tree
-from latree.tree.rooted import children_of
+from latree.tree.graph import children_of
 
 checked = settings(deadline=None, derandomize=True, max_examples=100)
 

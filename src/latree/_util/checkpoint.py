@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree import __version__
+from latree._util.arrays import parse_json
 from latree._util.files import Lock, read_text, readable, remove_empty, sync, to_json, writable, write_text
-from latree._util.plain import parse_json
 from latree._util.words import plural
 from latree.errors import InputError
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from latree._util.spelling import SHELL_NAMES
-from latree._util.words import did_you_mean
+from latree._util.words import SHELL_NAMES, did_you_mean
 from latree.errors import InputError
 
 if TYPE_CHECKING:
@@ -294,7 +293,7 @@ WriteRows: TypeAlias = Callable[[Iterable[Sequence[object]]], None]
 def rows_output(out: Path | None) -> Iterator[WriteRows]:
     """Yield a function that prints rows, or writes them to a new file, whole or not at all."""
     from latree._util.files import new_file
-    from latree.table.textfile import delimiter_of, write_lines
+    from latree.table.formats.text import delimiter_of, write_lines
 
     if out is None:
         yield lambda rows: click.echo(write_lines(rows), nl=False)
@@ -355,7 +354,7 @@ def weights_in(data: Path | None, model: "LatentTreeModel", given: str | None, f
 
 
 def _column_in(data: Path | None, remembered: str | None, given: str | None, format: str | None) -> str | None:
-    from latree.table.readers import open_source
+    from latree.table.opening import open_source
 
     if given is not None or remembered is None or data is None:
         return given

@@ -130,7 +130,7 @@ def fit(
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
-    from latree.table.readers import dask_module
+    from latree.table.opening import dask_module
     from latree.table.reading import Options
 
     how_to_read = reading.arguments(data, options)
@@ -200,7 +200,7 @@ def _learn(
     """Learn a model and write it; ``tell`` says what is odd about the table first."""
     from latree.learn import learn_model
     from latree.learners.methods import find_method
-    from latree.table.learnable import check_learnable, find_problems
+    from latree.table.checking import check_learnable, find_problems
 
     if table.n_columns < common.MIN_COLUMNS:
         names = ", ".join(map(repr, table.names))
@@ -224,10 +224,10 @@ def _write_run(
     progress: "Progress",
 ) -> None:
     from latree._util.files import new_folder, to_json, write_text
-    from latree.explain.loadings import loading_columns, profile_columns
-    from latree.explain.overview import group_table
+    from latree.interpret.columns import loading_columns, profile_columns
+    from latree.interpret.overview import group_table
     from latree.report import report_html
-    from latree.table.textfile import write_columns, write_lines
+    from latree.table.formats.text import write_columns, write_lines
 
     with new_folder(out, common.may_replace()) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())

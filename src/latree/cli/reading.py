@@ -1,4 +1,4 @@
-"""How commands that learn from a table read it: the options, and what is odd about the data."""
+"""The options that say how commands read tables, and ``latree check``."""
 
 import csv
 from collections.abc import Collection, Iterable, Sequence
@@ -88,7 +88,7 @@ def options(command: Any) -> Any:
 def arguments(data: Path, values: dict[str, Any]) -> dict[str, Any]:
     """Take the options out of the values of a command, and return them as arguments of ``as_table``."""
     from latree._util.files import read_text
-    from latree.table.readers import open_source
+    from latree.table.opening import open_source
 
     taken = {key: values.pop(key) for key in (*_NAMES, *_NAMES_OF_FORMATS)}
     if taken["weights_are"] is not None and taken["weights"] is None:
@@ -142,3 +142,43 @@ def tell_oddities(table: "Table", refused: Collection[str]) -> None:
     odd = [one for one in table.oddities if one.column not in refused and one.kind not in ABOUT_TABLE]
     for sentence in sentences(odd):
         click.echo(f"note: {sentence}", err=True)
+
+
+@click.command()
+@click.argument("data", type=common.file)
+@options
+@common.as_json
+def check(data: Path, as_json: bool, **options: Any) -> None:
+    """Say what is in a table, before a fit.
+
+    DATA is a table as for `latree fit`. For each column: what it is taken for, its number of states, their order, and
+    how many cells are missing. Then what a fit would leave out or refuse, and why; identifiers, dates, running numbers,
+    duplicates of other columns, and numbers such as -99 that may mean missing. Nothing is learned or written.
+
+    Example: latree check data.csv
+    """
+    from latree._util.files import to_json
+    from latree._util.terminal import progress_bars
+    from latree.table import check as check_table
+    from latree.table.formats.text import SEPARATORS
+    from latree.table.opening import find_files
+
+    how = arguments(data, options)
+    how.pop("strict")
+    with progress_bars(not as_json) as stages:
+        found = check_table(data, progress=stages("Reading the table"), **how)
+    if not found.n_rows:
+        raise InputError(f"{data}: no rows, only column names: add rows")
+    can_fit = found.n_remaining >= common.MIN_COLUMNS
+    command = common.command_line(str(data), name="fit", more=found.advice) if can_fit else None
+    if as_json:
+        click.echo(to_json({**found.to_dict(), "command": command}), nl=False)
+        return
+    click.echo(f"{found}\n")
+    if can_fit:
+        click.echo(f"To fit a model{', with what helps' if found.advice else ''}:\n  {command}")
+        return
+    if len(found.columns) == 1 and find_files(data, how["format"])[0].name == "csv":
+        click.echo(f"Only one column was found: {SEPARATORS}.")
+    remaining = found.n_remaining or "none"
+    click.echo(f"A fit needs at least {common.MIN_COLUMNS} columns to learn from, and {remaining} would remain.")

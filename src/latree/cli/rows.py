@@ -1,4 +1,4 @@
-"""The commands that apply a model to rows: score, sample."""
+"""Commands about rows: score, sample, transform, impute."""
 
 import math
 from pathlib import Path
@@ -14,6 +14,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from latree.table import Block, Column
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from textwrap import wrap
+from typing import TYPE_CHECKING, TypeAlias
+
+from latree._util.words import clipped
+
+if TYPE_CHECKING:
+    from latree.interpret import Reliability, RowScores
+    from latree.table.formats.stat import Variable
+from collections import Counter
+
+if TYPE_CHECKING:
+    from latree.model import LatentTreeModel
+    from latree.model.impute import How
+    from latree.table.raw import RawColumn
+    from latree.table.sources import LocalSource, RawBatch
 
 
 @click.command()
@@ -129,7 +147,7 @@ def _present_cells(block: "Block") -> "NDArray[Any]":
     """Return the number of cells that are not missing, times the weights of their rows."""
     import numpy as np
 
-    from latree.table.chunks import missing_code
+    from latree.table.rows import missing_code
 
     present = (block.codes != missing_code(block.codes)).sum(axis=1)
     return np.asarray(present.sum() if block.weights is None else present @ block.weights)
@@ -140,3 +158,377 @@ def _labels(column: "Column") -> list[str]:
     from latree.table.raw import label_of
 
     return [label_of(column.decode(code)) for code in range(column.n_states)]
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("data", type=common.file)
+@common.new_output(
+    "New .csv, .tsv or .txt file, or a .sav file for SPSS; by default the rows are printed.",
+    endings=(*common.TABLE_ENDINGS, ".sav"),
+)
+@click.option(
+    "--of",
+    type=common.Choice(["groups", "hidden"]),
+    default="groups",
+    show_default=True,
+    help="Score the main groups of columns, or all hidden variables.",
+)
+@common.identifier
+@common.weights
+@common.data_format
+@common.unseen
+@common.quiet
+def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: str | None, **options: Any) -> None:
+    """Write where each row stands on each group of columns.
+
+    MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored,
+    and cells may be missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the
+    most probable state of the group's hidden variable, and the probability of that state. The last column is the
+    log-likelihood of the row in nats: the lower, the more unusual is the row. With --out, the reliability of each score
+    is printed; rows count by their weights there, if they have some. The result is a CSV file that opens in a
+    spreadsheet, or a file of SPSS with labels; DATA may be larger than memory.
+
+    Example: latree transform run/model.json data.csv --id person --out scores.csv
+    """
+    import numpy as np
+
+    from latree._util.terminal import progress_bars
+    from latree.interpret.order import state_steps
+    from latree.interpret.overview import kinds_lines
+    from latree.interpret.scores import Scorer, few_rows, finish, reliability_sums, scored_groups
+    from latree.model.diagnostics import scores_without_direction
+    from latree.table.reading import stream_rows
+    from latree.table.rows import add
+
+    loaded = common.load_model(model)
+    identifier = common.identifier_in(data, loaded, identifier, options["format"])
+    weighting = common.weights_in(data, loaded, options["weights"], options["format"])
+    scorer = Scorer.of_model(loaded, of)
+    sums: Any = None
+    n_rows = 0
+    with _scores_output(out, identifier) as write, progress_bars(not options["quiet"]) as stages:
+        reading = stages("Scoring the rows")
+        for part in stream_rows(
+            data,
+            loaded.columns,
+            identifier=identifier,
+            format=options["format"],
+            unseen=options["unseen"],
+            progress=reading,
+            **weighting,
+        ):
+            if part.table.n_rows == 0:
+                continue
+            lines = part.table.map(scorer.block)
+            found = reliability_sums(scorer, part.table.rows.fetch(np.arange(len(lines))), lines)
+            sums = found if sums is None else add(sums, found)
+            write(part.identifiers or range(n_rows + 1, n_rows + len(lines) + 1), scorer.rows_of(lines))
+            n_rows += len(lines)
+        if n_rows == 0:
+            raise InputError(f"{data}: no rows, only column names")
+    if out is not None and not options["quiet"]:
+        weighted = f", weighted by {quoted(weighting['weights'])}" if weighting["weights"] else ""
+        click.echo(f"{plural(n_rows, 'row')}{weighted}, {plural(len(scorer.names), 'score')} each")
+        if of == "groups" and scorer.names:
+            click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
+            steps = state_steps(loaded)
+            kinds = kinds_lines([scale.name for scale in scorer.scales if not steps.get(scale.hidden, True)])
+            for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded)), *kinds):
+                click.echo(f"warning: {warning}\n")
+        click.echo(f"Written to {out}")
+
+
+# Writes the scores of some rows, with their names or numbers.
+WriteScores: TypeAlias = "Callable[[Sequence[Any], RowScores], None]"
+
+
+@contextmanager
+def _scores_output(out: Path | None, identifier: str | None) -> "Iterator[WriteScores]":
+    """Yield a function that prints scores, or writes them to a new file, whole or not at all."""
+    if out is None or out.suffix.lower() != ".sav":
+        with common.rows_output(out) as write_rows:
+            header = [identifier or "row"]
+
+            def write(names: Sequence[Any], rows: "RowScores") -> None:
+                write_rows(chain([_header(header.pop(), rows.names)] if header else [], _cells(names, rows)))
+
+            yield write
+        return
+    from latree._util.files import new_file
+    from latree.table.formats.stat import pyreadstat_module, sav_content
+
+    pyreadstat_module(out)  # says that it is not installed before the work starts
+    parts: list[tuple[Sequence[Any], RowScores]] = []
+    yield lambda names, rows: parts.append((names, rows))
+    content = sav_content(out, list(_variables(parts, identifier or "row")))
+    with new_file(out, common.may_replace()) as stream:
+        stream.write(content)
+
+
+def _variables(parts: "Sequence[tuple[Sequence[Any], RowScores]]", identifier: str) -> "Iterator[Variable]":
+    """Yield the variables of an SPSS file: the same columns as in a text file, with states by number and label."""
+    import numpy as np
+
+    from latree.table.formats.stat import Variable
+
+    rows = [part for _, part in parts]
+    yield _row_names([str(name) for names, _ in parts for name in names], identifier)
+    for j, name in enumerate(rows[0].names):
+        columns = {
+            "": [part.scores[:, j] for part in rows],
+            "standard error": [part.errors[:, j] for part in rows],
+            "state": [np.where(part.states[:, j] < 0, np.nan, part.states[:, j]) for part in rows],
+            "probability": [part.probabilities[:, j] for part in rows],
+        }
+        for what, values in columns.items():
+            states = dict(enumerate(rows[0].state_names[j])) if what == "state" else None
+            label = f"{name}: {what}" if what else name
+            decimals = 0 if what == "state" else _DECIMALS
+            yield Variable(f"{name} {_SHORT[what]}", label, np.concatenate(values), states, decimals)
+    likelihoods = np.concatenate([part.log_likelihood for part in rows])
+    yield Variable("log-likelihood", "log-likelihood", likelihoods, decimals=_DECIMALS)
+
+
+def _row_names(names: list[str], identifier: str) -> "Variable":
+    """Return the variable that names the rows: numbers stay numbers, so that SPSS can match files by them."""
+    from latree.table.formats.stat import Variable
+    from latree.table.raw import label_of, parse_number
+
+    numbers = [float("nan") if name == "" else parse_number(name) for name in names]
+    floats = [None if number is None else float(number) for number in numbers]
+    if [label_of(number) for number in floats] != names:
+        return Variable(identifier, identifier, names)
+    are_whole = not any("." in name for name in names)
+    return Variable(identifier, identifier, floats, decimals=0 if are_whole else _DECIMALS)
+
+
+# The decimals of numbers in SPSS.
+_DECIMALS = 4
+# How the names of variables in SPSS, which are short, end.
+_SHORT = {"": "", "standard error": "se", "state": "state", "probability": "p"}
+
+
+def _header(identifier: str, names: Sequence[str]) -> list[str]:
+    from latree.table.formats.text import guarded
+
+    parts = ("", ": standard error", ": state", ": probability")
+    return [identifier, *(guarded(name + part) for name in names for part in parts), "log-likelihood"]
+
+
+def _cells(identifiers: Iterable[object], rows: "RowScores") -> Iterator[list[object]]:
+    """Yield a line for each row; what is not known about an impossible row is left empty."""
+    columns: list[list[str]] = []
+    for j, names in enumerate(rows.state_names):
+        columns += [_number_texts(rows.scores[:, j]), _number_texts(rows.errors[:, j])]
+        columns += [[names[state] if state >= 0 else "" for state in rows.states[:, j].tolist()]]
+        columns += [_number_texts(rows.probabilities[:, j])]
+    columns.append(_number_texts(rows.log_likelihood))
+    for identifier, *cells in zip(identifiers, *columns, strict=True):
+        yield [identifier, *cells]
+
+
+def _number_texts(numbers: Any) -> list[str]:
+    """Return numbers with four decimals; nothing where there is no number."""
+    return ["" if number != number else f"{number:.4f}" for number in numbers.tolist()]
+
+
+def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
+    """Yield the lines of a small table, and what to know before its figures are compared."""
+    from latree.interpret.scores import CAVEAT
+
+    names = [clipped(one.name) for one in found]
+    width = max(len("group"), *map(len, names))
+    yield f"{'group':{width}}  columns  reliability  Cronbach's alpha"
+    for name, one in zip(names, found, strict=True):
+        share, alpha = ("-" if number is None else f"{number:.2f}" for number in (one.reliability, one.alpha))
+        yield f"{name:{width}}  {one.n_columns:7}  {share:>11}  {alpha:>16}"
+    if any(one.alpha is not None for one in found):
+        yield from ("", *wrap(CAVEAT, 80))
+
+
+# Most columns with holes that are named.
+_MAX_NAMED = 5
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("data", type=common.file)
+@click.option(
+    "--how",
+    type=common.Choice(["mode", "median", "mean", "draw"]),
+    help="mode (the default), the most probable value; median, for columns with an order; mean, the expected value of "
+    "numbers; or draw, all missing cells of a row together, at random from the model.",
+)
+@click.option(
+    "--draws",
+    type=common.Whole(1, 1000),
+    metavar="N",
+    help="For multiple imputation: fill the table N times by draw, into one long file as R's mice reads and writes it. "
+    "Its columns .imp and .id number the tables and the rows; table 0 is DATA with its holes.",
+)
+@click.option(
+    "--probabilities",
+    is_flag=True,
+    help="Add a column for each value of each column with missing cells, such as A1=2: its probability.",
+)
+@common.new_output(
+    "New .csv, .tsv or .txt file, or a .sav file if DATA is one; by default the rows are printed.",
+    endings=(*common.TABLE_ENDINGS, ".sav"),
+)
+@common.data_format
+@common.unseen
+@common.seed
+def impute(
+    model: Path,
+    data: Path,
+    how: "How | None",
+    draws: int | None,
+    probabilities: bool,
+    out: Path | None,
+    format: str | None,
+    unseen: Any,
+    seed: int,
+) -> None:
+    """Fill missing cells.
+
+    MODEL is a model.json or the folder of a fit, DATA a table with its columns. Each missing cell of DATA is filled
+    given the rest of the row. All other cells, and columns that are not in the model, stay as they are. With `--how
+    mean`, columns that are not numbers get their median; with `median`, columns without an order get their most
+    probable value. A numeric column with bins gets the median of a bin. With `--unseen missing`, categories that were
+    not in the data of the fit are replaced, too. The filled table is printed, or written as CSV or for SPSS.
+
+    Example: latree impute run/model.json data.csv --out filled.csv
+    """
+    from latree._util.terminal import progress_bars
+    from latree.model.impute import draw_seeds
+    from latree.table.columns import are_counted
+    from latree.table.opening import open_source
+    from latree.table.sources import LocalSource
+
+    if draws is not None:
+        if how not in (None, "draw"):
+            raise InputError(f"--draws is for --how draw, not for --how {how}")
+        if probabilities:
+            raise InputError("--draws and --probabilities: choose one of the two")
+    is_sav = out is not None and out.suffix.lower() == ".sav"
+    if is_sav and (format or data.suffix[1:].lower()) not in ("sav", "zsav"):
+        raise InputError(f"{out}: a .sav file is written if DATA is one: let --out end in .csv")
+    if is_sav and (draws is not None or probabilities):
+        raise InputError(f"{out}: --draws and --probabilities are written as CSV: let --out end in .csv")
+    loaded = common.load_model(model)
+    with progress_bars(True) as stages:
+        # The first pass finds what is wrong with the table, and which columns have missing cells.
+        table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
+        with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
+        counts = are_counted(loaded.columns)
+        source = open_source(data, None, progress=stages("Filling cells"), format=format, counts=counts)
+        assert isinstance(source, LocalSource)  # there is no cluster here
+        filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
+        with _sav_output(out, data) if out is not None and is_sav else common.rows_output(out) as write:
+            if draws is None:
+                write([filling.header()])
+                for rows in filling.rows(how or "mode", draw_seeds(seed, 1)[0]):
+                    write(rows)
+            else:
+                write([[".imp", ".id", *filling.header()]])
+                for number, draw_seed in enumerate([None, *draw_seeds(seed, draws)]):
+                    first = 1
+                    for rows in filling.rows("draw", draw_seed):
+                        write([[str(number), str(first + i), *row] for i, row in enumerate(rows)])
+                        first += len(rows)
+    filled = f"{plural(int(table.n_missing.sum()), 'cell')} filled"
+    filled += f" {draws} times" if draws is not None and draws > 1 else ""
+    # Printed rows are for another program, which reads standard output.
+    click.echo(filled if out is None else f"{filled}. Written to {out}", err=out is None)
+    if filling.holes_left:
+        n_left, names = sum(filling.holes_left.values()), sorted(filling.holes_left)
+        more = f" and {plural(len(names) - _MAX_NAMED, 'more column')}" if len(names) > _MAX_NAMED else ""
+        stay = "stays" if n_left == 1 else "stay"
+        click.echo(
+            f"{plural(n_left, 'missing cell')} {stay} in columns that are not in the model: "
+            f"{', '.join(map(quoted, names[:_MAX_NAMED]))}{more}",
+            err=True,
+        )
+
+
+@contextmanager
+def _sav_output(out: Path, data: Path) -> "Iterator[Callable[[list[list[str]]], None]]":
+    """Yield a function that collects rows, the header first, and write them as an SPSS file like DATA."""
+    from latree._util.files import new_file
+    from latree.table.formats.stat import filled_sav
+
+    lines: list[list[str]] = []
+    yield lines.extend
+    header, *rows = lines
+    content = filled_sav(out, data, [dict(zip(header, row, strict=True)) for row in rows])
+    with new_file(out, common.may_replace()) as stream:
+        stream.write(content)
+
+
+class _Filling:
+    """Reads rows batch by batch, and fills their missing cells."""
+
+    def __init__(
+        self, model: "LatentTreeModel", source: "LocalSource", unseen: Any, with_probabilities: list[int]
+    ) -> None:
+        self.model, self.source, self.unseen, self.with_probabilities = model, source, unseen, with_probabilities
+        # How many cells are missing in columns that are not in the model, by their names.
+        self.holes_left: Counter[str] = Counter()
+        self._n_counted = 0
+
+    def header(self) -> list[str]:
+        """Return the names of the columns."""
+        from latree.model.impute import probability_names
+
+        return [*self.source.names, *probability_names(self.model.columns, self.with_probabilities)]
+
+    def rows(self, how: "How", seed: int | None) -> Iterator[list[list[str]]]:
+        """Yield the rows of each batch as texts; without a seed, their missing cells stay as they are."""
+        start = 0
+        for batch in self.source.batches(None):
+            rows = self._batch(batch, how, seed, start)
+            yield rows
+            start += len(rows)
+
+    def _batch(self, batch: "RawBatch", how: "How", seed: int | None, start: int) -> list[list[str]]:
+        from latree.model.impute import cell_probabilities, fill, fill_values
+        from latree.table import Table
+        from latree.table.columns import is_missing
+        from latree.table.raw import label_of
+        from latree.table.reading import names_in
+        from latree.table.rows import MemoryRows
+        from latree.table.sources import Encoder
+
+        cells = {name: _cell_texts(batch.columns[name]) for name in self.source.names}
+        columns, network = self.model.columns, self.model.network
+        names = names_in(self.source, columns, self.source.names)
+        if start >= self._n_counted:  # draws pass over the rows several times
+            self._n_counted = start + len(next(iter(cells.values())))
+            for name in [name for name in cells if name not in names]:
+                n_holes = sum(is_missing(text.strip(), columns[0].missing) for text in cells[name])
+                self.holes_left += Counter({name: n_holes})
+        block = Encoder(columns, tuple(names), self.unseen)(batch)
+        table = Table(columns, MemoryRows.from_block(block))
+        if seed is not None:
+            filled = fill(network, columns, table, how, seed, start)
+            missing = table.codes() < 0
+            for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+                holes = missing[:, j].nonzero()[0]
+                values = fill_values(column, filled[holes, j], how)
+                for hole, value in zip(holes.tolist(), values, strict=True):
+                    cells[name][hole] = _number(value) if isinstance(value, float) else label_of(value)
+        found = cell_probabilities(network, columns, table, self.with_probabilities)
+        added = [list(map(_number, values.tolist())) for values in found.values()]
+        return list(map(list, zip(*cells.values(), *added, strict=True)))
+
+
+def _cell_texts(raw: "RawColumn") -> list[str]:
+    """Return the cells of a column as they are in a file."""
+    texts = raw.values.tolist() if raw.is_text else raw.labels()
+    return [texts[code] for code in raw.codes.tolist()]
+
+
+def _number(value: float) -> str:
+    """Return the text of a computed number, without digits that mean nothing."""
+    return f"{value:.10g}"

@@ -1,4 +1,7 @@
-"""Contingency tables: how often the states of two or four columns occur together.
+"""Contingency tables of pairs and quartets of columns: sums over rows.
+
+Only stored cells are multiplied. The cells of a contingency table that hold a column's background follow from the
+totals of its other cells, so the time depends on the stored cells of each row, not on the number of columns.
 
 A contingency table counts the rows in which all of its columns are present. Columns with fewer states than the widest
 one are padded with zeros, so that many contingency tables fit in one array. Rows and columns of zeros change no
@@ -11,15 +14,65 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
-from latree._util.parallel import map_ordered
-from latree.counts import limits
-from latree.counts.sparse_pairs import sparse_pair_counts
+from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.table import Block, Table
-from latree.table.chunks import missing_code
+from latree.table.rows import missing_code
 from latree.table.sparse import SparseRows
+
+# Contingency tables that one call returns have at most this many cells (1 GB). One quartet of columns with 200 states
+# has 1.6e9, and is refused before memory runs out.
+MAX_CELLS = 2**27
+
+# Pair counts are made and measured in tiles of this many cells (8 MB).
+PAIR_CELLS_AT_ONCE = 2**20
+
+
+def sparse_pair_counts(rows: SparseRows, n: int, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
+    """Count the pairs of states of each column of ``first`` with each column of ``second``.
+
+    Weights must be whole numbers. The state after the last, number ``n``, is a missing cell: it is counted like the
+    others and left out at the end.
+
+    Returns
+    -------
+    array, shape (columns of first, n, columns of second, n)
+    """
+    left, right = _stored_indicators(rows, n, first), _stored_indicators(rows, n, second)
+    weights = np.ones(rows.n_rows, dtype=np.int64) if rows.weights is None else rows.weights
+    backgrounds = _background(rows, n, first), _background(rows, n, second)
+    shape = len(backgrounds[0]), n + 1, len(backgrounds[1]), n + 1
+    counts: NDArray[Any] = (left.T @ right.multiply(weights[:, None]).tocsr()).toarray().reshape(shape)
+    # The weight of each state: what is not stored is background.
+    totals: list[NDArray[Any]] = []
+    for indicators, background in zip((left, right), backgrounds, strict=True):
+        total = (indicators.T @ weights).reshape(-1, n + 1)
+        total[np.arange(len(total)), background] += weights.sum() - total.sum(axis=1)
+        totals.append(total)
+    # Background of the second column: the rows with each stored state of the first, less those that are counted.
+    stored = totals[0].copy()
+    stored[np.arange(len(stored)), backgrounds[0]] = 0
+    counts[:, :, np.arange(shape[2]), backgrounds[1]] += stored[:, :, None] - counts.sum(axis=3)
+    # Background of the first column: the rows with each state of the second, less those that are counted.
+    counts[np.arange(shape[0]), backgrounds[0]] += totals[1] - counts.sum(axis=1)
+    return counts[:, :n, :, :n]
+
+
+def _stored_indicators(rows: SparseRows, n: int, columns: slice) -> csc_array:
+    """Return one column for every state of every column, and for its missing cells: 1 where a stored cell has it."""
+    part = rows.by_column[:, columns]
+    first = (n + 1) * np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+    place = first + np.minimum(part.data, n)
+    ones = np.ones(len(place), dtype=np.int64 if rows.weights is None else np.float64)
+    return csc_array((ones, (part.indices, place)), shape=(rows.n_rows, part.shape[1] * (n + 1)))
+
+
+def _background(rows: SparseRows, n: int, columns: slice) -> IntArray:
+    return np.minimum(rows.background[columns], n).astype(np.intp)
+
 
 # Cell numbers of rows are computed for this many rows and groups at a time, so that they stay in the cache.
 _NUMBERS_AT_ONCE = 2**16
@@ -94,7 +147,7 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
 
 def column_tiles(table: Table) -> list[tuple[slice, slice]]:
     """Return squares of pairs of columns that are counted at once, without those below the diagonal."""
-    d, step = table.n_columns, max(1, isqrt(limits.PAIR_CELLS_AT_ONCE) // int(table.n_states.max()))
+    d, step = table.n_columns, max(1, isqrt(PAIR_CELLS_AT_ONCE) // int(table.n_states.max()))
     return [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
 
 
@@ -167,7 +220,7 @@ def _group_tables(table: Table, groups: IntArray, width: int) -> NDArray[np.int6
 
 
 def _check_size(table: Table, columns: IntArray, cells: int) -> None:
-    if cells > limits.MAX_CELLS and len(columns):
+    if cells > MAX_CELLS and len(columns):
         widest = max(columns, key=lambda j: table.n_states[j])
         raise InputError(
             f"column {table.names[widest]!r} has {table.n_states[widest]} states: contingency tables of {cells:.1e} "

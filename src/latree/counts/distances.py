@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from latree._util.arrays import FloatArray
-from latree._util.parallel import map_ordered
 from latree._util.progress import Progress, no_progress
-from latree.counts import limits
+from latree._util.workers import map_ordered
 from latree.counts.contingency import column_tiles, pair_tables, pair_tables_between
 from latree.counts.tensor import nuclear_norms, singular_values
 from latree.errors import InputError
 from latree.table import Table
-from latree.table.learnable import FEW_STATES
+from latree.table.checking import FEW_STATES
+
+# Pair counts of columns with many states are made in batches of this many cells (32 MB).
+WIDE_PAIR_CELLS_AT_ONCE = 2**22
 
 # If columns have many states, all pair counts together have at most this many cells: more would take hours.
 _MOST_WIDE_CELLS = 2**34
@@ -412,7 +414,7 @@ def _pairwise_wide(table: Table, measures: Sequence[Measure], progress: Progress
     done = 0
     for size in np.unique(width).tolist():
         same_width = pairs[width == size]
-        step = max(1, limits.WIDE_PAIR_CELLS_AT_ONCE // size**2)
+        step = max(1, WIDE_PAIR_CELLS_AT_ONCE // size**2)
         for start in range(0, len(same_width), step):
             batch = same_width[start : start + step]
             distributions = replace(as_pairs(pair_tables(table, batch)), max_states=int(n.max()))

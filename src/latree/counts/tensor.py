@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.parallel import map_ordered
+from latree._util.workers import map_ordered
 from latree.errors import InputError
 
 # The axes of P that become rows and columns of A, B and C. The paper reshapes in column-major order, where the FIRST

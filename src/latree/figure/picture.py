@@ -1,18 +1,245 @@
-"""A picture that can be written as SVG, the same bytes for the same picture, and as PNG, drawn by matplotlib."""
+"""A picture as a list of lines, circles, polygons and texts, and its writers for SVG and PNG."""
 
 import io
+import unicodedata
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import cos, radians, sin
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self, TypeAlias
 from xml.sax.saxutils import escape
 
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.arrays import FloatArray
 from latree._util.files import write_bytes
 from latree._util.words import printable
 from latree.errors import InputError
-from latree.figure.primitives import BASELINE, INK, PAPER, Circle, Line, Polygon, Primitive, Text
+
+_TOLERANCE = 1e-6  # boxes that share less than this many pixels do not overlap
+
+
+def line_box(start: tuple[float, float], end: tuple[float, float]) -> tuple[float, ...]:
+    """Return the box of a straight line between two points."""
+    (x0, y0), (x1, y1) = start, end
+    length = float(np.hypot(x1 - x0, y1 - y0))
+    direction = ((x1 - x0) / length, (y1 - y0) / length) if length else (1.0, 0.0)
+    return ((x0 + x1) / 2, (y0 + y1) / 2, *direction, length / 2, 0.0)
+
+
+def overlap(one: FloatArray, other: FloatArray) -> NDArray[np.bool_]:
+    """Return which boxes overlap; rows of boxes are broadcast against each other.
+
+    Two convex shapes are disjoint if and only if their projections onto some normal of one of their sides are (the
+    separating axis theorem). Two boxes have four such normals: the directions of their lengths and of their heights.
+    """
+    between = other[..., :2] - one[..., :2]  # from centre to centre
+    u, v = one[..., 2:4], other[..., 2:4]
+    # The cosine and the sine of the angle between the boxes project one box onto an axis of the other.
+    cosine = np.abs((u * v).sum(-1))
+    sine = np.abs(u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0])
+    a, b, c, d = one[..., 4], one[..., 5], other[..., 4], other[..., 5]
+    return np.asarray(
+        (np.abs((between * u).sum(-1)) + _TOLERANCE < a + c * cosine + d * sine)
+        & (np.abs(between[..., 0] * u[..., 1] - between[..., 1] * u[..., 0]) + _TOLERANCE < b + c * sine + d * cosine)
+        & (np.abs((between * v).sum(-1)) + _TOLERANCE < c + a * cosine + b * sine)
+        & (np.abs(between[..., 0] * v[..., 1] - between[..., 1] * v[..., 0]) + _TOLERANCE < d + a * sine + b * cosine)
+    )
+
+
+def extents(boxes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper corners of the upright boxes around boxes."""
+    turned = np.abs(boxes[..., 2:4])
+    half = boxes[..., 4:5] * turned + boxes[..., 5:6] * turned[..., ::-1]
+    return boxes[..., :2] - half, boxes[..., :2] + half
+
+
+class OccupiedBoxes:
+    """Boxes that new ones must not overlap, each with the number of its owner, or -1 if it has none."""
+
+    def __init__(self, boxes: FloatArray, owners: NDArray[np.intp] | None = None) -> None:
+        self.boxes = boxes
+        self.owners = np.full(len(boxes), -1) if owners is None else owners
+        self.low, self.high = extents(boxes)
+
+    def replace(self, place: int, box: FloatArray) -> None:
+        """Replace one of the boxes. A box of NaN occupies nothing."""
+        self.boxes[place] = box
+        self.low[place], self.high[place] = extents(box)
+
+    def are_free(self, wanted: FloatArray, owner: int = -1) -> NDArray[np.bool_]:
+        """Return which of the wanted boxes overlap no occupied one.
+
+        Boxes of the same owner are allowed to overlap.
+        """
+        low, high = extents(wanted)
+        near = ((self.low <= high.max(axis=0)) & (self.high >= low.min(axis=0))).all(axis=1)
+        if owner >= 0:
+            near &= self.owners != owner
+        return np.asarray(~overlap(wanted[:, None], self.boxes[near][None]).any(axis=1))
+
+
+MAX_LETTERS = 40  # longer names are shortened to this many letters
+
+# Widths of letters in units of the font's size, rounded up: those of DejaVu Sans, the widest of the common fonts.
+_LETTERS = {
+    0.30: "'IJijl",
+    0.35: " ,./:;\\|",
+    0.40: "()-[]ft",
+    0.45: "!r",
+    0.50: '"*_`',
+    0.55: "?csz",
+    0.60: "FLkvxy",
+    0.65: "$0123456789EPSTYabdeghnopqu{}",
+    0.70: "ABCKRVXZ",
+    0.75: "NU",
+    0.80: "&DGHOQ",
+    0.85: "#+<=>^w~",
+    0.90: "M",
+    1.00: "%@Wm",
+}
+_WIDTHS = {letter: width for width, letters in _LETTERS.items() for letter in letters}
+
+
+def shortened(name: str) -> str:
+    """Return a name as it is shown: :func:`printable`, and without its middle if it is long."""
+    clean = printable(name)
+    if len(clean) <= MAX_LETTERS:
+        return clean
+    end = MAX_LETTERS // 3
+    return f"{clean[: MAX_LETTERS - end - 1]}…{clean[-end:]}"
+
+
+def text_width(text: str) -> float:
+    """Return the width of a text in units of the font's size; an upper bound for common fonts."""
+    return sum(_WIDTHS.get(letter) or _other_width(letter) for letter in text)
+
+
+def _other_width(letter: str) -> float:
+    kind = unicodedata.category(letter)
+    if kind in ("Mn", "Me", "Cf"):  # marks on other letters, and invisible letters
+        return 0.0
+    if kind == "So":  # emoji
+        return 1.3
+    return 1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.8
+
+
+Position: TypeAlias = tuple[float, float]
+Extent: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
+
+INK = "#000000"  # the colour of text; inside an HTML page, the colour of the text around the picture
+PAPER = "#ffffff"  # the background, which also fills hollow markers; transparent inside an HTML page
+MUTED = "#808080"  # lines and what is less important; visible on light and on dark pages
+
+LINE_HEIGHT = 1.15  # the height of a text, in units of its size
+BASELINE = 0.32  # the distance of the baseline below the middle of a text, in units of its size
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points."""
+
+    points: tuple[Position, ...]
+    colour: str = MUTED
+    width: float = 1.2
+    dotted: bool = False
+
+    def moved(self, x: float, y: float) -> Self:
+        """Return the same shape, moved by x and y."""
+        return replace(self, points=tuple((a + x, b + y) for a, b in self.points))
+
+    def boxes(self) -> list[tuple[float, ...]]:
+        """Return one box per straight piece."""
+        return [line_box(start, end) for start, end in zip(self.points, self.points[1:], strict=False)]
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    stroke: str
+
+    def moved(self, x: float, y: float) -> Self:
+        """Return the same shape, moved by x and y."""
+        return replace(self, x=self.x + x, y=self.y + y)
+
+    def boxes(self) -> list[tuple[float, ...]]:
+        """Return the box around it."""
+        return [(self.x, self.y, 1.0, 0.0, self.radius, self.radius)]
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """A polygon."""
+
+    points: tuple[Position, ...]
+    fill: str
+    stroke: str
+
+    def moved(self, x: float, y: float) -> Self:
+        """Return the same shape, moved by x and y."""
+        return replace(self, points=tuple((a + x, b + y) for a, b in self.points))
+
+    def boxes(self) -> list[tuple[float, ...]]:
+        """Return the box around it."""
+        (left, top), (right, bottom) = np.min(self.points, axis=0).tolist(), np.max(self.points, axis=0).tolist()
+        return [((left + right) / 2, (top + bottom) / 2, 1.0, 0.0, (right - left) / 2, (bottom - top) / 2)]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that starts, has its middle, or ends at a point, and is centred on it vertically.
+
+    ``angle`` is in degrees, clockwise. ``full_text`` is the tooltip of a text that was shortened.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: float
+    angle: float = 0.0
+    anchor: Literal["start", "middle", "end"] = "start"
+    colour: str = INK
+    full_text: str | None = None
+
+    def moved(self, x: float, y: float) -> Self:
+        """Return the same shape, moved by x and y."""
+        return replace(self, x=self.x + x, y=self.y + y)
+
+    def boxes(self) -> list[tuple[float, ...]]:
+        """Return the box around it."""
+        half = self.size * text_width(self.text) / 2
+        shift = {"start": half, "middle": 0.0, "end": -half}[self.anchor]
+        u, v = cos(radians(self.angle)), sin(radians(self.angle))
+        return [(self.x + shift * u, self.y + shift * v, u, v, half, self.size * LINE_HEIGHT / 2)]
+
+
+def name_text(x: float, y: float, name: str, size: float, **options: Any) -> Text:
+    """Return the text of a name from the user's data; its tooltip is the full name if it was shortened."""
+    text = shortened(name)
+    return Text(x, y, text, size, full_text=name if text != name else None, **options)
+
+
+Primitive: TypeAlias = Line | Circle | Polygon | Text
+
+
+def boxes_of(primitives: Iterable[Primitive]) -> FloatArray:
+    """Return the boxes of all primitives, one row per box."""
+    return np.array([box for primitive in primitives for box in primitive.boxes()]).reshape(-1, 6)
+
+
+def extent_of(primitives: Iterable[Primitive]) -> Extent:
+    """Return the upright box around all primitives."""
+    low, high = extents(boxes_of(primitives))
+    (left, top), (right, bottom) = low.min(axis=0).tolist(), high.max(axis=0).tolist()
+    return left, top, right, bottom
+
 
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 

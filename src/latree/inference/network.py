@@ -7,7 +7,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.tree import Tree
-from latree.tree.rooted import children_of
+from latree.tree.graph import children_of
 
 
 @dataclass(frozen=True)

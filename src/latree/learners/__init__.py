@@ -1,16 +1,13 @@
 """Learners of structure, from evidence about columns to a tree, and their registry by name."""
 
-from latree.learners.chow_liu import chow_liu, hidden_chow_liu
-from latree.learners.chow_liu_grouping import chow_liu_grouping
 from latree.learners.divide_conquer import divide_and_conquer
+from latree.learners.grouping import chow_liu, chow_liu_grouping, hidden_chow_liu, recursive_grouping
 from latree.learners.harmeling_williams import harmeling_williams
 from latree.learners.joining import average_linkage, neighbor_joining, spectral_joining
 from latree.learners.methods import METHODS, Method
 from latree.learners.minimum_evolution import minimum_evolution
-from latree.learners.recursive_grouping import recursive_grouping
-from latree.learners.simplest import independent, latent_class
 from latree.learners.spectral_grouping import spectral_grouping
-from latree.learners.structure import Structure
+from latree.learners.structure import Structure, independent, latent_class
 from latree.learners.support import bootstrap_trees, consensus, with_support
 
 __all__ = [

@@ -8,11 +8,10 @@ import numpy as np
 
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import chance, covariance, information, pairwise_all
+from latree.learners.divide_conquer import without_unseen
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
-from latree.learners.seen_together import without_unseen
-from latree.learners.simplest import independent
-from latree.learners.structure import Context, Structure
+from latree.learners.structure import Context, Structure, independent
 from latree.search.explain import Search
 from latree.settings import Settings
 from latree.table import Table

@@ -10,8 +10,7 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
 from latree.counts.distances import finite
 from latree.counts.tensor import singular_values
-from latree.learners.simplest import latent_class
-from latree.learners.structure import Structure
+from latree.learners.structure import Structure, latent_class
 from latree.tree import Tree
 
 _ROUNDING = 1e-10  # relative rounding error that the bounds of the search may have

@@ -1,36 +1,62 @@
-"""The learners by name: what each needs, what it returns, and who described it."""
+"""All methods by their names, and ``auto``, which chooses among them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
-from latree._util.spelling import setting
+from latree._util.progress import WHOLE, no_progress, part_of
+from latree._util.words import setting
 from latree.counts.contingency import pair_tables, quartet_tables
 from latree.counts.distances import as_pairs, information, log_det, nuclear, pairwise
-from latree.counts.quartets.nuclear import nuclear_test
-from latree.counts.quartets.spectral import spectral_products, spectral_test
+from latree.counts.quartets import nuclear_test, spectral_products, spectral_test
 from latree.errors import InputError
-from latree.learners.auto import auto
-from latree.learners.chow_liu import chow_liu, hidden_chow_liu
-from latree.learners.chow_liu_grouping import chow_liu_grouping
 from latree.learners.divide_conquer import divide_and_conquer
-from latree.learners.explain import joined
+from latree.learners.explain import explain, joined
+from latree.learners.grouping import chow_liu, chow_liu_grouping, group, hidden_chow_liu, recursive_grouping
 from latree.learners.harmeling_williams import harmeling_williams
 from latree.learners.joining import join, neighbor_joining, spectral_joining
-from latree.learners.recursive_grouping import group, recursive_grouping
-from latree.learners.simplest import independent, latent_class
+from latree.learners.predict import predict
 from latree.learners.spectral_grouping import check_size, spectral_grouping
-from latree.learners.structure import Context, Structure
+from latree.learners.structure import Context, Structure, independent, latent_class
 from latree.settings import Settings
 from latree.table import Table
-from latree.table.learnable import FEW_STATES, MANY_STATES
+from latree.table.checking import FEW_STATES, MANY_STATES
 from latree.tree import Tree
 from latree.tree.graph import NonBinaryFeature
 
 Learner: TypeAlias = Callable[[Table, Settings, Context], Structure]
+
+
+# The share of the time that the search for structure takes if the goal is to predict, about.
+_SEARCH_SHARE = 0.2
+
+
+def auto(table: Table, settings: Settings, context: Context) -> Structure:
+    """Learn the hidden variables that are there (to explain), or the model that predicts best.
+
+    To predict, the explained tree and the resolved one are two of several candidates; held-out rows decide.
+    """
+    if settings.goal == "explain":
+        return explain(table, settings, context)
+    end = round(_SEARCH_SHARE * WHOLE)
+    resolving = replace(context, progress=part_of(context.progress, 0, end // 2))
+    explaining = part_of(context.progress, end // 2, end)
+    predicting = replace(context, progress=part_of(context.progress, end, WHOLE))
+    resolved = explain(table, replace(settings, resolve="all"), resolving)
+    if settings.resolve == "all":
+        return Structure(resolved.tree, resolved.facts)
+    if not resolved.tree.n_hidden:
+        return predict(table, [], settings, predicting)
+    seed = int(context.rng.integers(2**31))
+
+    def search(rows: Table) -> Tree:
+        progress = explaining if rows is table else no_progress
+        return explain(rows, settings, Context(np.random.default_rng(seed), progress)).tree
+
+    return predict(table, [resolved.tree], settings, predicting, search)
 
 
 @dataclass(frozen=True)

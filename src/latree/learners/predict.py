@@ -11,15 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.forks import map_forked
 from latree._util.progress import Attempts
+from latree._util.workers import map_forked
 from latree.counts.distances import information, pairwise
-from latree.learners.chow_liu import chow_liu, hidden_chow_liu
-from latree.learners.simplest import independent, latent_class
-from latree.learners.structure import Context, Structure
-from latree.model.heldout import Part, held_out
+from latree.learners.grouping import chow_liu, hidden_chow_liu
+from latree.learners.structure import Context, Structure, independent, latent_class
+from latree.model.fitting import Part, StateSearch, held_out, is_better
 from latree.model.record import Candidate
-from latree.model.states import StateSearch, is_better
 from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree

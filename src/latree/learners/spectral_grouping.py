@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import Progress, no_progress
-from latree.counts.quartets.pairings import QuartetTest
+from latree.counts.quartets import QuartetTest
 from latree.errors import InputError
-from latree.learners.simplest import latent_class
-from latree.learners.structure import Structure
+from latree.learners.structure import Structure, latent_class
 from latree.tree import Tree
 
 # All quartets of columns are tested: 128 columns have 10.7 million.

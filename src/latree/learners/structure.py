@@ -1,5 +1,6 @@
-"""What every learner takes beside the table and the settings, and what it returns."""
+"""What a learner finds, and the two structures that need no learning."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,8 +8,8 @@ import numpy as np
 from latree._util.arrays import FloatArray, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import WHOLE, Progress, no_progress, part_of
+from latree.model.fitting import Choice
 from latree.model.record import Candidate
-from latree.model.states import Choice
 from latree.settings import Settings
 from latree.tree import Tree
 
@@ -77,3 +78,50 @@ class Context:
         """
         end = round(share * WHOLE)
         return part_of(self.progress, 0, end), part_of(self.progress, end, WHOLE)
+
+
+def independent(names: Sequence[str]) -> Structure:
+    """Build the forest without edges, in which every column is independent of all others.
+
+    Use it as the baseline that every other structure should beat.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from latree.learners import independent
+    >>> independent(["height", "colour"]).tree.edges.tolist()
+    []
+    """
+    return Structure(Tree(names, []))
+
+
+def latent_class(names: Sequence[str]) -> Structure:
+    """Build the star with one hidden variable, the latent class, in the middle.
+
+    Use it if rows fall into a few classes within which the columns are independent:
+
+        ``P(x_1, ..., x_d) = Σ_h P(h) Π_i P(x_i | h)``
+
+    A single column stays alone.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+
+    References
+    ----------
+    Lazarsfeld and Henry (1968), Latent Structure Analysis.
+
+    Examples
+    --------
+    >>> from latree.learners import latent_class
+    >>> latent_class("abc").tree.edges.tolist()
+    [[0, 3], [1, 3], [2, 3]]
+    """
+    d = len(names)
+    return Structure(Tree(names, [(column, d) for column in range(d)] if d > 1 else []))

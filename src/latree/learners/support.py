@@ -8,8 +8,8 @@ from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.parallel import n_threads, one_blas_thread
 from latree._util.progress import Progress, no_progress
+from latree._util.workers import n_threads, one_blas_thread
 from latree.errors import InputError
 from latree.table import Table
 from latree.tree import Split, Tree

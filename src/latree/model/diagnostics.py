@@ -4,13 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from latree._util.spelling import setting
-from latree._util.words import listed, plural, quoted
-from latree.model.fitting import Fit
+from latree._util.words import listed, plural, quoted, setting
+from latree.model.fitting import Fit, cost_of_order
 from latree.model.group import Group
-from latree.model.heldout import cost_of_order
 from latree.model.model import LatentTreeModel
-from latree.model.worth import CLEAR, Worth, figure
+from latree.model.record import CLEAR, Worth, figure
 from latree.settings import Goal
 from latree.table import Column, Table
 

@@ -34,9 +34,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import FloatArray, check_fields, parse_json
 from latree._util.files import MODEL_FORMAT, finish_replacement, read_text, to_json, write_text
-from latree._util.plain import check_fields, parse_json
 from latree.errors import InputError
 from latree.model.group import Group
 from latree.model.record import Record

@@ -15,19 +15,18 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from latree._util.arrays import CodeArray, FloatArray, RandomState, generator
-from latree._util.frames import backend_of, make_frame
-from latree._util.parallel import map_ordered
+from latree._util.arrays import CodeArray, FloatArray, RandomState, backend_of, generator, make_frame
+from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.inference.messages import downward, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 from latree.model.query import column_values
 from latree.table import Block, Column, Table
-from latree.table.chunks import BLOCK_ROWS, missing_code
+from latree.table.opening import is_annotated, is_dask_dataframe
 from latree.table.raw import array_names, label_of
-from latree.table.readers import is_annotated, is_dask_dataframe
 from latree.table.reading import positions_in_array
+from latree.table.rows import BLOCK_ROWS, missing_code
 from latree.table.sparse import is_sparse
 from latree.table.table import decode_column, signed_codes
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from latree._util.arrays import FloatArray, RandomState
-from latree._util.frames import backend_of, make_frame
+from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
 from latree._util.progress import Progress, no_progress
 from latree.counts import pair_tables
 from latree.errors import FitWarning, InputError
@@ -18,9 +17,8 @@ from latree.inference.messages import downward, log_likelihoods, total_log_likel
 from latree.inference.patterns import plan_messages
 from latree.model.distribution import TreeDistribution
 from latree.model.file import Parts, model_path, parts_from_dict, parts_to_dict, read_json, write_json
-from latree.model.group import Group, check_groups
+from latree.model.group import Group, check_groups, check_names, find_node, renamed
 from latree.model.impute import How, StateHow, cell_probabilities, impute_like
-from latree.model.names import check_names, find_node, renamed
 from latree.model.query import (
     MAX_ROWS,
     Answer,
@@ -33,7 +31,7 @@ from latree.model.query import (
 )
 from latree.model.record import Record
 from latree.table import Block, Table, as_table
-from latree.table.encode import Unseen
+from latree.table.columns import Unseen
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -56,7 +54,7 @@ class LatentTreeModel(TreeDistribution):
     record : Record, optional
         How the model came about.
     groups : tuple of Group
-        The groups of columns; empty if they were not computed (see :func:`latree.explain.find_groups`).
+        The groups of columns; empty if they were not computed (see :func:`latree.interpret.find_groups`).
     hidden_names : tuple of str
         A name for people for each hidden variable, in the order of their numbers. If it is empty, hidden variables have
         their technical names H1, H2, ... only.
@@ -154,7 +152,7 @@ class LatentTreeModel(TreeDistribution):
         Examples
         --------
         >>> import latree
-        >>> from latree.explain import with_groups
+        >>> from latree.interpret import with_groups
         >>> tree = latree.Tree.from_newick("(a,b,c,(d,e,f));")
         >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
         >>> print(with_groups(model, labels=dict.fromkeys("abc", "mood")).draw(), end="")

@@ -23,7 +23,7 @@ from latree.counts.distances import (
 from latree.errors import InputError
 from latree.inference.network import Network
 from latree.table import Column
-from latree.table.encode import is_missing, number_label
+from latree.table.columns import is_missing, number_label
 from latree.table.raw import label_of, parse_number
 
 # More rows than this say little more about two columns: a random sample of so many is counted.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from latree._util.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from latree.paper.experiments.cells import Run
-    from latree.paper.experiments.power import recovery_power
-    from latree.paper.experiments.reproduce import reproduce_quartets, reproduce_stocks, reproduce_trees
+    from latree.paper.cells import Run
+    from latree.paper.power import recovery_power
+    from latree.paper.reproduce import reproduce_quartets, reproduce_stocks, reproduce_trees
     from latree.paper.simulate import random_model, random_tree
     from latree.paper.theory import quartet_facts, tree_facts
 
@@ -30,14 +30,14 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Run": "latree.paper.experiments.cells",
+        "Run": "latree.paper.cells",
         "quartet_facts": "latree.paper.theory",
         "random_model": "latree.paper.simulate",
         "random_tree": "latree.paper.simulate",
-        "recovery_power": "latree.paper.experiments.power",
-        "reproduce_quartets": "latree.paper.experiments.reproduce",
-        "reproduce_stocks": "latree.paper.experiments.reproduce",
-        "reproduce_trees": "latree.paper.experiments.reproduce",
+        "recovery_power": "latree.paper.power",
+        "reproduce_quartets": "latree.paper.reproduce",
+        "reproduce_stocks": "latree.paper.reproduce",
+        "reproduce_trees": "latree.paper.reproduce",
         "tree_facts": "latree.paper.theory",
     },
 )

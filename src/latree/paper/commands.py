@@ -13,7 +13,7 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
-    from latree.paper.experiments.power import Power, RecoveryRate
+    from latree.paper.power import Power, RecoveryRate
     from latree.paper.theory import TreeFacts
 
 EXPERIMENTS = ("quartets", "trees", "stocks")
@@ -65,8 +65,8 @@ def reproduce(
     Example: latree reproduce quartets --quick --out paper
     """
     from latree._util.terminal import progress_bars
-    from latree.paper.experiments import reproduce as experiments
-    from latree.paper.experiments.cells import Run
+    from latree.paper import reproduce as experiments
+    from latree.paper.cells import Run
 
     common.refuse_same(out, checkpoint)
     run = Run(out, seed, quick, workers, checkpoint)
@@ -96,7 +96,7 @@ def reproduce(
 
 
 def _note_missing_figures() -> None:
-    from latree.paper.experiments.figures import can_draw
+    from latree.paper.figures import can_draw
 
     if not can_draw():
         click.echo("latree: no figures were drawn; they need matplotlib: pip install matplotlib", err=True)
@@ -305,7 +305,7 @@ def power(
     Example: latree power run/model.json --target 0.9 --out curve
     """
     from latree._util.terminal import progress_bars
-    from latree.paper.experiments.power import recovery_power
+    from latree.paper.power import recovery_power
 
     loaded = common.load_model(model)
     if loaded.tree.n_observed < 4:
@@ -370,9 +370,9 @@ def _write_power(found: "Power", method: str, out: Path) -> list[str]:
     from functools import partial
 
     from latree._util.files import new_folder, write_text
-    from latree.paper.experiments.cells import to_csv
-    from latree.paper.experiments.figures import save
-    from latree.paper.experiments.power import power_figure
+    from latree.paper.cells import to_csv
+    from latree.paper.figures import save
+    from latree.paper.power import power_figure
 
     with new_folder(out) as folder:
         write_text(folder / "power.csv", to_csv(found.rows()))

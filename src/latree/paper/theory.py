@@ -13,13 +13,13 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress, no_progress
-from latree.counts import limits
+from latree.counts.quartets import TENSOR_CELLS_AT_ONCE
 from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
 from latree.inference.network import Network
 from latree.model import LatentTreeModel
 from latree.model.query import joint_distribution
-from latree.table.learnable import FEW_STATES
+from latree.table.checking import FEW_STATES
 
 MAX_QUARTETS = 2000  # if a tree has more quartets, this many are drawn at random
 _RANK_TOLERANCE = 1e-10  # smallest over largest singular value of a table that has full rank
@@ -113,7 +113,7 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
             f"the theory is about tensors of four columns, and those of this model have {size} states and as many "
             f"hidden states; it is computed for up to {FEW_STATES} of one or the other"
         )
-    step = max(1, limits.TENSOR_CELLS_AT_ONCE // size**4)
+    step = max(1, TENSOR_CELLS_AT_ONCE // size**4)
     for start in range(0, len(quartets), step):
         chunk = quartets[start : start + step].tolist()
         placed = [place for leaves in chunk if (place := medians.place(leaves)) is not None]

@@ -8,12 +8,12 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree._util.words import percent, shortened, whole_shares
-from latree.explain.dependence import Dependence
-from latree.explain.loadings import column_numbers
-from latree.explain.order import Neighbourhood, scores_of
-from latree.explain.overview import GroupColumn, columns_of_groups
-from latree.explain.scores import state_names
-from latree.figure.colours import group_colours
+from latree.figure.draw import group_colours
+from latree.interpret.columns import column_numbers
+from latree.interpret.dependence import Dependence
+from latree.interpret.order import Neighbourhood, scores_of
+from latree.interpret.overview import GroupColumn, columns_of_groups
+from latree.interpret.scores import state_names
 from latree.model import Group, LatentTreeModel
 from latree.report.node_details import category_name
 from latree.table import Column

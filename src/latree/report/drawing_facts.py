@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from latree._util.words import percent
-from latree.explain.dependence import Dependence
-from latree.explain.loadings import loading_columns
-from latree.explain.overview import group_table
 from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
+from latree.interpret.columns import loading_columns
+from latree.interpret.dependence import Dependence
+from latree.interpret.overview import group_table
 from latree.model import LatentTreeModel
 from latree.report.matrix import matrix_facts
 from latree.report.node_details import column_details, hidden_details
 from latree.table import Table
-from latree.table.textfile import write_columns, write_lines
+from latree.table.formats.text import write_columns, write_lines
 
 # With more numbers, loadings.csv is not part of the page: it would be most of the file.
 _MAX_LOADINGS = 20_000

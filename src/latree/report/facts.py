@@ -12,12 +12,10 @@ from typing import Any
 from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree._util.words import percent
-from latree.explain.dependence import SEED, Dependence
-from latree.explain.groups import with_groups
-from latree.explain.reliability import reliability
-from latree.explain.stability import RESAMPLES
-from latree.explain.user_labels import compare_labels, label_match, label_meaning
-from latree.figure.colours import label_colours
+from latree.figure.draw import label_colours
+from latree.interpret.dependence import SEED, Dependence
+from latree.interpret.groups import RESAMPLES, compare_labels, label_match, label_meaning, with_groups
+from latree.interpret.scores import reliability
 from latree.model import LatentTreeModel
 from latree.model.query import MAX_ROWS
 from latree.report.cards import columns_alone, group_cards

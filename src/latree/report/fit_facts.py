@@ -5,13 +5,11 @@ from math import inf, isfinite
 from typing import Any
 
 from latree._util.progress import Progress
-from latree._util.spelling import in_shell, setting
-from latree.explain.simpler_models import MAX_ROWS, fit_simpler_models
-from latree.explain.worth import measure_worth
+from latree._util.words import in_shell, setting
+from latree.interpret.worth import MAX_ROWS, fit_simpler_models, measure_worth
 from latree.model import LatentTreeModel
 from latree.model.model import aic, bic
-from latree.model.record import Record
-from latree.model.worth import Worth
+from latree.model.record import Record, Worth
 from latree.settings import Settings
 from latree.table import Table
 

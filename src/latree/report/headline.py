@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from latree._util.words import percent, plural
-from latree.explain.user_labels import label_match
+from latree.interpret.groups import label_match
 
 # An edge is sure from this support on, in per cent, and likely from this one on.
 SURE, LIKELY = 90, 50

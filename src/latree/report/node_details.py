@@ -8,10 +8,10 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree._util.words import percent, whole_shares
 from latree.counts.contingency import column_counts
-from latree.explain.dependence import Dependence
-from latree.explain.loadings import column_loadings
-from latree.explain.order import Neighbourhood, scores_of
-from latree.explain.scores import state_names
+from latree.interpret.columns import column_loadings
+from latree.interpret.dependence import Dependence
+from latree.interpret.order import Neighbourhood, scores_of
+from latree.interpret.scores import state_names
 from latree.table import Column, Table
 
 # The number of columns that explain the states of a hidden variable.

@@ -6,13 +6,13 @@ from typing import Any
 from markupsafe import Markup
 
 from latree._util.words import one_line, shortened
-from latree.explain.dependence import Dependence
-from latree.explain.overview import kinds_lines
-from latree.explain.redundancy import redundancy_lines
 from latree.figure import plot
-from latree.figure.colours import colour_of
+from latree.figure.draw import colour_of
+from latree.interpret.columns import redundancy_lines
+from latree.interpret.dependence import Dependence
+from latree.interpret.overview import kinds_lines
 from latree.model import LatentTreeModel
-from latree.model.worth import worth_lines
+from latree.model.record import worth_lines
 from latree.report.facts import story_facts
 
 # The number of groups, and of the columns of a group, that are listed.

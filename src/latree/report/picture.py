@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from latree._util.words import one_line
-from latree.figure.text import shortened, text_width
+from latree.figure.picture import shortened, text_width
 from latree.report.headline import LIKELY, SURE
 
 _WIDTH = 760  # of the picture; the page scales it

@@ -7,10 +7,10 @@ from scipy.special import rel_entr
 
 from latree._util.arrays import FloatArray
 from latree._util.words import percent, whole_shares
-from latree.explain.dependence import Dependence
-from latree.explain.loadings import column_numbers
-from latree.explain.order import state_scores
-from latree.explain.scores import state_names
+from latree.interpret.columns import column_numbers
+from latree.interpret.dependence import Dependence
+from latree.interpret.order import state_scores
+from latree.interpret.scores import state_names
 from latree.report.cards import states_in_order, two_digits, yes_of
 from latree.report.node_details import category_name
 from latree.table import Column

@@ -7,7 +7,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import percent
-from latree.explain.scores import RowScores, row_scores, scored_groups
+from latree.interpret.scores import RowScores, row_scores, scored_groups
 from latree.model import LatentTreeModel
 from latree.report.node_details import category_name
 from latree.table import Table

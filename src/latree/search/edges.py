@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.forks import Item, Result, map_forked
+from latree._util.workers import Item, Result, map_forked
 from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
@@ -54,7 +54,7 @@ class Surroundings:
     block : Block
         The rows.
     cells : sequence of array, optional
-        What :func:`latree.inference.evidence.column_cells` returns for these rows, if it is known.
+        What :func:`latree.inference.network.column_cells` returns for these rows, if it is known.
     """
 
     def __init__(self, model: LatentTreeModel, block: Block, cells: Sequence[BoolArray] | None = None) -> None:

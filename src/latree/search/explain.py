@@ -5,7 +5,7 @@ the edges that the rows do not show, and improves what is left by moves on the f
 move is a small fit to the messages around one or two hidden variables, and starts EM of the whole model where it ended:
 nothing is fitted from a random start but the trees at the beginning.
 
-Small fits run on all cores (:mod:`latree._util.forks`): with at most 5000 rows, two threads mostly wait for
+Small fits run on all cores (:mod:`latree._util.workers`): with at most 5000 rows, two threads mostly wait for
 the interpreter lock, and a search took a third longer with them.
 """
 

@@ -1,7 +1,7 @@
 """Small models of one or two hidden variables, fitted to the messages of the subtrees around them.
 
 In a fitted model, the cells of a subtree act on the rest only through the node where it is attached. With these
-messages held fixed (:func:`latree.inference.evidence.messages`), the tables around one hidden variable, or around two
+messages held fixed (:func:`latree.inference.network.messages`), the tables around one hidden variable, or around two
 neighbours, can be fitted again, and the likelihood of this small model is that of the whole one. So every question
 about the structure is a small fit: whether two hidden variables predict better than one, whether a subtree belongs to
 the next one, whether a hidden variable needs another state.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.parallel import one_blas_thread
+from latree._util.workers import one_blas_thread
 from latree.inference.evidence import BoolArray
 from latree.inference.messages import TINY
 

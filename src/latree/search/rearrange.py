@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.counts.quartets.pairings import PAIRINGS
+from latree.counts.quartets import PAIRINGS
 from latree.inference.evidence import messages
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel

@@ -5,11 +5,11 @@ from math import log
 
 import numpy as np
 
-from latree._util.forks import map_forked
 from latree._util.progress import WHOLE, Progress, no_progress
+from latree._util.workers import map_forked
 from latree.inference.evidence import column_cells
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
-from latree.model.states import cap_states, rough_tolerance
+from latree.model.fitting import cap_states, rough_tolerance
 from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING, Surroundings
 from latree.search.moves import Move

@@ -14,11 +14,11 @@ Examples
 """
 
 from latree.table.checking import Check, check
-from latree.table.chunks import Block
 from latree.table.columns import Column
 from latree.table.findings import Finding
 from latree.table.labels import read_labels
 from latree.table.reading import as_table
+from latree.table.rows import Block
 from latree.table.table import Table
 
 __all__ = ["Block", "Check", "Column", "Finding", "Table", "as_table", "check", "read_labels"]

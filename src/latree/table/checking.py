@@ -1,4 +1,4 @@
-"""What a table is taken for, before anything is learned from it: every column, what is odd, and what helps."""
+"""What a table is taken for before anything is learned from it, and whether it can be learned from."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -6,17 +6,16 @@ from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
 from typing import Any
 
-from latree._util.frames import make_frame
+from latree._util.arrays import make_frame
 from latree._util.progress import Progress, no_progress
-from latree._util.spelling import in_shell
-from latree._util.words import one_line, plural, shortened
+from latree._util.words import in_shell, one_line, plural, setting, shortened
 from latree.errors import FitWarning, InputError
 from latree.table.columns import DEFAULT_MISSING, Column
+from latree.table.columns import FEW_STATES as FEW_STATES
 from latree.table.discretize import learn_columns
 from latree.table.findings import Finding, advice, doubts_about_weights, findings_of, findings_of_file, sentences
-from latree.table.learnable import find_problems
 from latree.table.reading import DEFAULT_BINS, Options, errors_naming, open_data
-from latree.table.sources import Encoder, WeightsAre, count_rows
+from latree.table.sources import Encoder, WeightsAre, count_rows, if_survey
 from latree.table.table import Table
 
 # Most columns of the table of columns in words, and the widest names in it.
@@ -346,3 +345,74 @@ def _with_problems(table: Table) -> list[Finding]:
         else:
             found.append(one)
     return [*found, *problems.values()]
+
+
+# Most states of a column for learners that look at two columns at a time.
+MANY_STATES = 1000
+# A column with more than FEW_STATES states needs this many rows per state. With fewer it is most likely an identifier.
+_MIN_ROWS_PER_STATE = 20
+# Kinds of findings that say why a column has many values.
+_REASONS = ("identifier", "running number", "date", "mark")
+
+
+def check_learnable(table: Table, source: str = "the data", most_states: int = MANY_STATES) -> None:
+    """Raise if a table has fewer than two rows or columns, or columns with one state or with too many."""
+    if table.n_columns < 2:
+        raise InputError(
+            f"{source}: {table.n_columns} feature(s) (column(s)): {', '.join(map(repr, table.names)) or 'none'}; "
+            "a tree needs at least two"
+        )
+    if table.n_rows == 0:
+        raise InputError(f"{source}: no rows, only column names: add rows")
+    if table.n_rows == 1:
+        raise InputError(f"{source}: only one row (1 sample): add rows, nothing can be learned from one")
+    if table.total_weight < 1:
+        raise InputError(
+            f"{source}: the sum of the weights of all rows is {table.total_weight:g}, less than one row, and weights "
+            f"count as rows: {if_survey()}"
+        )
+    problems = find_problems(table, most_states)
+    if problems:
+        told = "; ".join(f"{one.subject} {one.what}{_own_remedy(one)}" for one in problems)
+        many = [one for one in problems if one.kind == "many values"]
+        remedy = "; drop identifiers and dates, merge rare values, or bin numbers" if many else ""
+        dropped = advice(one for one in problems if one.option == "drop")
+        remedy += f"; to leave such columns out, use {dropped}" if dropped else ""
+        raise InputError(f"{source}: {told}{remedy}")
+
+
+def _own_remedy(problem: Finding) -> str:
+    """Return what helps against a problem, if that is not to drop the column."""
+    if problem.option == "identifier":
+        return f": use {problem.remedy} to name rows by it, or {setting('drop', [problem.column])}"
+    if problem.option == "missing_also":
+        return f": use {problem.remedy} to make such cells missing"
+    return ""
+
+
+def find_problems(table: Table, most_states: int = MANY_STATES) -> list[Finding]:
+    """Return the columns that cannot be learned from, and why; why they have too many values, if that is known."""
+    reasons = {one.column: one for one in table.findings if one.kind in _REASONS}
+    found = []
+    for column, n_missing in zip(table.columns, table.n_missing.tolist(), strict=True):
+        if n_missing == table.n_rows:
+            found.append(Finding(column.name, "empty", "has no value at all (every cell is missing)", "refused"))
+        elif column.n_states == 1:
+            what = f"is constant (every cell is {column.categories[0]!r:.60})"
+            found.append(Finding(column.name, "constant", what, "refused"))
+        elif why := _too_many(column.n_states, table.total_weight, most_states):
+            if reason := reasons.get(column.name):
+                found.append(replace(reason, action="refused"))
+                continue
+            what = f"has {column.n_states} different values, such as {column.categories[0]!r:.40}, {why}"
+            found.append(Finding(column.name, "many values", what, "refused"))
+    return found
+
+
+def _too_many(n_states: int, n_rows: float, most_states: int) -> str | None:
+    """Return why a column has too many states, or None if it has not."""
+    if n_states > most_states:
+        return f"more than {most_states}" + (" (other methods take more)" if most_states < MANY_STATES else "")
+    if n_states > FEW_STATES and n_rows < _MIN_ROWS_PER_STATE * n_states:
+        return f"which have fewer than {_MIN_ROWS_PER_STATE} rows each"
+    return None

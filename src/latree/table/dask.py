@@ -24,13 +24,18 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 from latree._util.arrays import IntArray
-from latree._util.parallel import one_blas_thread
 from latree._util.words import plural
+from latree._util.workers import one_blas_thread
 from latree.errors import InputError
-from latree.table.chunks import (
+from latree.table.formats.parquet import parquet_names, read_batches, row_groups
+from latree.table.raw import RawColumn, check_names, from_frame
+from latree.table.rows import (
     FAN_IN,
     Block,
     BootstrapSample,
+    ChunkedRows,
+    MemoryRows,
+    Rows,
     Sums,
     add,
     chunk_rows,
@@ -43,9 +48,6 @@ from latree.table.chunks import (
     take_rows,
     total_weight,
 )
-from latree.table.memory import ChunkedRows, MemoryRows, Rows
-from latree.table.parquet import parquet_names, read_batches, row_groups
-from latree.table.raw import RawColumn, check_names, from_frame
 from latree.table.sources import Encoder, Names, RawBatch, Result, RowSource, RowWeights, raw_batch
 
 # Seconds that a scheduler, and then its first worker, may take to answer.

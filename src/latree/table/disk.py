@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree.errors import InputError
-from latree.table.chunks import Block, chunk_rows, concatenate, slice_rows, total_weight
-from latree.table.memory import LocalRows, MemoryRows
+from latree.table.rows import Block, LocalRows, MemoryRows, chunk_rows, concatenate, slice_rows, total_weight
 
 # Codes of a file that take at most this many bytes are kept in memory. Otherwise all codes go to disk.
 MEMORY_BYTES = 2**28

@@ -1,4 +1,4 @@
-"""What is odd about columns, and what to do about it: columns that say nothing, identifiers, dates, codes for missing.
+"""What is odd about columns and rows, and what to do about it.
 
 Most is found in the summary of a column (:mod:`latree.table.summary`), before its cells are encoded.
 """
@@ -6,16 +6,18 @@ Most is found in the summary of a column (:mod:`latree.table.summary`), before i
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from latree._util.spelling import setting, settings_in_a_row
-from latree._util.words import plural, quoted
-from latree.table.columns import Column
+from latree._util.words import listed, plural, quoted, setting, settings_in_a_row
+from latree.table.columns import FEW_STATES, Column
 from latree.table.discretize import LearnedColumn
 from latree.table.raw import label_of, parse_number
+from latree.table.rows import Block, Rows, missing_code
 from latree.table.sources import RowWeights, weights_setting
 from latree.table.summary import ColumnSummary, NumberCounts
 
@@ -412,3 +414,137 @@ def advice(findings: Iterable[Finding]) -> str:
 def as_typed(label: str) -> str | int:
     """Return a cell that means missing as Python writes it: a whole number as such."""
     return int(label) if _WHOLE.fullmatch(label) else label
+
+
+# Duplicates are searched among columns with at most this many states.
+_MAX_STATES = 256
+
+
+def find_duplicates(columns: Sequence[Column], rows: Rows) -> list[Finding]:
+    """Return the columns that say the same as an earlier one: rows with equal values in one have equal ones in both."""
+    places = [j for j, column in enumerate(columns) if column.n_states <= _MAX_STATES]
+    if not places or not rows.n_rows:
+        return []
+    n_states = max(columns[j].n_states for j in places)
+    checksums = np.asarray(rows.sum(_StateChecksums(tuple(places), n_states)))
+    first: dict[tuple[Any, ...], str] = {}
+    found = []
+    for j, sums in zip(places, checksums.transpose(1, 2, 0).tolist(), strict=True):
+        *states, missing = map(tuple, sums)
+        name = columns[j].name
+        original = first.setdefault((missing, *sorted(state for state in states if any(state))), name)
+        if original != name:
+            found.append(Finding(name, "duplicate", f"says the same as {quoted(original)} in every row"))
+    return found
+
+
+@dataclass(frozen=True)
+class _StateChecksums:
+    """A statistic: a checksum of the rows in which each column has each state.
+
+    The checksum of a set of rows is the sum of two random numbers per row. Two columns whose states have the same
+    checksums divide the rows in the same way, whatever the states are called.
+    """
+
+    columns: tuple[int, ...]
+    n_states: int
+
+    def __call__(self, block: Block) -> NDArray[np.uint64]:
+        """Return two numbers for each column and state of a block; those of missing cells are last."""
+        # The random numbers depend on the block, so that the same place in another block has others.
+        rng = np.random.default_rng(np.frombuffer(sha256(block.codes.tobytes(order="F")).digest(), np.uint32))
+        random = rng.integers(1, 2**32, (2, len(block.codes))).astype(np.float64)
+        result = np.zeros((2, len(self.columns), self.n_states + 1), dtype=np.uint64)
+        for place, j in enumerate(self.columns):
+            codes = block.codes[:, j]
+            states = np.where(codes == missing_code(codes), self.n_states, codes)
+            for part in range(2):  # sums over a block are exact as floats; those over blocks wrap around
+                result[part, place] = np.bincount(states, random[part], self.n_states + 1).astype(np.uint64)
+        return result
+
+
+# There are few rows if they are fewer than this many per state of the column with the most states.
+_MIN_ROWS_PER_STATE = 10
+
+# A column is mostly missing if more than this share of its cells is.
+_MAX_MISSING_SHARE = 0.5
+
+# This many columns are named in one finding.
+_MAX_LISTED = 3
+
+# With fewer bins a column of numbers can show no dependence.
+_MIN_BINS = 2
+
+
+def find_scarce(columns: Sequence[Column], rows: Rows) -> Iterator[Finding]:
+    """Yield what the rows say little about: columns of many states, and columns that are mostly missing."""
+    if not columns or not rows.n_rows:
+        return
+    yield from _few_rows(columns, rows)
+    if rows.n_missing.any():
+        names = [column.name for column in columns]
+        yield from _mostly_missing(names, rows)
+        yield from _never_together(names, rows)
+
+
+def present_together(rows: Rows) -> NDArray[np.int64]:
+    """Return for every two columns the number of rows in which both are present, shape (d, d)."""
+    return np.asarray(rows.sum(_count_together))
+
+
+def _count_together(block: Block) -> NDArray[np.int64]:
+    present = (block.codes != missing_code(block.codes)).astype(np.float32)
+    return np.asarray(present.T @ present, dtype=np.int64)
+
+
+def _few_rows(columns: Sequence[Column], rows: Rows) -> Iterator[Finding]:
+    # A column of more states than these is refused unless it has more rows.
+    taken = [column for column in columns if column.n_states <= FEW_STATES]
+    column = max(taken, key=lambda one: one.n_states, default=None)
+    n_rows = rows.total_weight
+    if column is None or n_rows >= _MIN_ROWS_PER_STATE * column.n_states:
+        return
+    what = "rows" if n_rows == rows.n_rows else "rows (by their weights)"
+    n_bins = max(_MIN_BINS, int(n_rows / _MIN_ROWS_PER_STATE))
+    advice = f"fewer bins, such as {setting('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
+    yield _about(
+        column.name,
+        "few rows",
+        f"{n_rows:g} {what} are few for columns of up to {column.n_states} categories, such as {quoted(column.name)}: "
+        f"probabilities of single categories are uncertain. Use more rows, or {advice}",
+    )
+
+
+def _mostly_missing(names: Sequence[str], rows: Rows) -> Iterator[Finding]:
+    missing = dict(zip(names, rows.n_missing.tolist(), strict=True))
+    mostly = [name for name, n_missing in missing.items() if n_missing > rows.n_rows * _MAX_MISSING_SHARE]
+    if not mostly:
+        return
+    meaning = "few rows say where in the tree"
+    if len(mostly) == 1:
+        which = f"{quoted(mostly[0])} is missing in {missing[mostly[0]]} of {rows.n_rows} rows: {meaning} it belongs"
+    else:
+        few = len(mostly) <= _MAX_LISTED
+        owners = listed(mostly) if few else f"{len(mostly)} columns, such as {listed(mostly[:_MAX_LISTED])},"
+        which = f"{owners} are missing in more than half of the rows: {meaning} they belong"
+    yield _about(mostly[0], "mostly missing", f"{which}. {_drop(mostly[0])}")
+
+
+def _never_together(names: Sequence[str], rows: Rows) -> Iterator[Finding]:
+    pairs = np.argwhere(np.triu(present_together(rows) == 0, 1)).tolist()
+    if not pairs:
+        return
+    first = [names[column] for column in pairs[0]]
+    which = listed(first) if len(pairs) == 1 else f"{len(pairs)} pairs of columns, such as {listed(first)},"
+    meaning = "only other columns say how they depend on each other, and edges that no row shows have a support of 0"
+    yield _about(first[1], "never together", f"{which} are never present in the same row: {meaning}. {_drop(first[1])}")
+
+
+def _about(column: str, kind: Kind, what: str) -> Finding:
+    """Return a finding whose words are a whole sentence. No column is dropped for it without being asked for."""
+    return Finding(column, kind, what, option=None)
+
+
+def _drop(name: str) -> str:
+    """Return how to leave out a column."""
+    return f"To leave a column out, use {setting('drop', [name])}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from latree._util.words import did_you_mean, listed, quoted
 from latree.errors import InputError
-from latree.table.textfile import read_lines, unguarded
+from latree.table.formats.text import read_lines, unguarded
 
 # The number of unknown names that a warning lists.
 _MAX_NAMED = 3

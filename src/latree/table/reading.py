@@ -1,29 +1,28 @@
-"""From data of any supported form to a table of codes."""
+"""From data of any supported form to a table of codes, whole or part by part."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from latree._util.progress import Progress, no_progress
 from latree._util.words import did_you_mean
 from latree.errors import InputError
-from latree.table.columns import DEFAULT_MISSING, Column, are_counted, is_text
+from latree.table.columns import DEFAULT_MISSING, FEW_STATES, Column, Unseen, are_counted, is_text
 from latree.table.discretize import LearnedColumn, learn_columns
-from latree.table.encode import Unseen
 from latree.table.findings import Finding, advice, as_typed, doubts_about_weights, findings_of, findings_of_file
-from latree.table.learnable import FEW_STATES
+from latree.table.opening import open_source
 from latree.table.raw import label_of
-from latree.table.readers import open_source
-from latree.table.row_names import RowNames
+from latree.table.rows import MemoryRows
 from latree.table.sources import (
     Encoder,
     LocalSource,
     RawBatch,
+    RowNames,
     RowSource,
     RowWeights,
     WeightsAre,
@@ -418,3 +417,66 @@ def no_column(source: RowSource, name: str, use: str) -> InputError:
 def listed(names: Sequence[str]) -> str:
     """Return the first few names for a message."""
     return ", ".join(map(repr, names[:_LISTED_NAMES])) + (", ..." if len(names) > _LISTED_NAMES else "")
+
+
+class StreamedRows(NamedTuple):
+    """Some consecutive rows of a file: their codes, and the text of a column of identifiers, if there is one."""
+
+    table: Table
+    identifiers: list[str] | None
+
+
+def stream_rows(
+    path: Path,
+    columns: Sequence[Column],
+    *,
+    identifier: str | None = None,
+    format: str | None = None,
+    unseen: Unseen = "error",
+    weights: str | None = None,
+    weights_are: WeightsAre | None = None,
+    progress: Progress = no_progress,
+) -> Iterator[StreamedRows]:
+    """Encode the rows of a file with known columns, some at a time; the file may be larger than memory.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a pattern that matches several.
+    columns : sequence of Column
+        The columns of a model; the file must have them all.
+    identifier : str, optional
+        Another column of the file whose cells are kept as texts.
+    format : str, optional
+        The format of the file, if its ending does not tell it.
+    unseen : {"error", "missing"}
+        What to do with a category that ``columns`` do not have.
+    weights : str, optional
+        Another column of the file, with the weights of the rows.
+    weights_are : {"counts", "survey"}, optional
+        What the weights are, as for :func:`latree.as_table`.
+    progress : callable
+        Called with the rows, or bytes, that were read so far, and all of them.
+
+    Yields
+    ------
+    StreamedRows
+        The first may be empty.
+    """
+    source = open_source(path, None, None, progress, format=format, counts=are_counted(columns))
+    assert isinstance(source, LocalSource)  # there is no cluster
+    if identifier is not None and identifier not in source.names:
+        raise no_column(source, identifier, "that names rows")
+    if weights is not None:
+        source = with_weights(source, weights, weights_are, DEFAULT_MISSING)
+        assert isinstance(source, LocalSource)
+    with errors_naming(source.where):
+        wanted = names_in(source, columns, source.names)
+        encode = Encoder(tuple(columns), tuple(wanted), unseen)
+        for batch in source.batches(list(dict.fromkeys([*wanted, *([identifier] if identifier else [])]))):
+            texts = None
+            if identifier is not None:
+                raw = batch.columns[identifier]
+                labels = raw.labels()
+                texts = [labels[code] for code in raw.codes.tolist()]
+            yield StreamedRows(Table(tuple(columns), MemoryRows.from_block(encode(batch))), texts)

@@ -1,4 +1,4 @@
-"""Where raw rows come from: batches of raw columns, read as often as they are needed.
+"""Where raw rows come from, their weights and their names.
 
 Learning columns and encoding cells are passes over the batches. Data in memory are one batch. Files are read in batches
 of about two million cells, and large files are read again at every pass.
@@ -7,22 +7,19 @@ of about two million cells, and large files are read again at every pass.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
-from latree._util.parallel import map_ordered
-from latree._util.spelling import in_shell, setting
-from latree._util.words import quoted
+from latree._util.arrays import FloatArray, IntArray
+from latree._util.words import in_shell, quoted, setting
+from latree._util.workers import map_ordered
 from latree.errors import InputError
-from latree.table.chunks import Block, concatenate
-from latree.table.columns import Column
+from latree.table.columns import Column, Unseen, code_type, encode_column, number_too_large, parse_numbers
 from latree.table.disk import store_blocks
-from latree.table.encode import Unseen, code_type, encode_column, number_too_large, parse_numbers
-from latree.table.memory import MemoryRows, Rows
 from latree.table.raw import RawColumn
+from latree.table.rows import Block, MemoryRows, Rows, concatenate
 
 # Raw cells that are read from a file at once.
 BATCH_CELLS = 2**21
@@ -357,3 +354,53 @@ class _CachingReader:
 def _estimated_bytes(raw: RawColumn) -> int:
     """Estimate how many bytes a raw column takes."""
     return raw.codes.nbytes + len(raw.values) * (_TEXT_BYTES if raw.is_text else raw.values.itemsize)
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """The column that names the rows, which is not learned from.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    data : RawColumn, RowSource or callable
+        Its cells, or the data, or a function that opens the data again: the names of the rows of a large file would
+        take more memory than its codes.
+    """
+
+    column: str
+    data: "RawColumn | RowSource | Callable[[], RowSource]"
+
+    def of(self, rows: IntArray) -> list[str]:
+        """Return the names of the rows with these numbers."""
+        if isinstance(self.data, RawColumn):
+            return texts_of(self.data, rows)
+        source = self.data if isinstance(self.data, RowSource) else self.data()
+        if not isinstance(source, LocalSource):
+            every: list[str] = source.reduce(partial(_every_text, self.column), _joined, [self.column])
+            return [every[row] for row in rows.tolist()]
+        found: dict[int, str] = {}
+        start = 0
+        for batch in source.batches([self.column]):
+            raw = batch.columns[self.column]
+            here = np.unique(rows[(rows >= start) & (rows < start + len(raw.codes))])
+            found |= zip(here.tolist(), texts_of(raw, here - start), strict=True)
+            start += len(raw.codes)
+        return [found[row] for row in rows.tolist()]
+
+
+def _every_text(column: str, batch: RawBatch) -> list[str]:
+    # Not a method: workers of a cluster are sent this function, and the data, with their client, cannot be sent.
+    raw = batch.columns[column]
+    return texts_of(raw, np.arange(len(raw.codes)))
+
+
+def _joined(one: list[str], other: list[str]) -> list[str]:
+    return one + other
+
+
+def texts_of(raw: RawColumn, rows: IntArray) -> list[str]:
+    """Return the texts of some cells of a raw column."""
+    labels = raw.labels()
+    return [labels[code] for code in raw.codes[rows].tolist()]

@@ -16,10 +16,9 @@ from scipy.sparse import csc_array, csr_array, issparse
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree.errors import InputError
-from latree.table.chunks import Block, BootstrapSample, chunk_rows
-from latree.table.encode import code_type, encode_column
-from latree.table.memory import LocalRows, Rows
+from latree.table.columns import code_type, encode_column
 from latree.table.raw import RawColumn, check_names, column_names, infinite_value
+from latree.table.rows import Block, BootstrapSample, LocalRows, Rows, chunk_rows
 from latree.table.sources import Encoder, LocalSource, Matching, Names, RawBatch, Result, batch_rows
 
 # No learner takes nearly as many columns, and a few bytes of a file can ask for more than fit in memory.

@@ -13,15 +13,10 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
 from latree._util.progress import Progress
 from latree.errors import InputError
-from latree.table.chunks import Block, Sums, missing_code
-from latree.table.columns import Column
-from latree.table.duplicates import find_duplicates
-from latree.table.encode import MISSING, code_type
-from latree.table.findings import Finding
-from latree.table.memory import LocalRows, MemoryRows, ProgressRows, Rows
-from latree.table.presence import find_scarce
-from latree.table.row_names import RowNames
-from latree.table.sources import WeightsAre
+from latree.table.columns import MISSING, Column, code_type
+from latree.table.findings import Finding, find_duplicates, find_scarce
+from latree.table.rows import Block, LocalRows, MemoryRows, ProgressRows, Rows, Sums, missing_code
+from latree.table.sources import RowNames, WeightsAre
 
 # Sums of whole numbers below this are exact.
 _MAX_EXACT = 2.0**53

@@ -1,7 +1,6 @@
 """Trees as tables of integers, and as text."""
 
-from latree.tree.rooted import Rooted
-from latree.tree.splits import Split
-from latree.tree.tree import Tree
+from latree.tree.graph import Rooted
+from latree.tree.tree import Split, Tree
 
 __all__ = ["Rooted", "Split", "Tree"]

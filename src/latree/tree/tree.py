@@ -1,19 +1,147 @@
-"""Unrooted trees as tables of integers: their splits, the trees that are made from them, and their forms as text."""
+"""Trees: splits of the columns, distances between trees, parts of a tree.
+
+Removing an edge divides the observed variables of its component into two sides: that is the split the edge induces. The
+splits of a binary tree determine its shape, so trees are compared by their splits (Robinson and Foulds, 1981).
+
+Sets of observed variables are bit sets: whole numbers in which bit ``i`` stands for ``names[i]``.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from latree.errors import InputError
-from latree.tree.cutting import Edge, cut
-from latree.tree.drawing import draw
-from latree.tree.graph import Graph, component_numbers
-from latree.tree.newick import read_newick, write_newick
-from latree.tree.splits import Split, edge_splits, implies
+from latree.tree.graph import Graph, Rooted, component_numbers
+from latree.tree.newick import draw, read_newick, write_newick
+
+
+class Split(NamedTuple):
+    """The two sides into which an edge divides the observed variables of its component.
+
+    Attributes
+    ----------
+    side : int
+        The side without the component's first variable, as a bit set.
+    component : int
+        All observed variables of the component, as a bit set.
+
+    Examples
+    --------
+    >>> import latree
+    >>> tree = latree.Tree.from_newick("((a,b),(c,d));")
+    >>> (split,) = tree.splits
+    >>> [name for i, name in enumerate(tree.names) if split.side >> i & 1]
+    ['c', 'd']
+    >>> f"{split.other_side:04b}"  # the last bit is the first variable's
+    '0011'
+    """
+
+    side: int
+    component: int
+
+    @property
+    def other_side(self) -> int:
+        """The side with the component's first variable."""
+        return self.component ^ self.side
+
+    @property
+    def smaller_side(self) -> int:
+        """The number of variables on the smaller side.
+
+        A split whose smaller side has one variable is trivial: every tree implies it.
+        """
+        return min(self.side.bit_count(), self.other_side.bit_count())
+
+
+def edge_splits(rooted: Rooted, below: Sequence[int]) -> tuple[Split, ...]:
+    """Return the split that each edge of a rooted tree induces.
+
+    Parameters
+    ----------
+    rooted : Rooted
+    below : sequence of int
+        The observed variables of each node's subtree, as bit sets.
+    """
+    splits = [Split(0, 0)] * (len(rooted.parent) - len(rooted.roots))
+    for root, *others in rooted.components:
+        component = below[root]
+        first = component & -component  # the lowest bit: the component's first variable
+        for node in others:
+            side = below[node] ^ component if below[node] & first else below[node]
+            splits[rooted.up[node]] = Split(side, component)
+    return tuple(splits)
+
+
+def implies(splits: Set[Split], components: Set[int], split: Split) -> bool:
+    """Return whether a tree or forest implies a split, which may be a split of another tree.
+
+    It does if the split divides one of its components or more, and each of these has an edge that divides its variables
+    in the same way.
+
+    Parameters
+    ----------
+    splits : set of Split
+        The splits that the tree's edges induce, without trivial ones.
+    components : set of int
+        The observed variables of each component of the tree.
+    split : Split
+    """
+    if split.component in components:  # the common case, without a loop
+        return split in splits or split.smaller_side == 1
+    divided = [component for component in components if split.side & component and split.other_side & component]
+    return bool(divided) and all(_divides_alike(splits, component, split) for component in divided)
+
+
+def _divides_alike(splits: Set[Split], component: int, split: Split) -> bool:
+    """Return whether an edge of one component divides its variables as a split does, which may lack some of them."""
+    sides = split.side & component, split.other_side & component
+    if min(sides[0].bit_count(), sides[1].bit_count()) == 1:  # trivial within this component
+        return True
+    return any(own.component == component and own.side & split.component in sides for own in splits)
+
+
+class Edge(NamedTuple):
+    """An edge with its two ends and its numbers."""
+
+    u: int
+    v: int
+    length: float
+    support: float
+
+    def other_end(self, node: int) -> int:
+        """Return the end that is not this node."""
+        return self.u + self.v - node
+
+
+def cut(edges: Sequence[Edge], removed: Iterable[int], n_observed: int) -> list[Edge]:
+    """Remove edges, given by their numbers, and hidden nodes that are left with too few neighbours.
+
+    See :meth:`latree.tree.tree.Tree.cut`. Hidden nodes get the numbers from ``n_observed`` on, in their old order.
+    """
+    gone = set(removed)
+    left = {number: edge for number, edge in enumerate(edges) if number not in gone}
+    waiting = sorted({node for edge in edges for node in edge[:2] if node >= n_observed})
+    while waiting:
+        node = waiting.pop()
+        around = [number for number, edge in left.items() if node in edge[:2]]
+        neighbours = [left[number].other_end(node) for number in around]
+        if len(around) == 1:
+            # A hidden leaf: it goes with its edge, and its neighbour has one neighbour less.
+            del left[around[0]]
+            waiting += [neighbour for neighbour in neighbours if neighbour >= n_observed]
+        elif len(around) == 2 and max(neighbours) >= n_observed:
+            # A hidden node between two others, of which one is hidden: one edge takes the place of its two.
+            first, second = (left.pop(number) for number in around)
+            length, support = first.length + second.length, float(np.minimum(first.support, second.support))
+            left[around[0]] = Edge(neighbours[0], neighbours[1], length, support)
+    # Close the gaps in the numbers of hidden nodes.
+    hidden = sorted({node for edge in left.values() for node in edge[:2] if node >= n_observed})
+    number_of = {node: number for number, node in enumerate(hidden, start=n_observed)}
+    return [edge._replace(u=number_of.get(edge.u, edge.u), v=number_of.get(edge.v, edge.v)) for edge in left.values()]
 
 
 class Tree(Graph):

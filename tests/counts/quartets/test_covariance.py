@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 from helpers.quartets import exact_quartet
 from latree.counts.contingency import quartet_tables
 from latree.counts.distances import PairDistributions, as_pairs, covariance, pairwise
-from latree.counts.quartets.covariance import covariance_pairings, covariance_test
-from latree.counts.quartets.four_point import four_point_test
-from latree.counts.quartets.nuclear import nuclear_pairings
-from latree.counts.quartets.pairings import PAIRINGS
+from latree.counts.quartets import PAIRINGS, covariance_pairings, covariance_test, four_point_test, nuclear_pairings
 from latree.learners.divide_conquer import divide_and_conquer
-from latree.paper.experiments.quartets import draw_counts, draw_unequal_counts
+from latree.paper.quartets import draw_counts, draw_unequal_counts
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table
 
@@ -156,7 +153,7 @@ def test_exactly_independent_columns_are_left_undecided():
 
 
 def test_batches_larger_than_one_piece(monkeypatch):
-    monkeypatch.setattr("latree.counts.limits.TENSOR_CELLS_AT_ONCE", 200)
+    monkeypatch.setattr("latree.counts.quartets.TENSOR_CELLS_AT_ONCE", 200)
     tensors = random_counts(9, q=23)
     sizes = []
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from helpers.strategies import path_distances
-from latree.counts.quartets.four_point import four_point_test
+from latree.counts.quartets import four_point_test
 from latree.tree import Tree
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latree.counts.quartets.nuclear import nuclear_pairings, nuclear_test
+from latree.counts.quartets import nuclear_pairings, nuclear_test
 from latree.counts.tensor import unfoldings
 from latree.paper.simulate import perturbed
 
@@ -33,7 +33,7 @@ def test_an_empty_table_is_a_toss_up():
 
 
 def test_batches_larger_than_one_piece(monkeypatch):
-    monkeypatch.setattr("latree.counts.limits.TENSOR_CELLS_AT_ONCE", 200)
+    monkeypatch.setattr("latree.counts.quartets.TENSOR_CELLS_AT_ONCE", 200)
     tensors = np.random.default_rng(9).random((23, 3, 3, 3, 3))
     sizes = []
 

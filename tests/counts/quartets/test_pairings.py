@@ -1,6 +1,6 @@
 import numpy as np
 
-from latree.counts.quartets.pairings import PAIRINGS, pair_sums, smallest
+from latree.counts.quartets import PAIRINGS, pair_sums, smallest
 
 
 def test_sums_are_those_of_the_pairs_of_each_pairing():

@@ -6,8 +6,7 @@ from helpers.quartets import all_quartets, sampled_pairs
 from helpers.strategies import names_of
 from latree.counts.contingency import pair_tables
 from latree.counts.distances import as_pairs
-from latree.counts.quartets.four_point import four_point_test
-from latree.counts.quartets.spectral import spectral_products, spectral_test
+from latree.counts.quartets import four_point_test, spectral_products, spectral_test
 from latree.errors import InputError
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.spectral_grouping import spectral_grouping

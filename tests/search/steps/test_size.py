@@ -30,7 +30,7 @@ def test_numbers_of_states_that_are_settled_are_not_looked_at_again(monkeypatch)
     sample = Sample(model.sample(800, 0), 0)
     step, looked = Sizing(sample), []
     first = step.sized(sample.first([model.tree]))
-    monkeypatch.setattr("latree._util.forks.n_threads", lambda: 1)  # a copy of the process would look without telling
+    monkeypatch.setattr("latree._util.workers.n_threads", lambda: 1)  # a copy of the process would look without telling
     resized = Sizing._resized
     monkeypatch.setattr(Sizing, "_resized", lambda *arguments: looked.append(arguments[2]) or resized(*arguments))
     step.sized(first)

@@ -1,0 +1,367 @@
+"""Commands about a fitted model: report, plot, export, groups, rename, compare; and the list of methods."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from latree.cli import common
+from latree.errors import InputError
+
+if TYPE_CHECKING:
+    from latree.model import LatentTreeModel
+    from latree.table import Table
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from latree._util.words import clipped
+
+if TYPE_CHECKING:
+    from latree.model import LatentTreeModel
+from latree._util.words import plural, quoted
+
+# Rows of each kind that a report with data shows, unless the user asks for another number.
+_ROWS = 5
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("data", type=common.file, required=False)
+@common.new_output("New .html file.", required=True, endings=(".html", ".htm"))
+@click.option(
+    "--labels",
+    type=common.file,
+    help="CSV file with a header whose first two columns are the name of a column and its label, for colours; by "
+    "default those of the fit.",
+)
+@click.option(
+    "--test",
+    type=common.file,
+    help="File with other rows, on which the model is scored; they count by the weights of the fit, if it has that "
+    "column.",
+)
+@click.option(
+    "--rows",
+    type=common.Whole(0, 1000),
+    show_default=str(_ROWS),
+    help="Number of rows of DATA to show: the most unusual ones, and as many others in words.",
+)
+@common.identifier
+@common.weights
+@common.data_format
+@common.unseen
+def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
+    """Write the report of a model: one HTML file that opens offline.
+
+    MODEL is a model.json or the folder of a fit, DATA the table that it was fitted to. With DATA, the report shows the
+    distributions of the columns in the data, too. Without DATA, it shows what the model file contains.
+
+    Example: latree report run/model.json data.csv --id person --out report.html
+    """
+    from latree._util.files import staged
+    from latree._util.terminal import progress_bars
+    from latree.report import report_html, write_report
+    from latree.table import read_labels
+
+    if data is None and (given := [name for name in ("test", "weights", "identifier", "rows") if options[name]]):
+        option = given[0].replace("identifier", "id")
+        raise InputError(f"--{option} needs the data of the fit as the second argument")
+    loaded = common.load_model(model)
+    weights = common.weights_in(data, loaded, options["weights"], options["format"])
+    identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
+    if options["labels"]:
+        labels = read_labels(options["labels"], loaded.tree.names)
+    else:
+        labels = dict(loaded.record.labels) if loaded.record else {}
+    with progress_bars(True) as stages:
+        reading = stages("Reading the table")
+        how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
+        table = _read_rows(loaded, data, identifier=identifier, **weights, **how)
+        test_weights = common.weights_in(options["test"], loaded, None, options["format"])
+        test = _read_rows(loaded, options["test"], **test_weights, **how)
+        writing = stages("Writing the report", at_most=True)
+        rows = _ROWS if options["rows"] is None else options["rows"]
+        html = report_html(loaded, table, test=test, labels=labels or None, rows=rows, progress=writing)
+    with staged(out, common.may_replace()) as path:
+        write_report(path, html)
+    click.echo(f"Written to {out}")
+
+
+def _read_rows(model: "LatentTreeModel", data: Path | None, **how: Any) -> "Table | None":
+    """Read a table with the columns of a model; None without a file."""
+    from latree.table import as_table
+
+    if data is None:
+        return None
+    table = as_table(data, columns=model.columns, **how)
+    if table.n_rows == 0:
+        raise InputError(f"{data}: no rows, only column names")
+    return table
+
+
+@click.command()
+@click.argument("tree", type=common.model_file)
+@common.new_output("New file whose name ends in .svg or .png.", required=True)
+@click.option(
+    "--layout",
+    type=common.Choice(["radial", "unrooted", "horizontal"]),
+    default="radial",
+    show_default=True,
+    help="In circles around the middle, without a root (for few columns), or from left to right.",
+)
+@click.option(
+    "--labels",
+    type=common.file,
+    help="CSV file with a header whose first two columns are the name of a column and its label, for colours.",
+)
+@click.option("--hidden", is_flag=True, help="Also show the names of the hidden variables.")
+def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) -> None:
+    """Draw a tree as SVG or PNG.
+
+    TREE is a model.json, the folder of a fit, or a Newick file. In the tree of a model, longer edges mean weaker
+    dependence; a Newick file has its own edge lengths. Numbers beside edges are their support in per cent, where there
+    is room. Columns have the colours of their groups, as in the report, or of your own `--labels`. A PNG needs
+    matplotlib, an SVG does not.
+
+    Example: latree plot run/model.json --out tree.svg
+    """
+    from latree._util.files import staged
+    from latree.figure import plot as draw
+    from latree.figure.picture import check_ending
+    from latree.table import read_labels
+
+    check_ending(out)
+    model = common.load_model(tree) if common.is_model(tree) else None
+    loaded = common.load_tree(tree) if model is None else model.tree
+    groups = read_labels(labels, loaded.names) if labels is not None else None
+    try:
+        with staged(out, common.may_replace()) as path:
+            draw(model or loaded, path, layout=layout, labels=groups, hidden=hidden)
+    except ImportError as error:
+        raise InputError(f"{out}: {error}") from None
+    click.echo(f"Written to {out}")
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@common.new_output(
+    "New file whose name ends in .nwk, .nex, .graphml, .dot, .bif, .xmlbif, .bifxml or .json.", required=True
+)
+@click.option(
+    "--hidden", is_flag=True, help="In .nwk and .nex: name the hidden variables. All other formats always have them."
+)
+def export(model: Path, out: Path, hidden: bool) -> None:
+    """Write a model for other programs.
+
+    MODEL is a model.json or the folder of a fit. The ending of the file's name chooses the format:
+
+    \b
+    .nwk               Newick, a tree for FigTree, iTOL, R's ape, ...
+    .nex               NEXUS, the same for SplitsTree, PAUP*, ...
+    .graphml           a graph for Gephi, Cytoscape, yEd, igraph, networkx
+    .dot               a graph for Graphviz
+    .bif               a Bayesian network for pgmpy, pyAgrum, bnlearn, ...
+    .xmlbif, .bifxml   the same in XML, with all names as they are
+    .json              a graph for d3 and for your own programs
+
+    Example: latree export run/model.json --out tree.graphml
+    """  # noqa: D301 - \b tells click to keep the lines of the list
+    from latree._util.files import staged
+    from latree.export import export_model
+    from latree.export.write import check_ending
+
+    check_ending(out)
+    with staged(out, common.may_replace()) as path:
+        export_model(common.load_model(model), path, hidden=hidden)
+    click.echo(f"Written to {out}")
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@common.new_output(
+    "New .csv, .tsv or .txt file with one line per column; by default the groups are printed.",
+    endings=common.TABLE_ENDINGS,
+)
+@common.as_json
+def groups(model: Path, out: Path | None, as_json: bool) -> None:
+    """Print the groups of columns of a model.
+
+    MODEL is a model.json or the folder of a fit. Columns with strong loadings come first. The file of --out is the
+    groups.csv of `latree fit`, with the names that the model has now.
+
+    Example: latree groups run/model.json
+    """
+    from latree._util.files import to_json
+    from latree.interpret import with_groups
+    from latree.interpret.overview import group_facts, group_lines, group_table
+
+    loaded = common.load_model(model)
+    if not loaded.groups:
+        loaded = with_groups(loaded)
+    if out is not None:
+        with common.rows_output(out) as write:
+            write(group_table(loaded))
+        click.echo(f"Written to {out}")
+    elif as_json:
+        click.echo(to_json(group_facts(loaded)), nl=False)
+    else:
+        click.echo("\n".join(group_lines(loaded)))
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("names", metavar="OLD=NEW...", nargs=-1, required=True)
+@common.new_output("New model.json; by default MODEL is replaced.")
+@common.quiet
+def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -> None:
+    """Rename hidden variables and groups of a model.
+
+    MODEL is a model.json or the folder of a fit. OLD is the name of a hidden variable or a group, or the technical name
+    of a hidden variable, such as H3. A group and its hidden variable have the same name and are renamed together.
+    Reports, scores, figures and exports that are made from the model later have the new names. Either all names are
+    changed, or none.
+
+    Example: latree rename run/model.json H3=anxiety "E4, E2 +3=extraversion"
+    """
+    from latree._util.files import locked, staged
+
+    target = out or model
+    with nullcontext() if out else locked(model):  # nobody else changes the model between reading and writing
+        loaded = common.load_model(model)
+        wanted: dict[str, str] = {}
+        for text in names:
+            old, new = _old_and_new(text, loaded)
+            if old in wanted:
+                raise InputError(f"{old!r:.60} is to be renamed twice; give it one new name")
+            wanted[old] = new
+        with staged(target, replace=out is None or common.may_replace()) as path:
+            loaded.rename(wanted).save(path)
+    if not quiet:
+        for old, new in wanted.items():
+            click.echo(
+                f"{clipped(old)} keeps its name: unchanged" if old == new else f"{clipped(old)} is now {clipped(new)}"
+            )
+        click.echo(f"Written to {target}. Files that were made before, such as report.html, keep the old names.")
+
+
+def _old_and_new(text: str, model: "LatentTreeModel") -> tuple[str, str]:
+    """Divide OLD=NEW at the first sign that stands behind a known name; both names may contain signs of their own."""
+    places = [place for place, letter in enumerate(text) if letter == "="]
+    if not places:
+        raise InputError(f"{text!r:.60} is not of the form OLD=NEW, such as H3=anxiety")
+    technical = model.tree.node_names[model.tree.n_observed :]
+    known = {*model.hidden_names, *technical, *(group.name for group in model.groups)}
+    place = next((place for place in places if text[:place].strip() in known), places[0])
+    return text[:place].strip(), text[place + 1 :].strip()
+
+
+# Of longer lists of columns, so many are printed.
+_MAX_LISTED = 12
+
+
+@click.command()
+@click.argument("first", type=common.model_file)
+@click.argument("second", type=common.model_file)
+@click.option("--data", type=common.file, help="Table that both models score; models only.")
+@common.unseen
+@common.quiet
+@common.as_json
+def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bool, as_json: bool) -> None:
+    """Compare two models, or two trees.
+
+    FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two samples or two years.
+    They are compared on the columns that both have.
+
+    Trees: every edge divides the columns into two sets. The Robinson-Foulds distance counts the divisions that only one
+    of the trees has; 0 means the same tree.
+
+    Groups, of two models: the adjusted Rand index is 1 if the groups are the same, and about 0 if they agree no more
+    than by chance. Then come the groups that correspond to each other, with the columns that both have. With --data,
+    both models score the rows of a table, and the correlation of the two scores is printed for each pair of groups.
+
+    Example: latree compare old/model.json new/model.json
+    """
+    from latree._util.files import to_json
+    from latree.interpret import compare_models
+    from latree.interpret.compare import NothingInCommon, compare_trees
+
+    try:
+        if common.is_model(first) and common.is_model(second):
+            facts = compare_models(common.load_model(first), common.load_model(second), data, unseen=unseen)
+        elif data is not None:
+            raise InputError("--data needs two models: a tree alone gives no scores; pass two model.json files")
+        else:
+            facts = compare_trees(common.load_tree(first), common.load_tree(second))
+    except NothingInCommon as error:
+        raise InputError(f"{first} and {second}: {error}") from None
+    if as_json:
+        click.echo(to_json(facts), nl=False)
+    elif not quiet:
+        click.echo("\n".join([*_tree_lines(facts, first, second), *_group_lines(facts)]))
+
+
+def _tree_lines(facts: dict[str, Any], first: Path, second: Path) -> list[str]:
+    columns, splits = facts["columns"], facts["splits"]
+    lines = [f"{plural(len(columns['common']), 'column')} in both"]
+    for key, path in (("only_first", first), ("only_second", second)):
+        if columns[key]:
+            lines.append(f"not compared, as only {path} has them: {_listed(columns[key])}")
+    lines += ["", f"Trees: Robinson-Foulds distance {facts['robinson_foulds']} of at most {facts['max']}"]
+    for key, path in (("first", first), ("second", second)):
+        own = splits[f"only_{key}"]
+        lines.append(f"  {path}: {plural(splits[key], 'split')}, {splits[key] - own} shared, {own} only here")
+    return lines
+
+
+def _group_lines(facts: dict[str, Any]) -> list[str]:
+    if "groups" not in facts:
+        return []
+    index = facts["adjusted_rand"]
+    lines = ["", f"Groups: adjusted Rand index {index:.2f} (1: the same groups, 0: as alike as by chance)"]
+    for pair in facts["groups"]:
+        for key, other in (("first", "second"), ("second", "first")):
+            if pair[other] is None:
+                lines.append(f"  {quoted(pair[key])} is only in the {key}: {_listed(pair[f'only_{key}'])}")
+        if pair["first"] is None or pair["second"] is None:
+            continue
+        names = " and ".join(quoted(pair[key]) for key in ("first", "second"))
+        shared, others = pair["shared"], {key: pair[f"only_{key}"] for key in ("first", "second")}
+        n_columns = len(shared) + sum(map(len, others.values()))
+        lines.append(f"  {names} share {len(shared)} of {plural(n_columns, 'column')}: {_listed(shared)}")
+        lines += [f"    only in the {key}: {_listed(columns)}" for key, columns in others.items() if columns]
+        if (correlation := pair.get("correlation")) is not None:
+            direction = "; the two count in opposite directions" if correlation < 0 else ""
+            rows = plural(facts["n_rows"], "row")
+            lines.append(f"    correlation of the scores of {rows}: {correlation:.2f}{direction}")
+    return lines
+
+
+def _listed(names: list[str]) -> str:
+    """Return names in a row, the first few of many."""
+    shown = ", ".join(map(clipped, names[:_MAX_LISTED]))
+    return shown if len(names) <= _MAX_LISTED else f"{shown} and {len(names) - _MAX_LISTED} more"
+
+
+@click.command()
+@common.as_json
+def methods(as_json: bool) -> None:
+    """List the methods that learn trees.
+
+    Prints for each method how it works, what it needs, what kind of tree it returns, and who published it. Give its
+    name to `latree fit` as `--method`.
+
+    Example: latree methods
+    """
+    from latree._util.files import to_json
+    from latree.learners.methods import METHODS
+
+    if as_json:
+        keys = ("name", "summary", "needs_states", "trees", "reference")
+        click.echo(to_json([{key: getattr(method, key) for key in keys} for method in METHODS.values()]), nl=False)
+        return
+    for method in METHODS.values():
+        click.echo(method.name)
+        click.echo(f"  how      {method.summary}")
+        click.echo(f"  needs    {'the number of hidden states' if method.needs_states else 'a table, nothing else'}")
+        click.echo(f"  returns  {method.trees}")
+        click.echo(f"  see      {method.reference}")

@@ -1,0 +1,350 @@
+"""How strongly the nodes of a model depend on each other: exactly under the model, and columns also in rows."""
+
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import combinations
+from itertools import pairwise as successive
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from latree._util.arrays import FloatArray, IntArray
+from latree.counts.distances import (
+    Measure,
+    code_correlation,
+    information_above_chance,
+    informational_correlation,
+    pairwise_all,
+)
+from latree.inference.messages import TINY
+from latree.model import LatentTreeModel
+from latree.model.query import MAX_ROWS
+from latree.table import Table
+from latree.table.checking import FEW_STATES
+
+# The source columns of one batch have about this many states together. This limits the memory that is needed.
+_BATCH_STATES = 512
+# Conditional probabilities of two columns with many states that are computed at a time (32 MB).
+_WIDE_CELLS = 2**22
+# Conditional probabilities that are computed for two columns at most: pairs of columns with up to 8192 states each are
+# exact. With more, the time would grow with the square of the states.
+_MOST_WIDE_CELLS = 2**26
+SEED = 0
+
+
+class RelatedColumn(NamedTuple):
+    """A column, and how it depends on a node."""
+
+    column: int
+    information: float  # mutual information with the node, in nats
+    conditional: FloatArray  # P(column = x | node = h), shape (states of the column, states of the node)
+
+
+class Dependence:
+    """The dependence between the nodes of a model.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    """
+
+    def __init__(self, model: LatentTreeModel) -> None:
+        self.model = model
+        self.tree = model.tree
+        self.marginals = list(model.marginals().values())
+        self._parent = model.network.parent
+        self._given_child: dict[int, FloatArray] = {}
+
+    def conditional(self, source: int, target: int) -> FloatArray:
+        """Return ``P(target = x | source = h)`` of two neighbours, with one column per state of the source."""
+        if self._parent[target] == source:
+            return self.model.tables[target]
+        if source not in self._given_child:
+            self._given_child[source] = self._parent_given_child(source, target)
+        return self._given_child[source]
+
+    def _parent_given_child(self, child: int, parent: int) -> FloatArray:
+        # Bayes' rule: P(parent | child) = P(child | parent) P(parent) / P(child).
+        joint = self.model.tables[child].T * self.marginals[parent][:, None]
+        total = joint.sum(axis=0)
+        conditional = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
+        # A state of the child that never occurs says nothing about the parent: use the marginal of the parent.
+        return np.where(total > 0, conditional, self.marginals[parent][:, None])
+
+    def information(self, source: int, target: int, conditional: FloatArray) -> float:
+        """Return the mutual information ``H(target) - H(target | source)``, given ``P(target | source)``."""
+        remaining = -float(xlogy(conditional, conditional).sum(axis=0) @ self.marginals[source])
+        return max(float(self.entropies[target]) - remaining, 0.0)
+
+    @cached_property
+    def edge_information(self) -> FloatArray:
+        """Mutual information of the two ends of each edge, in nats."""
+        return np.array([self.information(u, v, self.conditional(u, v)) for u, v in self.tree.edges.tolist()])
+
+    @cached_property
+    def entropies(self) -> FloatArray:
+        """Entropy of each node, in nats."""
+        return np.array([-float(xlogy(marginal, marginal).sum()) for marginal in self.marginals])
+
+    def closest_columns(self, source: int, count: int, within: Collection[int] | None = None) -> list[RelatedColumn]:
+        """Return the columns with the most mutual information with a node, in descending order.
+
+        Information can only decrease along a path (data-processing inequality), so no node shares more information with
+        the source than any edge on the path between them. A best-first search from the source therefore visits only
+        the part of the tree that it needs.
+
+        Parameters
+        ----------
+        source : int
+        count : int
+            The number of columns.
+        within : collection of int, optional
+            The nodes that the search may visit, the source included.
+        """
+        found: list[RelatedColumn] = []
+        # Each entry: minus an upper bound of the information; the node; the node before it on the path; a conditional
+        # distribution given the source (None: of the source itself); and whether that belongs to the node itself (then
+        # the bound is exact) or still to the node before it.
+        heap: list[tuple[float, int, int, FloatArray | None, bool]] = [(-np.inf, source, -1, None, True)]
+        while heap and len(found) < count:
+            bound, node, previous, conditional, is_exact = heappop(heap)
+            if not is_exact:
+                # P(node | source) = P(node | previous) P(previous | source)
+                step = self.conditional(previous, node)
+                conditional = step if conditional is None else step @ conditional
+                information = self.information(source, node, conditional)
+                heappush(heap, (-round(information, 12), node, previous, conditional, True))
+                continue
+            if node < self.tree.n_observed and conditional is not None:
+                found.append(RelatedColumn(node, -bound, conditional))
+            for neighbor, edge in self.tree.neighbors[node]:
+                if neighbor != previous and (within is None or neighbor in within):
+                    next_bound = max(bound, -float(self.edge_information[edge]))
+                    heappush(heap, (next_bound, neighbor, node, conditional, False))
+        return found
+
+    @cached_property
+    def column_information(self) -> FloatArray:
+        """Mutual information of every two columns, in nats, with zeros on the diagonal."""
+        columns = range(self.tree.n_observed)
+        result = np.zeros((self.tree.n_observed, self.tree.n_observed))
+        for sources in self._batches(set(columns) - set(self._wide)):
+            conditionals, starts = self._conditionals(sources)
+            weights = np.concatenate([self.marginals[source] for source in sources])
+            for column in columns:
+                # H(column | source) = sum over h of P(source = h) H(column | source = h)
+                remaining = -xlogy(conditionals[column], conditionals[column]).sum(axis=0) * weights
+                result[column, sources] = self.entropies[column] - np.add.reduceat(remaining, starts)
+        np.fill_diagonal(result, 0)
+        return np.maximum(self._with_wide(result, self._wide_information), 0)
+
+    @cached_property
+    def column_correlation(self) -> FloatArray:
+        """Correlation of every two columns, with ones on the diagonal.
+
+        That of two ordered columns is Pearson's correlation of their codes, from -1 to 1. That of all others is the
+        informational correlation, from 0 to 1, because they have no direction.
+        """
+        columns = range(self.tree.n_observed)
+        codes = [standardised_codes(marginal) for marginal in self.marginals[: self.tree.n_observed]]
+        result = np.zeros((self.tree.n_observed, self.tree.n_observed))
+        for sources in self._batches(set(columns) - set(self._wide)):
+            conditionals, starts = self._conditionals(sources)
+            weights = np.concatenate([self.marginals[source] * codes[source] for source in sources])
+            for column in columns:
+                # r = sum over h of P(source = h) code(h) E[code of the column | source = h]
+                result[column, sources] = np.add.reduceat(codes[column] @ conditionals[column] * weights, starts)
+        signed = self._with_wide(result, self._wide_correlation)
+        return self._signed_where_ordered(signed, self.column_information)
+
+    @property
+    def _wide(self) -> list[int]:
+        """Columns with many states: never a source, because all their states given their own are too many numbers."""
+        return [v for v in range(self.tree.n_observed) if len(self.marginals[v]) > _BATCH_STATES]
+
+    def _with_wide(self, result: FloatArray, measure: Callable[[int, int], float]) -> FloatArray:
+        """Complete a symmetric matrix, which has no numbers yet where wide columns are sources; average its halves."""
+        wide = self._wide
+        # With a narrow column, the number is known from the other side.
+        result[:, wide] = result[wide].T
+        for one, other in combinations(wide, 2):
+            result[one, other] = result[other, one] = measure(one, other)
+        return (result + result.T) / 2
+
+    def _factors(self, source: int, target: int) -> tuple[FloatArray, FloatArray | None] | None:
+        """Return ``P(target | last)`` and ``P(last | source)``, where last is the node before the target on the path.
+
+        The second is None if the two are neighbours; all is None if there is no path. ``P(target | source)`` is the
+        product, which may be too large for memory.
+        """
+        parent = self.tree.rooted(source).parent
+        path = [target]
+        while path[0] != source:
+            if parent[path[0]] < 0:
+                return None
+            path.insert(0, int(parent[path[0]]))
+        given: FloatArray | None = None
+        for node, following in successive(path[:-1]):
+            step = self.conditional(node, following)
+            given = step if given is None else step @ given
+        return self.conditional(path[-2], target), given
+
+    def _wide_information(self, source: int, target: int) -> float:
+        """Return the mutual information of two columns with many states, for a few states of the source at a time.
+
+        If they have very many pairs of states, some states of the source are taken for all of them.
+        """
+        factors = self._factors(source, target)
+        if factors is None:
+            return 0.0
+        table, given = factors
+        states, weights = np.arange(len(self.marginals[source])), self.marginals[source]
+        n_taken = max(1, _MOST_WIDE_CELLS // len(table))
+        if len(states) > n_taken and given is not None:
+            # A systematic sample: a state at equal steps of probability, in the order of what they say.
+            order = np.argsort(given[0], kind="stable")
+            steps = (np.arange(n_taken) + 0.5) / n_taken
+            states = order[np.searchsorted(weights[order].cumsum()[:-1], steps)]
+            weights = np.full(n_taken, 1 / n_taken)
+        log_marginal = np.log(np.maximum(self.marginals[target], TINY))
+        total = 0.0
+        step_size = max(1, _WIDE_CELLS // len(table))
+        for start in range(0, len(states), step_size):
+            some = slice(start, start + step_size)
+            conditional = table[:, states[some]] if given is None else table @ given[:, states[some]]
+            # Σ_h P(h) Σ_x P(x | h) (log P(x | h) - log P(x))
+            divergence = xlogy(conditional, conditional).sum(axis=0) - log_marginal @ conditional
+            total += float(divergence @ weights[some])
+        return total
+
+    def _wide_correlation(self, source: int, target: int) -> float:
+        """Return the correlation of the codes of two columns with many states."""
+        factors = self._factors(source, target)
+        if factors is None:
+            return 0.0
+        table, given = factors
+        of_source, of_target = (standardised_codes(self.marginals[column]) for column in (source, target))
+        expected = of_target @ table if given is None else of_target @ table @ given  # E[code of the target | source]
+        return float(expected @ (self.marginals[source] * of_source))
+
+    def _signed_where_ordered(self, signed: FloatArray, information: FloatArray) -> FloatArray:
+        """Return the correlation of codes for pairs of ordered columns, and the informational one for all others."""
+        is_ordered = np.array([column.ordered for column in self.model.columns])
+        found = np.where(np.outer(is_ordered, is_ordered), signed, informational_correlation(information))
+        np.fill_diagonal(found, 1)
+        return np.clip(found, -1, 1)
+
+    def counted_correlation(self, table: Table) -> FloatArray:
+        """Return the correlation of every two columns in rows; see :attr:`column_correlation`.
+
+        What the rows do not show is that of the model, as in :meth:`counted_information`.
+
+        Parameters
+        ----------
+        table : Table
+            Rows, encoded with the model's columns.
+        """
+        found = self.correlation_in_rows(table)
+        if found is None:
+            return self.column_correlation
+        return np.where(np.isnan(found), self.column_correlation, found) if np.isnan(found).any() else found
+
+    def correlation_in_rows(self, table: Table) -> FloatArray | None:
+        """Return the correlation of every two columns in rows alone; nan where two are never present together.
+
+        None if a column has so many states that chance would be most of what is counted.
+        """
+        counted = self._counted(table, [code_correlation, information_above_chance])
+        return None if counted is None else self._signed_where_ordered(*counted)
+
+    def counted_information(self, table: Table) -> FloatArray:
+        """Return the mutual information of every two columns in rows, less what chance adds to it.
+
+        A tree carries dependence over a long path of hidden variables with few states less well than rows show it. For
+        columns that are never present together, and if a column has so many states that chance would be most of what
+        is counted, the value is that of the model.
+
+        Parameters
+        ----------
+        table : Table
+            Rows, encoded with the model's columns.
+        """
+        counted = self._counted(table, [information_above_chance])
+        if counted is None:
+            return self.column_information
+        np.fill_diagonal(counted[0], 0)
+        unknown = np.isnan(counted[0])
+        return np.where(unknown, self.column_information, counted[0]) if unknown.any() else counted[0]
+
+    def _counted(self, table: Table, measures: list[Measure]) -> list[FloatArray] | None:
+        """Return measures of all pairs of columns in rows, or None if a column has too many states."""
+        table = self.model.encode(table)
+        if table.n_states.max() > FEW_STATES:
+            return None
+        if table.n_rows > MAX_ROWS:
+            table = table.subsample(MAX_ROWS, SEED)
+        return pairwise_all(table, measures)
+
+    def columns_given(self, nodes: Collection[int]) -> Iterator[tuple[int, list[FloatArray]]]:
+        """Yield each of some nodes with ``P(column = x | node = h)`` of every column, one array column per state h."""
+        for sources in self._batches(nodes):
+            conditionals, starts = self._conditionals(sources)
+            for source, start in zip(sources, starts.tolist(), strict=True):
+                states = slice(start, start + len(self.marginals[source]))
+                yield source, [conditionals[column][:, states] for column in range(self.tree.n_observed)]
+
+    def _batches(self, nodes: Collection[int]) -> Iterator[list[int]]:
+        """Yield nodes in the order of the rooted tree, in batches of about ``_BATCH_STATES`` states."""
+        ordered = [node for node in self.tree.rooted().order.tolist() if node in nodes]
+        ends = np.cumsum([len(self.marginals[node]) for node in ordered])
+        starts = np.flatnonzero(np.diff((ends - 1) // _BATCH_STATES)) + 1
+        return (batch.tolist() for batch in np.split(np.array(ordered, dtype=np.intp), starts) if len(batch))
+
+    def _conditionals(self, sources: list[int]) -> tuple[list[FloatArray], IntArray]:
+        """Return ``P(v = x | source = h)`` for every node v, with one array column per state of each source.
+
+        The sources must be in the order of the rooted tree, so that the sources below a node are next to each other.
+        Also returns the first array column of each source.
+        """
+        rooted = self.tree.rooted()
+        n_states = np.array([len(self.marginals[source]) for source in sources])
+        stops = np.cumsum(n_states)
+        starts = stops - n_states
+        # At first, every node is independent of all sources, except that a source determines itself.
+        conditionals = [np.repeat(marginal[:, None], stops[-1], axis=1) for marginal in self.marginals]
+        spans: list[tuple[int, int]] = [(0, 0)] * self.tree.n_nodes
+        for source, start, stop in zip(sources, starts.tolist(), stops.tolist(), strict=True):
+            conditionals[source][:, start:stop] = np.eye(stop - start)
+            spans[source] = start, stop
+        # spans[v]: the array columns of the sources in the subtree of v.
+        spans = rooted.combined(spans, _joined_span)
+        # Upwards: a source in the subtree of v reaches the parent of v through v.
+        for node in rooted.postorder:
+            (start, stop), parent = spans[node], int(rooted.parent[node])
+            if stop > start and parent >= 0:
+                conditionals[parent][:, start:stop] = self.conditional(node, parent) @ conditionals[node][:, start:stop]
+        # Downwards: every other source reaches v through its parent.
+        for node in rooted.order.tolist():
+            (start, stop), parent = spans[node], int(rooted.parent[node])
+            if parent >= 0:
+                table, of_parent = self.model.tables[node], conditionals[parent]
+                conditionals[node][:, :start] = table @ of_parent[:, :start]
+                conditionals[node][:, stop:] = table @ of_parent[:, stop:]
+        return conditionals, starts
+
+
+def standardised_codes(shares: FloatArray) -> FloatArray:
+    """Return codes 0, 1, ... with mean 0 and variance 1; zeros for a column that is constant under the model."""
+    codes = np.arange(len(shares), dtype=np.float64)
+    codes -= codes @ shares
+    variance = float(codes**2 @ shares)
+    return codes / np.sqrt(variance) if variance > 0 else np.zeros(len(shares))
+
+
+def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """Return the smallest span that contains two spans; (0, 0) is the empty span."""
+    if one == (0, 0) or other == (0, 0):
+        return max(one, other)
+    return min(one[0], other[0]), max(one[1], other[1])

@@ -1,0 +1,575 @@
+"""Where each row stands on the hidden variables, and how reliable that is.
+
+The score of a group is an estimate of what its columns have in common, from 0 (lowest) to 1 (highest):
+
+1. Each state of a hidden variable h has a value ``v_h``: the first principal component of what the ordered columns
+   beside h are expected to be in that state (:mod:`latree.explain.order`), with mean 0 and variance 1.
+2. The group measures ``T = Σ_h σ_h b_h v_h``, a sum over its hidden variables. The weight ``b_h`` is the sum of the
+   absolute loadings of the ordered columns that hang on h, and the sign ``σ_h`` is that of the correlation of ``v_h``
+   with the values of the hidden variable in the group's middle. As a column is expected to be its loading times
+   ``v_h``, T is what the group's columns, each standardised, and reversed if it points the other way, are expected to
+   add up to. Classical test theory calls that the true score.
+3. T is scaled such that 0 is all hidden variables in their lowest state, and 1 all in their highest.
+4. The score of a row is the mean of T given the cells of the group's columns, and its standard error is the square root
+   of the variance of T given these cells. Both are exact.
+
+A score uses the group's own columns alone. So what a row answers elsewhere does not pull its score, and a correlation
+of two scores is not made by the model. States and their probabilities use the whole row: they are the best guess.
+
+The score of a hidden variable is the mean of its states' scores, scaled from 0 to 1, given the whole row. Those of a
+hidden variable that stands for a group are the first principal component of all of the group's columns. Where no column
+of a group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.arrays import FloatArray, IntArray
+from latree._util.words import plural
+from latree.errors import InputError
+from latree.inference.evidence import posterior_moments
+from latree.inference.messages import downward, upward
+from latree.inference.network import Network
+from latree.inference.patterns import plan_messages
+from latree.interpret.groups import known_groups
+from latree.interpret.order import Neighbourhood, Score, scores_of
+from latree.interpret.worth import MIN_ROWS
+from latree.model import Group, LatentTreeModel
+from latree.table import Block
+from latree.table.table import signed_codes
+
+Of = Literal["groups", "hidden"]
+
+# Names of states from low to high, by their number. More states are numbered.
+_ORDERED_NAMES: dict[int, tuple[str, ...]] = {
+    2: ("low", "high"),
+    3: ("low", "middle", "high"),
+    4: ("low", "rather low", "rather high", "high"),
+    5: ("low", "rather low", "middle", "rather high", "high"),
+}
+
+
+@dataclass(frozen=True)
+class RowScores:
+    """Where rows stand on groups of columns, or on hidden variables.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The groups, or the hidden variables.
+    state_names : tuple of tuple of str
+        The names of the states of each.
+    scores : array of float, shape (rows, names)
+        From 0 (lowest) to 1 (highest); NaN in rows that are impossible under the model.
+    errors : array of float, shape (rows, names)
+        The standard error of each score.
+    states : array of int, shape (rows, names)
+        The most probable state; -1 in rows that are impossible.
+    probabilities : array of float, shape (rows, names)
+        The probability of that state.
+    log_likelihood : array of float
+        Of each row, in nats: the lower, the more unusual is the row.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.interpret import row_scores
+    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> rows = row_scores(model, model.sample(3, random_state=1))
+    >>> [rows.state_names[0][state] for state in rows.states[:, 0]]
+    ['high', 'high', 'low']
+    """
+
+    names: tuple[str, ...]
+    state_names: tuple[tuple[str, ...], ...]
+    scores: FloatArray
+    errors: FloatArray
+    states: NDArray[np.intp]
+    probabilities: FloatArray
+    log_likelihood: FloatArray
+
+
+def row_scores(model: LatentTreeModel, data: Any, of: Of = "groups") -> RowScores:
+    """Return where each row stands on each group of columns: a score, its standard error, a state, its probability.
+
+    The score of a group estimates what its columns have in common, from 0 (all its hidden variables in their lowest
+    state) to 1 (all in their highest). It is the posterior mean of a weighted sum over the group's hidden variables,
+    given the row's cells in the group's columns; the standard error is the posterior standard deviation. Missing cells
+    are summed out: a row without any cell of a group gets the mean score and a large standard error. The state is the
+    most probable one of the hidden variable in the group's middle, given the whole row. :mod:`latree.interpret.scores`
+    has the formula.
+
+    Groups of columns that are connected directly, without a hidden variable, have no score and are left out.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    data : data frame, array, path or Table
+        Any rows with the model's columns; cells may be missing.
+    of : {"groups", "hidden"}
+        Score the main groups, or all hidden variables. The score of a hidden variable is the posterior mean of its
+        states' values, scaled from 0 to 1, given the whole row.
+
+    Returns
+    -------
+    RowScores
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import latree
+    >>> from latree.interpret import row_scores
+    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> rows = row_scores(model, np.array([[0, 0, 0, 1, 1, 1], [0, np.nan, np.nan, 1, 0, 1]]))
+    >>> rows.scores.round(2)
+    array([[0.02, 0.98],
+           [0.18, 0.77]])
+    >>> rows.errors.round(2)
+    array([[0.13, 0.14],
+           [0.38, 0.42]])
+    """
+    table = model.encode(data)
+    scorer = Scorer.of_model(model, of)
+    return scorer.rows_of(table.map(scorer.block))
+
+
+def state_names(model: LatentTreeModel) -> dict[str, tuple[str, ...]]:
+    """Return names for the states of every hidden variable.
+
+    Two to five ordered states are called low, rather low, middle, rather high and high, as far as they exist; more are
+    called "1 of 6", "2 of 6" and so on, from low to high. States that are kinds of rows, and not steps from low to
+    high, are called "state 1", "state 2" and so on: there, many columns do not rise or fall from state to state. States
+    without an order, where columns have none, are called so, too; the largest comes first.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+
+    Returns
+    -------
+    dict
+        From the name of a hidden variable to the names of its states, in the order of their numbers.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.interpret import state_names
+    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> state_names(model)["H1"]
+    ('low', 'high')
+    """
+    scorer = Scorer.of_model(model, "hidden")
+    return {scale.name: scale.state_names for scale in scorer.scales}
+
+
+def with_state_numbers(model: LatentTreeModel, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of variables by name, with the numbers of hidden variables' states in the place of their names."""
+    first = model.tree.n_observed
+    nodes = {name: model.node(name) for name, value in given.items() if isinstance(value, str)}
+    if all(node < first for node in nodes.values()):
+        return dict(given)
+    of_hidden = state_names(model)
+    states = {name: of_hidden[model.node_names[node]] for name, node in nodes.items() if node >= first}
+    return {
+        name: states[name].index(value) if name in states and value in states[name] else value
+        for name, value in given.items()
+    }
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A group of columns, or a hidden variable, that rows are scored on.
+
+    Attributes
+    ----------
+    name : str
+    hidden : int
+        The hidden variable whose states are reported.
+    state_names : tuple of str
+    values : mapping
+        From nodes of the network to the share that each of their states adds to the score.
+    network : Network or None
+        The part of the model that is scored alone. None: the whole model, and the only node is the hidden variable.
+    columns : array of int
+        The columns of the network.
+    directions : array of int
+        Of these columns: -1 if the column falls when the score rises, 1 if it rises, 0 if it has no order.
+    """
+
+    name: str
+    hidden: int
+    state_names: tuple[str, ...]
+    values: Mapping[int, FloatArray]
+    network: Network | None
+    columns: IntArray
+    directions: IntArray
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Scores blocks of rows; it can be sent to other machines."""
+
+    network: Network
+    scales: tuple[Scale, ...]
+
+    @classmethod
+    def of_model(cls, model: LatentTreeModel, of: Of = "groups") -> "Scorer":
+        """Return the scorer of a model's main groups, or of its hidden variables."""
+        if of not in get_args(Of):
+            raise InputError(f"of must be 'groups' or 'hidden', not {of!r:.60}")
+        scales = _Scales(model)
+        if of == "hidden":
+            return cls(model.network, tuple(map(scales.of_hidden, scales.neighbourhood.hidden)))
+        return cls(model.network, tuple(scales.of_group(group) for group in scored_groups(model)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the scales."""
+        return tuple(scale.name for scale in self.scales)
+
+    def block(self, block: Block) -> FloatArray:
+        """Return one line of numbers per row: the log-likelihood, then scores, errors, states and probabilities."""
+        scores, errors, states, probabilities = (np.empty((len(block.codes), len(self.scales))) for _ in range(4))
+        up = upward(self.network, plan_messages(self.network, block.codes, repeats=False))
+        impossible = np.isneginf(up.log_likelihood)
+        wanted = {scale.hidden: number for number, scale in enumerate(self.scales)}
+        for step, _, posterior in downward(up):
+            if (number := wanted.get(step.number)) is None:
+                continue
+            scale = self.scales[number]
+            states[:, number] = posterior.argmax(axis=1)
+            probabilities[:, number] = np.take_along_axis(posterior, posterior.argmax(axis=1)[:, None], axis=1)[:, 0]
+            if scale.network is None:
+                values = scale.values[scale.hidden]
+                scores[:, number] = posterior @ values
+                errors[:, number] = np.maximum(posterior @ values**2 - scores[:, number] ** 2, 0)
+        for number, scale in enumerate(self.scales):
+            if scale.network is not None:
+                codes = block.codes[:, scale.columns]
+                scores[:, number], errors[:, number] = posterior_moments(scale.network, codes, scale.values)
+        np.sqrt(errors, out=errors)
+        scores[impossible], errors[impossible], probabilities[impossible], states[impossible] = (
+            np.nan,
+            np.nan,
+            np.nan,
+            -1,
+        )
+        return np.concatenate([up.log_likelihood[:, None], scores, errors, states, probabilities], axis=1)
+
+    def rows_of(self, lines: FloatArray) -> RowScores:
+        """Return the scores that lines of numbers stand for."""
+        scores, errors, states, probabilities = np.split(lines[:, 1:], 4, axis=1)
+        return RowScores(
+            self.names,
+            tuple(scale.state_names for scale in self.scales),
+            scores,
+            errors,
+            states.astype(np.intp),
+            probabilities,
+            lines[:, 0],
+        )
+
+
+def scored_groups(model: LatentTreeModel) -> list[Group]:
+    """Return the main groups that have a score: those around a hidden variable."""
+    return [group for group in known_groups(model) if group.level == "main" and group.hidden is not None]
+
+
+@dataclass(frozen=True)
+class _Scales:
+    """Makes the scales of a model."""
+
+    model: LatentTreeModel
+
+    @cached_property
+    def neighbourhood(self) -> Neighbourhood:
+        return Neighbourhood(self.model)
+
+    @cached_property
+    def scores(self) -> dict[int, Score]:
+        """The scores of hidden variables that have an order."""
+        return scores_of(self.neighbourhood)
+
+    @cached_property
+    def state_values(self) -> dict[int, FloatArray]:
+        """The values of the states of hidden variables that have an order."""
+        return {node: score.values for node, score in self.scores.items()}
+
+    @cached_property
+    def own_values(self) -> dict[int, FloatArray]:
+        """The values of states by the columns beside their hidden variable, whatever group it stands for."""
+        alone = Neighbourhood(replace(self.model, groups=()))
+        return {node: score.values for node, score in scores_of(alone).items()}
+
+    def of_hidden(self, node: int) -> Scale:
+        """Return the scale of a hidden variable, given whole rows."""
+        every, none = np.arange(self.model.tree.n_observed), np.zeros(self.model.tree.n_observed, dtype=np.intp)
+        values = _scaled({node: self.state_values.get(node, self._equally_spaced(node))})
+        return Scale(self.model.node_names[node], node, self._state_names(node), values, None, every, none)
+
+    def of_group(self, group: Group) -> Scale:
+        """Return the scale of a group, given its own columns."""
+        tree, centre = self.model.tree, group.centre
+        order = [node for node in self.model.network.order.tolist() if node in set(group.nodes)]
+        columns = sorted(node for node in order if node < tree.n_observed)
+        hidden = sorted(node for node in order if node >= tree.n_observed)
+        expected = self._expected_value(centre, set(group.nodes))
+        values = {}
+        for node in hidden:
+            if node in self.own_values and (weight := self._weight(node, set(columns))) > 0:
+                own = self.own_values[node]
+                agrees = float((self.neighbourhood.marginals[node] * own) @ expected[node]) >= 0 if expected else True
+                values[node] = (weight if agrees else -weight) * own
+        values = _scaled(values or {centre: self._equally_spaced(centre)})
+        number = {node: position for position, node in enumerate([*columns, *hidden])}
+        return Scale(
+            group.name,
+            centre,
+            self._state_names(centre),
+            {number[node]: value for node, value in values.items()},
+            self._part(order, number, len(columns)),
+            np.array(columns, dtype=np.intp),
+            np.array([self._direction(column, expected) for column in columns], dtype=np.intp),
+        )
+
+    def _part(self, order: list[int], number: Mapping[int, int], n_columns: int) -> Network:
+        """Return the network of a connected part of the tree alone, whose nodes get new numbers."""
+        parent = np.full(len(order), -1, dtype=np.intp)
+        tables: list[FloatArray] = [np.empty(0)] * len(order)
+        for node in order:
+            above = int(self.model.network.parent[node])
+            parent[number[node]] = number.get(above, -1)
+            # The part's top has its own distribution.
+            tables[number[node]] = (
+                self.model.tables[node] if above in number else self.neighbourhood.marginals[node][:, None]
+            )
+        return Network(n_columns, parent, np.array([number[node] for node in order], dtype=np.intp), tuple(tables))
+
+    def _expected_value(self, centre: int, nodes: set[int]) -> dict[int, FloatArray]:
+        """Return for every node of a group what the central value is expected to be, given each state of the node.
+
+        The central value is that of the hidden variable nearest to the middle whose states have an order; nothing if
+        there is none.
+        """
+        order = [centre, *(node for node, _ in self.neighbourhood.outwards(centre, nodes))]
+        nearest = next((node for node in order if node in self.state_values), None)
+        if nearest is None:
+            return {}
+        found = {nearest: self.state_values[nearest]}
+        for node, before in self.neighbourhood.outwards(nearest, nodes):
+            found[node] = self.neighbourhood.given(node, before) @ found[before]
+        return found
+
+    def _weight(self, node: int, columns: set[int]) -> float:
+        """Return the sum of the absolute loadings of a group's ordered columns on a hidden variable beside them."""
+        value = self.neighbourhood.marginals[node] * self.own_values[node]
+        beside = [
+            column
+            for column in self.neighbourhood.neighbours(node, hidden=False)
+            if column in columns and column in self.neighbourhood.standardised
+        ]
+        loadings = (
+            value @ self.neighbourhood.given(node, column) @ self.neighbourhood.standardised[column]
+            for column in beside
+        )
+        return float(sum(map(abs, loadings)))
+
+    def _direction(self, column: int, expected: Mapping[int, FloatArray]) -> int:
+        """Return whether an ordered column rises (1) or falls (-1) with the group's central value; 0 without order."""
+        if column not in expected or not self.model.columns[column].ordered:
+            return 0
+        codes = self.neighbourhood.standardised.get(column)
+        if codes is None:
+            return 0
+        return 1 if float((self.neighbourhood.marginals[column] * codes) @ expected[column]) >= 0 else -1
+
+    def _state_names(self, node: int) -> tuple[str, ...]:
+        n = len(self.model.tables[node])
+        score = self.scores.get(node)
+        if score is None:
+            return _numbered(n)
+        ranks = np.argsort(np.argsort(score.values, kind="stable"))
+        in_steps = _ORDERED_NAMES.get(n) or tuple(f"{number} of {n}" for number in range(1, n + 1))
+        names = in_steps if score.has_steps else _numbered(n)
+        return tuple(names[rank] for rank in ranks.tolist())
+
+    def _equally_spaced(self, node: int) -> FloatArray:
+        return np.arange(len(self.model.tables[node]), dtype=np.float64)
+
+
+def _numbered(n_states: int) -> tuple[str, ...]:
+    return tuple(f"state {number}" for number in range(1, n_states + 1))
+
+
+def _scaled(values: Mapping[int, FloatArray]) -> dict[int, FloatArray]:
+    """Move and scale the values of several nodes such that their sum goes from 0 to 1."""
+    span = sum(float(np.ptp(value)) for value in values.values())
+    return {node: (value - value.min()) / (span or 1.0) for node, value in values.items()}
+
+
+# What to know before the two figures are compared.
+CAVEAT = (
+    "The reliability is right as far as the model is, and counts what only some columns of a group share. Cronbach's "
+    "alpha needs no model and counts what all of them share, so it is usually smaller."
+)
+
+# Alpha needs more than one column.
+_MIN_COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How reliable the score of a group is.
+
+    Attributes
+    ----------
+    name : str
+        The group.
+    n_columns : int
+        The number of its columns.
+    reliability : float or None
+        The share of the score's variance that is not uncertainty, from 0 to 1; None if the score is the same in all
+        rows and certain.
+    alpha : float or None
+        Cronbach's alpha of the group's columns; None unless all of them are ordered, or if no row has two of them.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.interpret import reliability
+    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> first, second = reliability(model, model.sample(1000, random_state=0))
+    >>> first.name, round(first.reliability, 2), round(first.alpha, 2)
+    ('b, a +1', 0.66, 0.61)
+    """
+
+    name: str
+    n_columns: int
+    reliability: float | None
+    alpha: float | None
+
+
+def reliability(model: LatentTreeModel, data: Any) -> list[Reliability]:
+    """Return how reliable the scores of the main groups are on some rows.
+
+    The reliability of a score is the share of its variance that is not uncertainty. By the law of total variance, the
+    variance of what a group measures is the variance of the scores plus the mean of their squared standard errors:
+
+        ``reliability = Var(score) / (Var(score) + mean(error²))``
+
+    Cronbach's alpha is the usual figure for the sum of the columns. It takes no model, and counts as noise whatever
+    some columns of the group share beyond what all of them share. So it is usually smaller than the reliability, which
+    is right only as far as the model is:
+
+        ``alpha = k / (k - 1) (1 - Σ_i c_ii / Σ_ij c_ij)``
+
+    where k is the number of columns and c their covariances, each over the rows in which both cells are present. A
+    column stands for its code, 0, 1, ... from its lowest value or bin on; columns that fall when the score rises are
+    reversed.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    data : data frame, array, path or Table
+        Rows with the model's columns, such as those of the fit; weights of a Table count.
+
+    Returns
+    -------
+    list of Reliability
+        In the order of the groups; see :func:`row_scores` for which groups have a score.
+
+    References
+    ----------
+    L. J. Cronbach: *Coefficient alpha and the internal structure of tests*, 1951. B. F. Green and others: *Technical
+    guidelines for assessing computerized adaptive tests*, 1984.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.interpret import reliability
+    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> [round(one.reliability, 2) for one in reliability(model, model.sample(1000, random_state=0))]
+    [0.66, 0.61]
+    """
+    scorer = Scorer.of_model(model)
+    return finish(scorer, model.encode(data).sum(partial(reliability_sums, scorer)))
+
+
+def few_rows(n_rows: int) -> list[str]:
+    """Return a warning if there are too few rows for a reliability."""
+    if n_rows >= MIN_ROWS:  # with fewer, the worth of a model is not measured either
+        return []
+    return [
+        f"The reliability of {plural(n_rows, 'row')} is mostly chance. Use that of the fit, in the summary, or at "
+        f"least {MIN_ROWS} rows."
+    ]
+
+
+def reliability_sums(scorer: Scorer, block: Block, lines: FloatArray | None = None) -> tuple[FloatArray, ...]:
+    """Return the sums over a block from which reliabilities are computed.
+
+    ``lines`` are what :meth:`Scorer.block` returned for the block, if that is known already.
+    """
+    lines = scorer.block(block) if lines is None else lines
+    weights = np.ones(len(block.codes)) if block.weights is None else block.weights
+    possible = np.where(np.isfinite(lines[:, 0]), weights, 0.0)
+    scores, errors = (np.nan_to_num(part) for part in np.split(lines[:, 1:], 4, axis=1)[:2])
+    # The weight of the rows, and sums of the scores, of their squares and of the squared errors.
+    weight = np.full(len(scorer.scales), possible.sum())
+    moments = np.stack([weight, possible @ scores, possible @ scores**2, possible @ errors**2])
+    codes = signed_codes(block.codes).astype(np.float64)
+    return (moments, *(_pair_sums(scale, codes, weights) for scale in scorer.scales))
+
+
+def finish(scorer: Scorer, sums: Any) -> list[Reliability]:
+    """Return the reliabilities for the sums over all rows; see :func:`reliability_sums`."""
+    moments, *pairs = sums
+    return [
+        Reliability(scale.name, len(scale.columns), _share(*moments[:, number]), _alpha(*pairs[number]))
+        for number, scale in enumerate(scorer.scales)
+    ]
+
+
+def _pair_sums(scale: Scale, codes: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return for each two columns, over rows with both cells: the weight, and sums of one and of their product."""
+    if not _has_alpha(scale):
+        return np.empty((3, 0, 0))
+    cells = codes[:, scale.columns]
+    present = (cells >= 0).astype(np.float64)
+    signed = np.where(cells >= 0, cells, 0.0) * scale.directions
+    weighted = signed * weights[:, None]
+    return np.stack([(present * weights[:, None]).T @ present, weighted.T @ present, weighted.T @ signed])
+
+
+def _has_alpha(scale: Scale) -> bool:
+    return len(scale.columns) >= _MIN_COLUMNS and bool(np.all(scale.directions))
+
+
+def _share(weight: float, total: float, squares: float, uncertainty: float) -> float | None:
+    """Return the share of the variance that is not uncertainty."""
+    if weight <= 0:
+        return None
+    variance = max(squares / weight - (total / weight) ** 2, 0.0)
+    whole = variance + uncertainty / weight
+    return float(variance / whole) if whole > 0 else None
+
+
+def _alpha(weight: FloatArray, sums: FloatArray, products: FloatArray) -> float | None:
+    """Return Cronbach's alpha; None where it is not defined."""
+    k = len(weight)
+    if k < _MIN_COLUMNS or not np.all(weight > 0):
+        return None
+    # The covariance of i and j over rows with both: E[x_i x_j] - E[x_i] E[x_j].
+    covariances = products / weight - (sums / weight) * (sums / weight).T
+    whole = float(covariances.sum())
+    return float(k / (k - 1) * (1 - np.trace(covariances) / whole)) if whole > 0 else None
