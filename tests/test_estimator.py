@@ -114,7 +114,9 @@ def test_a_report_replaces_a_file_unless_told_not_to(tmp_path):
 def test_it_works_inside_scikit_learn():
     numbers = frame()[["count", "size", "level"]].assign(more=lambda f: f["size"] * 2 + f["level"])
     scores = cross_val_score(
-        LatentTree(goal="predict", bins=3, smoothing=0.1, random_state=0), numbers.drop(columns=["count", "level"]), cv=2
+        LatentTree(goal="predict", bins=3, smoothing=0.1, random_state=0),
+        numbers.drop(columns=["count", "level"]),
+        cv=2,
     )
     assert np.isfinite(scores).all()
     assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300

@@ -52,7 +52,18 @@ def main() -> None:
         oldest = folder / "oldest.txt"
         extras = [word for extra in tested_extras() for word in ("--extra", extra)]
         run(*pip, "uv")
-        compiled = (python, "-m", "uv", "pip", "compile", "--quiet", "--python", python, "--resolution", "lowest-direct")
+        compiled = (
+            python,
+            "-m",
+            "uv",
+            "pip",
+            "compile",
+            "--quiet",
+            "--python",
+            python,
+            "--resolution",
+            "lowest-direct",
+        )
         run(*compiled, *extras, "--output-file", oldest, ROOT / "pyproject.toml")
         pip += ["--constraint", oldest]
     run(*pip, wheel)

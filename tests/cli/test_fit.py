@@ -116,11 +116,10 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
     columns = Options.checked(**{key: value for key, value in reading.items() if "weights" not in key})
     origin = Origin("more.csv", command, reading.get("weights"), columns)
-    for name, read, told in (("same", reading, settings), ("other", {}, {})):
-        data = latree.as_table("more.csv", **read)
-        with as_in_shell():  # warnings are spelled like this, too
-            learn_model(data, Settings(**{"random_state": 0} | told), origin=origin).model.save(name)
-    assert Path("run/model.json").read_bytes() == Path("same").read_bytes() != Path("other").read_bytes()
+    with as_in_shell():  # warnings are spelled like this, too
+        data = latree.as_table("more.csv", **reading)
+        learn_model(data, Settings(**{"random_state": 0} | settings), origin=origin).model.save("same")
+    assert Path("run/model.json").read_bytes() == Path("same").read_bytes()
 
 
 def test_a_bootstrap_writes_a_consensus_and_tells_support():
