@@ -1,8 +1,9 @@
 """Runs the tests on what a user installs: builds sdist and wheel, and tests the wheel in a new environment.
 
-First the wheel alone learns a tree, without the packages that only tests need. Then the fast tests run. They are those
-of the unpacked sdist, so that a file that is missing there is noticed, too. Run by `make test-wheel`. `make test-oldest`
-adds `--oldest`, which installs the oldest version that pyproject.toml allows of every dependency, and runs all tests.
+First the wheel alone learns a tree, without the packages that only tests need. Then come tests of commands, reports and
+other things for which a wheel needs more than modules. They are those of the unpacked sdist, so that a file that is
+missing there is noticed, too. Run by `make test-wheel`. `make test-oldest` adds `--oldest`, which installs the oldest
+version that pyproject.toml allows of every dependency, and runs all tests.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+TESTS = ("-m", "wheel or not slow", *(f"tests/{name}" for name in ("test_wheel.py", "cli", "report", "datasets")))
 
 
 def run(*command: str | Path, folder: Path = ROOT) -> None:
@@ -71,7 +73,7 @@ def main() -> None:
     run(*pip, f"latree[test] @ {wheel.as_uri()}")
     run(python, "-m", "pip", "list")
     # Old versions use what newer ones of others give up.
-    chosen = ("-m", "not site", "-W", "ignore::DeprecationWarning") if options.oldest else ("-m", "wheel or not slow")
+    chosen = ("-m", "not site", "-W", "ignore::DeprecationWarning") if options.oldest else TESTS
     run(python, "-m", "pytest", "-n", "2", *chosen, folder=folder / sdist.name.removesuffix(".tar.gz"))
 
 
