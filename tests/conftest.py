@@ -55,6 +55,7 @@ SLOW = {
     "test_estimator.py",
     "test_estimator_data.py",
     "test_estimator_file.py",
+    "test_meaning.py",
     "test_site.py",
     "test_snippets.py",
     "test_wheel.py",
