@@ -61,7 +61,7 @@ def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path
     ids=lambda chosen: f"{chosen.method} {chosen.goal}",
 )
 def test_the_order_of_columns_changes_no_model(chosen, monkeypatch):
-    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
+    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed
     table = grouped_model((3, 3), column_states=2, strength=0.8).sample(100, 0)
     order = np.random.default_rng(0).permutation(6)
     one, other = (learn_model(rows, chosen) for rows in (table, permuted(table, order)))
@@ -101,7 +101,7 @@ def test_a_model_with_columns_in_another_order_is_the_same_distribution(model):
 
 @pytest.mark.parametrize("goal", ["explain", "predict"])
 def test_neither_counts_nor_the_order_of_rows_change_a_model(goal, monkeypatch):
-    monkeypatch.setattr("latree.model.states.MAX_STATES", 4)  # for speed
+    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed
     table = grouped_model((3, 3), column_states=2, strength=0.8).sample(100, 0)
     twice = np.repeat(table.codes(), 2, axis=0)
     tables = (
