@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
 from latree._util.files import refuse_existing
+from latree._util.progress import stage
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.estimator_data import HOW_TO_READ, DataMixin, names_of
@@ -212,10 +213,10 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
         self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
-        with progress_bars(bool(self.verbose), lines=True) as stages:
-            reading = stages("Reading the table")
+        with progress_bars(bool(self.verbose), lines=True):
             how_to_read = {name: getattr(self, name) for name in HOW_TO_READ}
-            table = as_table(X, weights=sample_weight, weights_are=self.weights, progress=reading, **how_to_read)
+            with stage("Reading the table"):
+                table = as_table(X, weights=sample_weight, weights_are=self.weights, **how_to_read)
             self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)
             if self._library is None and not is_annotated(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
@@ -235,7 +236,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
                 unseen=self.unseen,
                 labels=tuple((labels or {}).items()),
             )
-            learned = learn_model(table, settings, stages, origin, labels=labels)
+            learned = learn_model(table, settings, origin, labels=labels)
         _warn(warning for warning in learned.warnings if warning not in odd)
         self._take(learned.model, learned.summary)
         return self

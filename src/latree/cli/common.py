@@ -220,7 +220,8 @@ checkpoint = click.option(
     "--checkpoint",
     type=file,
     metavar="DIR",
-    help="Folder that keeps finished work, so that the same command continues after a stop; removed at the end.",
+    help="Folder that keeps finished parts of the work, so that the same command continues after a stop; removed at "
+    "the end.",
 )
 identifier = click.option(
     "--id",

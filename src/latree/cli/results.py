@@ -59,6 +59,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     Example: latree report run/model.json data.csv --id person --out report.html
     """
     from latree._util.files import staged
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.report import report_html, write_report
     from latree.table import read_labels
@@ -73,15 +74,16 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         labels = read_labels(options["labels"], loaded.tree.names)
     else:
         labels = dict(loaded.record.labels) if loaded.record else {}
-    with progress_bars(True) as stages:
-        reading = stages("Reading the table")
-        how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
-        table = _read_rows(loaded, data, identifier=identifier, **weights, **how)
+    how = {key: options[key] for key in ("format", "unseen")}
+    with progress_bars(True):
+        with stage("Reading the table"):
+            table = _read_rows(loaded, data, identifier=identifier, **weights, **how)
         test_weights = common.weights_in(options["test"], loaded, None, options["format"])
-        test = _read_rows(loaded, options["test"], **test_weights, **how)
-        writing = stages("Writing the report", at_most=True)
+        with stage("Reading the test rows"):
+            test = _read_rows(loaded, options["test"], **test_weights, **how)
         rows = _ROWS if options["rows"] is None else options["rows"]
-        html = report_html(loaded, table, test=test, labels=labels or None, rows=rows, progress=writing)
+        with stage("Writing the report", at_most=True):
+            html = report_html(loaded, table, test=test, labels=labels or None, rows=rows)
     with staged(out, common.may_replace()) as path:
         write_report(path, html)
     click.echo(f"Written to {out}")

@@ -67,25 +67,22 @@ def score(
     import numpy as np
 
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.table import as_table
 
     loaded = common.load_model(model)
-    with progress_bars(not quiet) as stages:
+    with progress_bars(not quiet):
         identifier = common.identifier_in(data, loaded, identifier, format)
         weighting = common.weights_in(data, loaded, weights, format)
-        table = as_table(
-            data,
-            columns=loaded.columns,
-            identifier=identifier,
-            format=format,
-            unseen=unseen,
-            progress=stages("Reading the table"),
-            **weighting,
-        )
+        with stage("Reading the table"):
+            table = as_table(
+                data, columns=loaded.columns, identifier=identifier, format=format, unseen=unseen, **weighting
+            )
         if table.n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
-        total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
+        with stage("Scoring the rows"):
+            total = loaded.log_likelihood(table.with_progress())
         if out is not None:
             names = table.names_of_rows(np.arange(table.n_rows))
             scores = loaded.log_likelihood_rows(table).tolist()
@@ -125,18 +122,21 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 
     Example: latree sample run/model.json --rows 1000 --out new.csv
     """
+    from latree._util.progress import claim_progress, stage
     from latree._util.terminal import progress_bars
 
     loaded = common.load_model(model)
-    with progress_bars(True) as stages:
-        drawn = loaded.sample(rows, seed, stages("Drawing rows"))
-        writing = stages("Writing rows")
+    with progress_bars(True):
+        with stage("Drawing rows"):
+            drawn = loaded.sample(rows, seed)
         codes = drawn.codes()
         cells = []
-        for done, column in enumerate(loaded.columns):
-            writing(done, len(loaded.columns))
-            labels = _labels(column)
-            cells.append([labels[code] for code in codes[:, done].tolist()])
+        with stage("Writing rows"):
+            progress = claim_progress()
+            for done, column in enumerate(loaded.columns):
+                progress(done, len(loaded.columns))
+                labels = _labels(column)
+                cells.append([labels[code] for code in codes[:, done].tolist()])
         with common.rows_output(out) as write:
             write([drawn.names, *zip(*cells, strict=True)])
     if out is not None:
@@ -193,6 +193,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     """
     import numpy as np
 
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.interpret.order import state_steps
     from latree.interpret.overview import kinds_lines
@@ -207,15 +208,13 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0
-    with _scores_output(out, identifier) as write, progress_bars(not options["quiet"]) as stages:
-        reading = stages("Scoring the rows")
+    with _scores_output(out, identifier) as write, progress_bars(not options["quiet"]), stage("Scoring the rows"):
         for part in stream_rows(
             data,
             loaded.columns,
             identifier=identifier,
             format=options["format"],
             unseen=options["unseen"],
-            progress=reading,
             **weighting,
         ):
             if part.table.n_rows == 0:
@@ -400,6 +399,7 @@ def impute(
 
     Example: latree impute run/model.json data.csv --out filled.csv
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.model.impute import draw_seeds
     from latree.table.columns import are_counted
@@ -417,12 +417,14 @@ def impute(
     if is_sav and (draws is not None or probabilities):
         raise InputError(f"{out}: --draws and --probabilities are written as CSV: let --out end in .csv")
     loaded = common.load_model(model)
-    with progress_bars(True) as stages:
+    with progress_bars(True):
         # The first pass finds what is wrong with the table, and which columns have missing cells.
-        table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
+        with stage("Reading the table"):
+            table = loaded.encode(data, format=format, unseen=unseen)
         with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
         counts = are_counted(loaded.columns)
-        source = open_source(data, None, progress=stages("Filling cells"), format=format, counts=counts)
+        with stage("Filling cells"):
+            source = open_source(data, None, format=format, counts=counts)
         assert isinstance(source, LocalSource)  # there is no cluster here
         filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
         with _sav_output(out, data) if out is not None and is_sav else common.rows_output(out) as write:

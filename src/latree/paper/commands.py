@@ -64,6 +64,7 @@ def reproduce(
 
     Example: latree reproduce quartets --quick --out paper
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper import reproduce as experiments
     from latree.paper.cells import Run
@@ -77,13 +78,16 @@ def reproduce(
         run.prepare()
     files = []
     try:
-        with progress_bars(not quiet) as stages:
+        with progress_bars(not quiet):
             if "quartets" in chosen:
-                files += experiments.reproduce_quartets(run, stages("Quartets"))
+                with stage("Quartets"):
+                    files += experiments.reproduce_quartets(run)
             if "trees" in chosen:
-                files += experiments.reproduce_trees(run, stages("Trees"))
+                with stage("Trees"):
+                    files += experiments.reproduce_trees(run)
             if "stocks" in chosen:
-                files += experiments.reproduce_stocks(run, prices, sectors, stages("Stocks"))
+                with stage("Stocks"):
+                    files += experiments.reproduce_stocks(run, prices, sectors)
     except KeyboardInterrupt:
         click.echo(f"latree: interrupted; {run.describe()}", err=True)
         sys.exit(130)
@@ -126,6 +130,7 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     Example: latree theory run/model.json --rows 5000
     """
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper.theory import tree_facts
 
@@ -133,8 +138,8 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     if quartet:
         _print_quartet(loaded, quartet, rows, target, as_json)
         return
-    with progress_bars(True) as stages:
-        facts = tree_facts(loaded, progress=stages("Checking quartets"))
+    with progress_bars(True), stage("Checking quartets"):
+        facts = tree_facts(loaded)
     if as_json:
         click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
         return
@@ -304,6 +309,7 @@ def power(
 
     Example: latree power run/model.json --target 0.9 --out curve
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper.power import recovery_power
 
@@ -320,12 +326,11 @@ def power(
         "max_rows": max_rows,
     }
     with common.resumable(checkpoint, out) as keep_for:
-        with progress_bars(not quiet) as stages:
+        with progress_bars(not quiet), stage("Simulating", at_most=True):
             found = recovery_power(
                 loaded,
                 **settings,
                 random_state=seed,
-                progress=stages("Simulating", at_most=True),
                 keep=keep_for(lambda: {"command": "power", **settings, "seed": seed, "model": common.checksum(model)}),
             )
         names = _write_power(found, method, out) if out is not None else []

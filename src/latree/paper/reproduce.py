@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latree._util.files import to_json, write_bytes, write_text
-from latree._util.progress import Progress, no_progress
 from latree.figure import plot
 from latree.paper import quartets, stocks, trees
 from latree.paper.cells import Run, to_csv
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def reproduce_quartets(run: Run, progress: Progress = no_progress) -> list[Path]:
+def reproduce_quartets(run: Run) -> list[Path]:
     """Repeat the paper's Figure (a)-(f): how often quartet tests find the true pairing of four columns.
 
     Writes ``quartets.csv`` and, with matplotlib, ``quartets.svg`` and ``quartets.png`` to the run's folder. A full run
@@ -29,8 +28,6 @@ def reproduce_quartets(run: Run, progress: Progress = no_progress) -> list[Path]
     ----------
     run : Run
         Where and how to run.
-    progress : callable
-        Called with the number of cells done and their total number.
 
     Returns
     -------
@@ -45,7 +42,7 @@ def reproduce_quartets(run: Run, progress: Progress = no_progress) -> list[Path]
     [PosixPath('results/quartets.csv'), PosixPath('results/quartets.svg'), PosixPath('results/quartets.png')]
     """
     run.prepare()
-    rows = run.rows("quartets", quartets.cells(run.quick), progress)
+    rows = run.rows("quartets", quartets.cells(run.quick))
     draw = partial(
         panels,
         rows,
@@ -61,7 +58,7 @@ def reproduce_quartets(run: Run, progress: Progress = no_progress) -> list[Path]
     return _write(run, "quartets", to_csv(rows), draw)
 
 
-def reproduce_trees(run: Run, progress: Progress = no_progress) -> list[Path]:
+def reproduce_trees(run: Run) -> list[Path]:
     """Repeat the paper's Figure (g)-(l): how close learned trees are to the true one.
 
     Writes ``trees-independent`` and ``trees-identity``, one for each reading of the paper's text, as ``.csv`` and, with
@@ -71,8 +68,6 @@ def reproduce_trees(run: Run, progress: Progress = no_progress) -> list[Path]:
     ----------
     run : Run
         Where and how to run.
-    progress : callable
-        Called with the number of cells done and their total number.
 
     Returns
     -------
@@ -86,7 +81,7 @@ def reproduce_trees(run: Run, progress: Progress = no_progress) -> list[Path]:
     >>> files = reproduce_trees(Run(Path("results"), quick=True))       # doctest: +SKIP
     """
     run.prepare()
-    rows = trees.summary(run.rows("trees", trees.cells(run.quick), progress))
+    rows = trees.summary(run.rows("trees", trees.cells(run.quick)))
     files = []
     for start in trees.STARTS:
         mine = [row for row in rows if row["start"] == start]
@@ -128,9 +123,7 @@ def prepare_stocks(run: Run, given: Path | None, sectors: Path | None) -> Path:
     return given or kept
 
 
-def reproduce_stocks(
-    run: Run, prices: Path | None = None, sectors: Path | None = None, progress: Progress = no_progress
-) -> list[Path]:
+def reproduce_stocks(run: Run, prices: Path | None = None, sectors: Path | None = None) -> list[Path]:
     """Repeat the paper's Table 1, the held-out likelihood of daily changes of stock prices, and learn the stocks' tree.
 
     Writes ``stocks.csv`` (the table), ``stocks.nwk``, ``stocks.svg`` and, with matplotlib, ``stocks.png`` (the tree)
@@ -145,8 +138,6 @@ def reproduce_stocks(
         come with skfolio, or else those of 60 stocks from 1984 to 2010, downloaded with yfinance.
     sectors : Path, optional
         CSV file whose first two columns are ticker and sector.
-    progress : callable
-        Called with the number of cells done and their total number.
 
     Returns
     -------
@@ -162,7 +153,7 @@ def reproduce_stocks(
     prices = prepare_stocks(run, prices, sectors)
     table = stocks.read_changes(prices, run.quick)
     groups = read_labels(sectors, table.names) if sectors is not None else {}
-    rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed), progress))
+    rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed)))
     tree = stocks.full_tree(prices, run.quick, run.seed)
     files = [run.out / f"stocks.{kind}" for kind in ("csv", "nwk", "svg", *(["png"] if can_draw() else []))]
     write_text(files[0], to_csv(rows))

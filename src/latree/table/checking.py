@@ -7,7 +7,6 @@ from textwrap import wrap
 from typing import Any
 
 from latree._util.arrays import make_frame
-from latree._util.progress import Progress, no_progress
 from latree._util.words import in_shell, one_line, plural, setting, shortened
 from latree.errors import FitWarning, InputError
 from latree.table.columns import DEFAULT_MISSING, Column
@@ -250,7 +249,6 @@ def check(
     format: str | None = None,
     counts: bool = False,
     client: Any = None,
-    progress: Progress = no_progress,
 ) -> Check:
     """Return what each column of a table would be taken for, what is odd about it, and what helps.
 
@@ -295,7 +293,7 @@ def check(
     options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # about how a file was read: it is among the findings
-        how = {"format": format, "counts": counts, "client": client, "progress": progress}
+        how = {"format": format, "counts": counts, "client": client}
         source = open_data(data, names, weights, options, weights_are=weights_are, **how)
     wanted = options.wanted(source)
     with errors_naming(source.where):

@@ -11,7 +11,6 @@ import narwhals as nw
 import numpy as np
 
 from latree._util.files import readable
-from latree._util.progress import Progress, no_progress
 from latree._util.words import did_you_mean, setting
 from latree.errors import FitWarning, InputError
 from latree.table.formats.alignment import alignment_source
@@ -35,7 +34,6 @@ class Reading(NamedTuple):
         The name, or the pattern, that the user gave.
     paths : list of Path
         The files.
-    progress : callable
     names : sequence of str or None
         Names for the columns of a file that has none.
     counts : bool
@@ -44,7 +42,6 @@ class Reading(NamedTuple):
 
     where: str
     paths: list[Path]
-    progress: Progress
     names: Sequence[str] | None = None
     counts: bool = False
 
@@ -77,8 +74,8 @@ class FileFormat(NamedTuple):
 
 
 FORMATS = (
-    FileFormat("csv", (".csv", ".tsv", ".txt"), lambda r: text_source(r.where, r.paths, r.progress), gzipped=True),
-    FileFormat("parquet", (".parquet", ".pq"), lambda r: parquet_source(r.where, r.paths, r.progress)),
+    FileFormat("csv", (".csv", ".tsv", ".txt"), lambda r: text_source(r.where, r.paths), gzipped=True),
+    FileFormat("parquet", (".parquet", ".pq"), lambda r: parquet_source(r.where, r.paths)),
     FileFormat("sav", (".sav", ".zsav"), lambda r: stat_source(r.path, "sav")),
     FileFormat("dta", (".dta",), lambda r: stat_source(r.path, "dta")),
     FileFormat("fasta", (".fasta", ".fa", ".fas", ".fna", ".faa"), lambda r: alignment_source(r.path, "fasta"), True),
@@ -142,7 +139,6 @@ def open_source(
     data: Any,
     names: Sequence[str] | None,
     client: Any = None,
-    progress: Progress = no_progress,
     *,
     format: str | None = None,
     counts: bool = False,
@@ -165,7 +161,7 @@ def open_source(
         for path in paths:  # before a reader says that it needs a library
             with readable(path):
                 path.stat()
-        source = kind.open(Reading(str(data), paths, progress, names, counts))
+        source = kind.open(Reading(str(data), paths, names, counts))
         for remark in source.remarks:
             warnings.warn(f"{remark}.", FitWarning, stacklevel=2)
         return source

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from latree._util.progress import Progress, no_progress
 from latree._util.words import did_you_mean
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, FEW_STATES, Column, Unseen, are_counted, is_text
@@ -59,7 +58,6 @@ def as_table(
     format: str | None = None,
     counts: bool = False,
     client: Any = None,
-    progress: Progress = no_progress,
 ) -> Table:
     """Make a table of codes from data of any supported form.
 
@@ -118,8 +116,6 @@ def as_table(
     client : dask.distributed.Client, optional
         The cluster that reads Parquet files and keeps their rows. For a Dask dataframe, Dask's default client by
         default.
-    progress : callable
-        Called as ``progress(done, total)`` while files are read, from zero again in every pass over them.
 
     Returns
     -------
@@ -153,7 +149,7 @@ def as_table(
         return data
     options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
     counts = counts if columns is None else are_counted(columns)
-    how = {"format": format, "counts": counts, "client": client, "progress": progress}
+    how = {"format": format, "counts": counts, "client": client}
     source = open_data(data, names, weights, options, weights_are=weights_are, **how)
     wanted = options.wanted(source)
     findings = tuple(findings_of_file(source.remarks))
@@ -278,7 +274,6 @@ def open_data(
     format: str | None,
     counts: bool,
     client: Any,
-    progress: Progress,
 ) -> RowSource:
     """Return a source of raw rows with their weights."""
     if weights_are not in (None, *get_args(WeightsAre)):
@@ -291,7 +286,7 @@ def open_data(
             data = np.asarray(data)
         except ValueError:
             raise InputError("the data: rows of different lengths: give every row the same number of cells") from None
-    source = open_source(data, names, client, progress, format=format, counts=counts)
+    source = open_source(data, names, client, format=format, counts=counts)
     if weights is not None:
         source = with_weights(source, weights, weights_are, options.missing)
     return source
@@ -435,7 +430,6 @@ def stream_rows(
     unseen: Unseen = "error",
     weights: str | None = None,
     weights_are: WeightsAre | None = None,
-    progress: Progress = no_progress,
 ) -> Iterator[StreamedRows]:
     """Encode the rows of a file with known columns, some at a time; the file may be larger than memory.
 
@@ -455,15 +449,13 @@ def stream_rows(
         Another column of the file, with the weights of the rows.
     weights_are : {"counts", "survey"}, optional
         What the weights are, as for :func:`latree.as_table`.
-    progress : callable
-        Called with the rows, or bytes, that were read so far, and all of them.
 
     Yields
     ------
     StreamedRows
         The first may be empty.
     """
-    source = open_source(path, None, None, progress, format=format, counts=are_counted(columns))
+    source = open_source(path, None, format=format, counts=are_counted(columns))
     assert isinstance(source, LocalSource)  # there is no cluster
     if identifier is not None and identifier not in source.names:
         raise no_column(source, identifier, "that names rows")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from latree._util.files import readable
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import Progress, claim_progress
 from latree.errors import InputError
 from latree.table.raw import (
     EXACT,
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _BUFFER_BYTES = 2**20
 
 
-def parquet_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
+def parquet_source(where: str, paths: Sequence[Path]) -> LocalSource:
     """Return a source of the rows of Parquet files with the same columns, one file after the other."""
-    return file_source(where, parquet_names(paths), partial(_read_batches, paths, progress))
+    return file_source(where, parquet_names(paths), partial(_read_batches, paths, claim_progress()))
 
 
 def parquet_names(paths: Sequence[Path]) -> list[str]:

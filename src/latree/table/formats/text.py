@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from latree._util.files import readable, text_encoding
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import Progress, claim_progress
 from latree._util.words import quoted
 from latree.errors import InputError
 from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
@@ -47,7 +47,7 @@ _WINDOWS = "cp1252"
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 
-def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
+def text_source(where: str, paths: Sequence[Path]) -> LocalSource:
     """Return a source of the rows of text files with the same columns, one file after the other."""
     headers = []
     of_windows = {path: _WINDOWS for path in paths if _is_of_windows(path)}
@@ -62,7 +62,7 @@ def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progr
     if len(headers[0]) == 1 and "|" in headers[0][0]:
         raise InputError(f"{paths[0]}: only one column was found: {SEPARATORS} (the first line has '|')")
     commas = _decimal_commas(paths[0], of_windows.get(paths[0]))
-    source = file_source(where, headers[0], partial(_read_batches, paths, of_windows, commas, progress))
+    source = file_source(where, headers[0], partial(_read_batches, paths, of_windows, commas, claim_progress()))
     return replace(source, remarks=tuple(_remark_on_windows(path) for path in list(of_windows)[:1]))
 
 
