@@ -4,30 +4,20 @@ A numeric column gets (at most ``bins``) quantile bins if it has fractions, or m
 numbers. Every other column keeps its distinct values as categories.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
 from latree.table.columns import Column
 from latree.table.raw import label_of
 from latree.table.sources import RawBatch, RowSource
-from latree.table.summary import (
-    ColumnSummary,
-    Intervals,
-    NumberCounts,
-    Quantiles,
-    QuantileSketch,
-    interval_weights,
-    numbers_in_intervals,
-    summarise,
-)
+from latree.table.summary import ColumnSummary, summarise
 
 # Cuts are searched at this many evenly spaced ranks per bin (and on both sides of the value at each rank). The ideal
 # ranks are among them, and no bin is off its best size by more than one hundredth.
@@ -56,32 +46,11 @@ def equal_cuts(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
         Increasing cut points, each between the values it separates: ``x <= cut`` is below it.
     """
     positions = _candidate_positions(counts, bins)
-    above = values[np.minimum(positions + 1, len(values) - 1)]
-    return best_cuts(values[positions], above, np.cumsum(counts)[positions], bins)
-
-
-def best_cuts(below: FloatArray, above: FloatArray, cumulative: FloatArray, bins: int) -> FloatArray:
-    """Choose the best cut points among candidates.
-
-    Parameters
-    ----------
-    below, above : array of float
-        The values next to each candidate, increasing. The last candidate is the end of all values, which is no cut.
-    cumulative : array of float
-        The number of rows below each candidate.
-    bins : int
-    """
-    chosen = _last_of_each_bin(cumulative, min(bins, len(cumulative)))[:-1]
-    below, above = below[chosen], above[chosen]
+    last = _last_of_each_bin(np.cumsum(counts)[positions], min(bins, len(positions)))[:-1]
+    below, above = values[positions[last]], values[np.minimum(positions[last] + 1, len(values) - 1)]
     # A cut is in the middle between its two values. Where rounding puts the middle on the upper value, it is the lower.
     middle = below / 2 + above / 2
     return np.where((below <= middle) & (middle < above), middle, below)
-
-
-def candidate_ranks(total: float, bins: int) -> FloatArray:
-    """Return the ranks among the sorted rows at whose values cuts are searched, just below or just above the value."""
-    ranks = total * np.arange(1, bins * RANKS_PER_BIN) / (bins * RANKS_PER_BIN)
-    return ranks * (1 - 1e-12)  # a rank that rounding puts just above a whole number must not miss its value
 
 
 def _candidate_positions(counts: FloatArray, bins: int) -> IntArray:
@@ -89,7 +58,9 @@ def _candidate_positions(counts: FloatArray, bins: int) -> IntArray:
     if len(counts) <= 2 * bins * RANKS_PER_BIN:
         return np.arange(len(counts))
     cumulative = np.cumsum(counts)
-    at = np.searchsorted(cumulative, candidate_ranks(cumulative[-1], bins))
+    ranks = cumulative[-1] * np.arange(1, bins * RANKS_PER_BIN) / (bins * RANKS_PER_BIN)
+    # A rank that rounding puts just above a whole number must not miss its value.
+    at = np.searchsorted(cumulative, ranks * (1 - 1e-12))
     return np.unique(np.concatenate([at, np.maximum(at - 1, 0), [len(counts) - 1]]))
 
 
@@ -150,12 +121,8 @@ def _best_starts(cost: FloatArray, total: FloatArray) -> tuple[FloatArray, IntAr
     return value, best
 
 
-# Numbers of all columns that are collected in one pass over the data; with more, there are several passes.
-_NUMBERS_PER_PASS = 2**23
 # Bounds of bins from 1 up to this number have no exponent.
 _MAX_PLAIN = 1e12
-
-Result = TypeVar("Result")
 
 
 class LearnedColumn(NamedTuple):
@@ -187,77 +154,41 @@ def learn_columns(
     orders : mapping of str to tuple of str, optional
         The categories from low to high of columns that have an order.
     """
-    measure = partial(_summarise, missing=missing, orders=dict(orders or {}))
-    summaries = _measure_columns(source, names, measure, ColumnSummary.merge)
-    binned = {summary.name for summary in summaries if summary.is_numeric and summary.needs_bins(bins)}
-    interval_ends = {
-        summary.name: summary.counts.interval_ends
-        for summary in summaries
-        if summary.name in binned and isinstance(summary.counts, QuantileSketch)
-    }
-    streamed = _bins_from_stream(source, interval_ends, bins, missing)
+    measure = partial(_summarise, names=names, missing=missing, orders=dict(orders or {}))
     columns = []
-    for summary in summaries:
+    for summary in source.reduce(measure, _merge, None if tuple(names) == source.names else names):
         try:
-            if summary.name in streamed:
-                cuts, centers = streamed[summary.name]
-                column = _binned_column(summary, cuts, centers, _interval_labels(cuts), missing)
-            elif summary.name in binned:
-                column = _column_with_bins(summary, bins, missing)
-            else:
-                column = summary.column_without_bins(missing)
+            has_bins = summary.is_numeric and summary.needs_bins(bins)
+            column = _column_with_bins(summary, bins, missing) if has_bins else summary.column_without_bins(missing)
             columns.append(LearnedColumn(summary, column, None))
         except InputError as error:  # all such columns are told at once
             columns.append(LearnedColumn(summary, None, str(error)))
     return columns
 
 
-def _measure_columns(
-    source: RowSource,
-    names: Sequence[str],
-    measure: Callable[[RawBatch, str], Result],
-    merge: Callable[[Result, Result], Result],
-) -> list[Result]:
-    """Apply ``measure`` to each column in one pass over the data; return one result per column."""
-    return source.reduce(
-        partial(_measure_batch, names=tuple(names), measure=measure),
-        partial(_merge_all, merge=merge),
-        None if tuple(names) == source.names else names,
-    )
-
-
-def _measure_batch(batch: RawBatch, names: Sequence[str], measure: Callable[[RawBatch, str], Result]) -> list[Result]:
-    return [measure(batch, name) for name in names]
-
-
-def _merge_all(one: list[Any], other: list[Any], merge: Callable[[Any, Any], Any]) -> list[Any]:
-    return [merge(a, b) for a, b in zip(one, other, strict=True)]
-
-
 def _summarise(
-    batch: RawBatch, name: str, missing: tuple[str, ...], orders: dict[str, tuple[str, ...]]
-) -> ColumnSummary:
-    raw = batch.columns[name]
-    return summarise(replace(raw, order=orders[name]) if name in orders else raw, batch.weights, missing)
+    batch: RawBatch, names: Sequence[str], missing: tuple[str, ...], orders: dict[str, tuple[str, ...]]
+) -> list[ColumnSummary]:
+    columns = (batch.columns[name] for name in names)
+    ordered = (replace(raw, order=orders[raw.name]) if raw.name in orders else raw for raw in columns)
+    return [summarise(raw, batch.weights, missing) for raw in ordered]
+
+
+def _merge(one: list[ColumnSummary], other: list[ColumnSummary]) -> list[ColumnSummary]:
+    return [a.merge(b) for a, b in zip(one, other, strict=True)]
 
 
 def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:
-    """Bin a column all of whose distinct numbers are known."""
-    assert isinstance(summary.counts, NumberCounts)
-    numbers, weights = summary.counts
+    numbers, weights, _, bits = summary.counts
     cuts = equal_cuts(numbers, weights, bins)
+    if bits:  # of numbers that are counted together, only the largest is known
+        cuts = numbers[np.searchsorted(numbers, cuts, side="right") - 1]
     bin_of = np.searchsorted(cuts, numbers, side="left")
-    centers = np.array([_lower_median(numbers[bin_of == b], weights[bin_of == b]) for b in range(len(cuts) + 1)])
+    centers = [_lower_median(numbers[bin_of == b], weights[bin_of == b]) for b in range(len(cuts) + 1)]
     # Bins of one number each are named by that number.
     labels = list(map(label_of, numbers.tolist())) if len(numbers) == len(centers) else _interval_labels(cuts)
-    return _binned_column(summary, cuts, centers, labels, missing)
-
-
-def _binned_column(
-    summary: ColumnSummary, cuts: FloatArray, centers: FloatArray, labels: list[str], missing: tuple[str, ...]
-) -> Column:
-    numbers = tuple(cuts.tolist()), tuple(map(float, centers.tolist()))
-    return Column(summary.name, summary.kind, tuple(labels), missing, *numbers, ordered=True)
+    numbers_of_bins = tuple(cuts.tolist()), tuple(centers)
+    return Column(summary.name, summary.kind, tuple(labels), missing, *numbers_of_bins, ordered=True)
 
 
 def _lower_median(numbers: FloatArray, weights: FloatArray) -> float:
@@ -275,88 +206,3 @@ def _interval_labels(cuts: FloatArray) -> list[str]:
     ]
     between = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]
-
-
-def _bins_from_stream(
-    source: RowSource, interval_ends: dict[str, FloatArray], bins: int, missing: tuple[str, ...]
-) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return cuts and medians of columns of which only a sketch is known: the same as from all numbers at once."""
-    if not interval_ends:
-        return {}
-    # Pass 1: count the rows of each interval.
-    measure = partial(_interval_weights, interval_ends=interval_ends, missing=missing)
-    weights = _measure_columns(source, list(interval_ends), measure, np.add)
-    intervals = {name: Intervals(interval_ends[name], w) for name, w in zip(interval_ends, weights, strict=True)}
-    # Pass 2: find the numbers at the ranks where a cut may come, and choose the cuts among them.
-    ranks = {name: candidate_ranks(column.total, bins) for name, column in intervals.items()}
-    cuts, median_ranks = {}, {}
-    for name, quantiles in _find_quantiles(source, intervals, ranks, missing).items():
-        cuts[name], median_ranks[name] = _cuts_and_median_ranks(quantiles, intervals[name], bins)
-    # Pass 3: find the median of each bin.
-    medians = _find_quantiles(source, intervals, median_ranks, missing)
-    return {name: (cuts[name], medians[name].numbers) for name in interval_ends}
-
-
-def _cuts_and_median_ranks(quantiles: Quantiles, intervals: Intervals, bins: int) -> tuple[FloatArray, FloatArray]:
-    """Choose cuts next to the numbers that were found; return them and the rank of the median of each bin."""
-    # A cut may come after the number at each rank, or after the number below it. The last candidate is the end.
-    largest = intervals.ends[-1]
-    below = np.concatenate([quantiles.below, quantiles.numbers, [largest]])
-    next_to_below = np.where(quantiles.below < quantiles.numbers, quantiles.numbers, quantiles.above)
-    above = np.concatenate([next_to_below, quantiles.above, [largest]])
-    cumulative = np.concatenate([quantiles.cumulative_below, quantiles.cumulative, [intervals.total]])
-    # Each candidate once, by the number below it.
-    below, first = np.unique(below, return_index=True)
-    above, cumulative = above[first], cumulative[first]
-    cuts = best_cuts(below, above, cumulative, bins)
-    # A cut is at or above the number below it and less than the next number, so this finds its candidate again.
-    ends = np.concatenate([[0.0], cumulative[np.searchsorted(below, cuts, side="right") - 1], [intervals.total]])
-    return cuts, ends[:-1] + np.diff(ends) / 2
-
-
-def _find_quantiles(
-    source: RowSource, intervals: dict[str, Intervals], ranks: dict[str, FloatArray], missing: tuple[str, ...]
-) -> dict[str, Quantiles]:
-    """Find the numbers at ranks, in one pass for as many columns as fit in memory."""
-    needed = {name: intervals[name].needed(ranks[name]) for name in ranks}
-    found = {}
-    for names in _column_groups({name: float(intervals[name].weights[needed[name]].sum()) for name in ranks}):
-        measure = partial(
-            _numbers_in_intervals,
-            interval_ends={name: intervals[name].ends for name in names},
-            needed={name: needed[name] for name in names},
-            missing=missing,
-        )
-        for name, counts in zip(names, _measure_columns(source, names, measure, NumberCounts.merge), strict=True):
-            found[name] = intervals[name].find(ranks[name], *counts)
-    return found
-
-
-def _column_groups(sizes: dict[str, float]) -> Iterator[list[str]]:
-    """Divide columns into groups whose sizes add up to at most ``_NUMBERS_PER_PASS``, or that are one column."""
-    group: list[str] = []
-    total = 0.0
-    for name, size in sizes.items():
-        if group and total + size > _NUMBERS_PER_PASS:
-            yield group
-            group, total = [], 0.0
-        group.append(name)
-        total += size
-    yield group
-
-
-def _interval_weights(
-    batch: RawBatch, name: str, interval_ends: dict[str, FloatArray], missing: tuple[str, ...]
-) -> FloatArray:
-    return interval_weights(batch.columns[name], batch.weights, missing, interval_ends[name])
-
-
-def _numbers_in_intervals(
-    batch: RawBatch,
-    name: str,
-    interval_ends: dict[str, FloatArray],
-    needed: dict[str, NDArray[np.bool_]],
-    missing: tuple[str, ...],
-) -> NumberCounts:
-    raw = batch.columns[name]
-    return NumberCounts(*numbers_in_intervals(raw, batch.weights, missing, interval_ends[name], needed[name]))

@@ -19,7 +19,7 @@ from latree.table.discretize import LearnedColumn
 from latree.table.raw import label_of, parse_number
 from latree.table.rows import Block, Rows, missing_code
 from latree.table.sources import RowWeights, weights_setting
-from latree.table.summary import ColumnSummary, NumberCounts
+from latree.table.summary import ColumnSummary
 
 Kind: TypeAlias = Literal[
     "empty",
@@ -216,7 +216,7 @@ def _column_findings(summary: ColumnSummary, column: Column | None, problem: str
 def _index(summary: ColumnSummary) -> Finding | None:
     """Return that a column numbers the rows, as a data frame's index does in a file; None if it does not."""
     is_index = summary.n_values in (None, summary.n_present)
-    if summary.is_numeric and summary.is_whole and isinstance(summary.counts, NumberCounts):
+    if summary.is_numeric and summary.is_whole and not summary.counts.bits:
         numbers = summary.counts.numbers
         without_gap = numbers[0] in (0, 1) and numbers[-1] - numbers[0] + 1 == len(numbers)
         is_index |= bool(without_gap and len(numbers) > _MIN_INDEX)
@@ -236,9 +236,9 @@ def _identifier(summary: ColumnSummary) -> Finding | None:
         return Finding(name, "identifier", "has a different value in every row, as an identifier has")
     if not summary.is_whole:
         return None
-    numbers = (summary.counts if isinstance(summary.counts, NumberCounts) else summary.counts.extremes).numbers
-    if numbers[-1] - numbers[0] + 1 == n_rows and summary.n_values in (None, n_rows):
-        what = f"is a running number from {label_of(float(numbers[0]))} to {label_of(float(numbers[-1]))}"
+    low, high = summary.counts.lowest, float(summary.counts.numbers[-1])
+    if high - low + 1 == n_rows and summary.n_values in (None, n_rows):
+        what = f"is a running number from {label_of(low)} to {label_of(high)}"
         return Finding(name, "running number", what)
     if summary.n_values == n_rows >= _MIN_ROWS_WITH_GAPS:
         return Finding(name, "identifier", "has a different whole number in every row, as an identifier has")
@@ -255,7 +255,7 @@ def _date(summary: ColumnSummary) -> Finding | None:
             return None
         what = f"holds dates, such as {quoted(texts[0])}, which are taken for names without an order"
         return Finding(summary.name, "date", what)
-    if not summary.is_whole or not isinstance(summary.counts, NumberCounts):
+    if not summary.is_whole or summary.counts.bits:
         return None
     numbers = summary.counts.numbers.astype(np.int64) if abs(summary.counts.numbers).max() < 1e9 else np.zeros(1)
     years, months, days = numbers // 10_000, numbers // 100 % 100, numbers % 100
@@ -287,7 +287,7 @@ def _codes(summary: ColumnSummary) -> Iterator[Finding]:
     """Yield numbers like -99 or 999 that are far from all others, as codes for missing cells are."""
     if summary.order is not None:
         return
-    numbers, weights = summary.counts if isinstance(summary.counts, NumberCounts) else summary.counts.extremes
+    numbers, weights, _, _ = summary.counts
     codes = np.array([bool(_CODE.fullmatch(label_of(number))) for number in numbers.tolist()])
     # Values that look like a code and are not far are ordinary ones, by which others are measured: repeat.
     while codes.any() and np.count_nonzero(~codes) >= 2:
