@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import count, groupby
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,45 +231,11 @@ def missing_code(codes: CodeArray) -> int:
     return int(np.iinfo(codes.dtype).max)
 
 
-class Rows(Protocol):
-    """The rows of a table, wherever they are. Learners use only these nine members.
+class Rows(ABC):
+    """The rows of a table, wherever they are.
 
     Results must not depend on how the work is distributed: chunks and blocks are fixed and are added in order.
     """
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    def total_weight(self) -> float:
-        """Sum of the weights of the rows."""
-
-    @property
-    def n_missing(self) -> NDArray[np.int64]:
-        """Number of missing cells of each column."""
-
-    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
-        """Add up a statistic over all blocks, which have at most ``block_rows`` rows, in threads or one by one."""
-
-    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
-        """Apply a function that returns one result per row to all blocks, and concatenate the results."""
-
-    def fetch(self, rows: IntArray) -> Block:
-        """Copy the rows with these numbers into memory."""
-
-    def resampled(self, seed: int, number: int) -> "Rows":
-        """Return a bootstrap sample of the rows; see :class:`BootstrapSample`."""
-
-    def reordered(self, order: IntArray) -> "Rows":
-        """Return the same rows with their columns in another order, given by their numbers of now."""
-
-    def distinct(self) -> "Rows":
-        """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
-
-
-class ChunkedRows(ABC):
-    """What rows in chunks have in common, wherever the chunks are."""
 
     @property
     @abstractmethod
@@ -285,6 +251,26 @@ class ChunkedRows(ABC):
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic over all blocks, which have at most ``block_rows`` rows, in threads or one by one."""
 
+    @abstractmethod
+    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function that returns one result per row to all blocks, and concatenate the results."""
+
+    @abstractmethod
+    def fetch(self, rows: IntArray) -> Block:
+        """Copy the rows with these numbers into memory."""
+
+    @abstractmethod
+    def resampled(self, seed: int, number: int) -> "Rows":
+        """Return a bootstrap sample of the rows; see :class:`BootstrapSample`."""
+
+    @abstractmethod
+    def reordered(self, order: IntArray) -> "Rows":
+        """Return the same rows with their columns in another order, given by their numbers of now."""
+
+    @abstractmethod
+    def distinct(self) -> "Rows":
+        """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
+
     @property
     def total_weight(self) -> float:
         """Sum of the weights of the rows."""
@@ -296,7 +282,7 @@ class ChunkedRows(ABC):
         return np.asarray(self.sum(lambda block: count_missing(block.codes)))
 
 
-class LocalRows(ChunkedRows):
+class LocalRows(Rows):
     """What rows on this machine have in common: chunks are read one by one, and threads work on their blocks."""
 
     @abstractmethod

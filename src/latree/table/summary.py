@@ -54,8 +54,8 @@ class NumberCounts(NamedTuple):
 
     def merge(self, other: "NumberCounts") -> "NumberCounts":
         """Merge the counts of two sets of rows."""
-        both = [np.concatenate(arrays) for arrays in zip(self[:2], other[:2], strict=True)]
-        merged = NumberCounts.of(*both, bits=max(self.bits, other.bits))
+        numbers = np.concatenate([self.numbers, other.numbers])
+        merged = NumberCounts.of(numbers, np.concatenate([self.weights, other.weights]), max(self.bits, other.bits))
         return merged._replace(lowest=min(self.lowest, other.lowest))
 
 
