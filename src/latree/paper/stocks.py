@@ -19,7 +19,7 @@ from latree.learn import learn_model, learn_tree
 from latree.paper.cells import Cell, Row
 from latree.settings import Representatives, Settings
 from latree.table import Table, as_table
-from latree.table.formats.text import read_cells
+from latree.table.formats.text import read_lines
 from latree.tree import Tree
 
 STATES = (2, 4, 6, 8, 10)
@@ -58,9 +58,9 @@ def read_changes(path: Path, quick: bool) -> Table:
 
 
 def _read_prices(path: Path) -> tuple[list[str], FloatArray]:
-    header, rows = read_cells(path)
+    header, rows = read_lines(path)
     prices = np.empty((len(rows), len(header) - 1))
-    for i, row in enumerate(rows):
+    for i, (_, row) in enumerate(rows):
         for j, cell in enumerate(row[1:]):
             try:
                 prices[i, j] = float(cell) if cell else np.nan
