@@ -142,9 +142,9 @@ def text_lines(path: Path) -> list[str]:
     return re.split(r"\r\n|\r|\n", "".join(parts))
 
 
-def bad_line(path: Path, line: int, what: str, remedy: str) -> InputError:
-    """Return the error for what is wrong on a line of a file."""
-    return InputError(f"{path}: line {line}: {what}: {remedy}")
+def bad_line(path: Path, line: int, problem: str) -> InputError:
+    """Return the error for what is wrong on a line of a file, and how to correct it."""
+    return InputError(f"{path}: line {line}: {problem}")
 
 
 # How texts begin that a spreadsheet takes for a formula.
