@@ -486,9 +486,7 @@ def _few_rows(columns: Sequence[Column], rows: Rows) -> Iterator[Finding]:
     what = "rows" if n_rows == rows.n_rows else "rows (by their weights)"
     n_bins = max(_MIN_BINS, int(n_rows / _MIN_ROWS_PER_STATE))
     advice = f"fewer bins, such as {setting('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
-    found = (
-        f"{n_rows:g} {what} are few for columns of up to {column.n_states} categories, such as {quoted(column.name)}"
-    )
+    which = f"columns of up to {column.n_states} categories, such as {quoted(column.name)}"
     meaning = f"probabilities of single categories are uncertain. Use more rows, or {advice}"
     yield Finding(column.name, "few rows", f"{n_rows:g} {what} are few for {which}: {meaning}", option=None)
 
