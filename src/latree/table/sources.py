@@ -18,9 +18,8 @@ from latree._util.words import in_shell, quoted, setting
 from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.table.columns import Column, Unseen, code_type, encode_column, number_too_large, parse_numbers
-from latree.table.disk import store_blocks
 from latree.table.raw import RawColumn
-from latree.table.rows import Block, MemoryRows, Rows, concatenate
+from latree.table.rows import Block, MemoryRows, Rows, concatenate, store_blocks
 
 # Raw cells that are read from a file at once.
 BATCH_CELLS = 2**21
