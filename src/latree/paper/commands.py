@@ -283,9 +283,7 @@ def power(
 
     loaded = common.load_model(model)
     if loaded.tree.n_observed < 4:
-        raise InputError(
-            f"{model}: {plural(loaded.tree.n_observed, 'column')}; with fewer than 4 there is only one tree"
-        )
+        raise InputError(f"{model}: {plural(loaded.tree.n_observed, 'column')}; fewer than 4 have only one tree")
     settings: dict[str, Any] = {
         "target": target,
         "method": method,

@@ -67,9 +67,7 @@ def _read_prices(path: Path) -> tuple[list[str], FloatArray]:
             except ValueError:
                 raise InputError(f"{path}: column {header[j + 1]!r}: {cell!r:.60} is not a price") from None
     if len(rows) < 4 or len(header) < 5 or (prices <= 0).any():
-        raise InputError(
-            f"{path}: needs a column of dates, at least 4 columns of prices above zero, and at least 4 rows"
-        )
+        raise InputError(f"{path}: needs a column of dates, 4 or more columns of prices above 0, and 4 or more rows")
     return header[1:], prices
 
 
@@ -88,9 +86,7 @@ def _download() -> Any:
     try:
         import yfinance
     except ImportError:
-        raise InputError(
-            f"no prices: {_NO_PRICES}, or pip install skfolio, or yfinance (which needs a network)"
-        ) from None
+        raise InputError(f"no prices: {_NO_PRICES}, or pip install skfolio, or yfinance (it needs a network)") from None
     logging.getLogger("yfinance").setLevel(logging.CRITICAL)  # it would name each stock that is no longer traded
     try:
         # Closing prices, as in the paper: adjusted for splits, but not for dividends.

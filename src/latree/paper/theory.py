@@ -190,9 +190,7 @@ class _Medians:
         """Return the lowest common ancestor of two nodes."""
         while u != v:
             if u < 0 or v < 0:
-                raise InputError(
-                    "the theory is about the columns of one tree, and these columns are in different parts of a forest"
-                )
+                raise InputError("the theory is about one tree, and these columns are in different parts of a forest")
             if self.depth[u] < self.depth[v]:
                 u, v = v, u
             u = int(self.parent[u])

@@ -146,9 +146,7 @@ def frame_source(frame: Any, client: Client | None) -> "DaskSource":
         try:
             client = default_client()
         except ValueError:
-            raise InputError(
-                "a Dask dataframe needs a cluster that keeps its rows: create a dask.distributed.Client first"
-            ) from None
+            raise InputError("a Dask dataframe needs a cluster: create a dask.distributed.Client first") from None
     _check_installed(client)
     where = "the Dask dataframe"
     names = tuple(str(name) for name in frame.columns)

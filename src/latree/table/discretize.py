@@ -106,9 +106,7 @@ class ColumnSummary:
         """Merge the summaries of two sets of rows."""
         kinds = {kind for summary in (self, other) if not summary.is_empty for kind in summary.kinds}
         if {"text", "number"} <= kinds:
-            raise InputError(
-                f"column {self.name!r} has texts in some places and numbers in others: give it one type everywhere"
-            )
+            raise InputError(f"column {self.name!r} has texts in some places, numbers in others: give it one type")
         orders = {summary.order for summary in (self, other) if not summary.is_empty}
         if len(orders) > 1:
             raise InputError(

@@ -114,14 +114,10 @@ def _matrix(path: Path, command: _Command, options: dict[str, str]) -> tuple[lis
         raise bad_line(path, command.line, f"characters of type {datatype!r:.40}: use one of {', '.join(_DATATYPES)}")
     for word in ("transpose", "tokens", "nolabels"):
         if options.get(word, "no").lower() != "no":
-            raise bad_line(
-                path, command.line, f"a matrix with {word.upper()}: write it with one row of letters per taxon"
-            )
+            raise bad_line(path, command.line, f"a matrix with {word.upper()}: write one row of letters per taxon")
     n_sites = options.get("nchar", "")
     if not re.fullmatch(r"[0-9]{1,9}", n_sites):
-        raise bad_line(
-            path, command.line, "a matrix whose number of sites is not known: add a line DIMENSIONS NCHAR=...;"
-        )
+        raise bad_line(path, command.line, "the number of sites is not known: add a line DIMENSIONS NCHAR=...;")
     rows = _interleaved_rows if options.get("interleave", "no").lower() != "no" else _sequential_rows
     replaced = {options.get("gap", ""): "-", options.get("missing", ""): _UNKNOWN}
     taxa: list[Taxon] = []

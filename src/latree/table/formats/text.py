@@ -53,9 +53,7 @@ def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progr
             headers.append(_reader(path, stream)[0])
         check_same_columns(path, headers[-1], paths[0], headers[0])
         if headers[-1] != headers[0]:
-            raise InputError(
-                f"{path}: its columns are in another order than those of {paths[0]}: put them in the same order"
-            )
+            raise InputError(f"{path}: its columns are not in the order of {paths[0]}: put them in the same order")
     if len(headers[0]) == 1 and "|" in headers[0][0]:
         raise InputError(f"{paths[0]}: only one column was found: {SEPARATORS} (the first line has '|')")
     commas = _decimal_commas(paths[0], encodings.get(paths[0]))
@@ -136,9 +134,7 @@ def text_lines(path: Path) -> list[str]:
             if is_blank and size > _MAX_LINE:
                 raise InputError(f"{path}: begins with more than {_MAX_LINE} blanks and blank lines: remove them")
             if size > _MAX_TEXT:
-                raise InputError(
-                    f"{path}: more than {_MAX_TEXT} letters, and such a file is read as a whole: divide it"
-                )
+                raise InputError(f"{path}: more than {_MAX_TEXT} letters, which are read at once: divide it")
     return re.split(r"\r\n|\r|\n", "".join(parts))
 
 
@@ -226,9 +222,7 @@ def _lines(path: Path, stream: TextIO) -> Iterator[str]:
                 "order mark; save it as UTF-8"
             )
         if len(line) == _MAX_LINE:
-            raise InputError(
-                f"{path}: line {number} has more than {_MAX_LINE} characters: it is no table; check where lines end"
-            )
+            raise InputError(f"{path}: line {number} has more than {_MAX_LINE} letters: check where lines end")
         n_blank = n_blank + 1 if line.isspace() else 0
         if n_blank > _MAX_BLANK:
             raise InputError(f"{path}: line {number} ends more than {_MAX_BLANK} blank lines: remove them")
@@ -241,9 +235,7 @@ def _checked_rows(path: Path, reader: "_csv.Reader", width: int) -> Iterator[lis
         if len(row) != width:
             hint = ": add or remove cells, or put quotes around cells that hold a delimiter"
             if number == 1 and len(row) == width + 1:
-                hint = (
-                    ": name all columns; R writes such files with row.names=TRUE, use write.csv(..., row.names=FALSE)"
-                )
+                hint = ": name all columns; in R, use write.csv(..., row.names=FALSE)"
             raise InputError(
                 f"{path}: data row {number} (line {reader.line_num}) has {len(row)} cells where the header has "
                 f"{width}{hint}"
