@@ -329,15 +329,7 @@ _MAX_NAMED = 5
 @common.unseen
 @common.seed
 def impute(
-    model: Path,
-    data: Path,
-    how: "How | None",
-    draws: int | None,
-    probabilities: bool,
-    out: Path | None,
-    format: str | None,
-    unseen: Any,
-    seed: int,
+    model: Path, data: Path, how: "How | None", draws: int | None, probabilities: bool, out: Path | None, **options: Any
 ) -> None:
     """Fill missing cells.
 
@@ -361,13 +353,14 @@ def impute(
         if probabilities:
             raise InputError("--draws and --probabilities: choose one of the two")
     is_sav = out is not None and out.suffix.lower() == ".sav"
-    if is_sav and (format or data.suffix[1:].lower()) not in ("sav", "zsav"):
+    if is_sav and (options["format"] or data.suffix[1:].lower()) not in ("sav", "zsav"):
         raise InputError(f"{out}: a .sav file is written if DATA is one: let --out end in .csv")
     if is_sav and (draws is not None or probabilities):
         raise InputError(f"{out}: --draws and --probabilities are written as CSV: let --out end in .csv")
     loaded = common.load_model(model)
     with progress_bars(True) as stages:
         # The first pass finds what is wrong with the table, and which columns have missing cells.
+        format, unseen = options["format"], options["unseen"]
         table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
         with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
         counts = are_counted(loaded.columns)
@@ -377,11 +370,11 @@ def impute(
         with _sav_output(out, data) if out is not None and is_sav else common.rows_output(out) as write:
             if draws is None:
                 write([filling.header()])
-                for rows in filling.rows(how or "mode", draw_seeds(seed, 1)[0]):
+                for rows in filling.rows(how or "mode", draw_seeds(options["seed"], 1)[0]):
                     write(rows)
             else:
                 write([[".imp", ".id", *filling.header()]])
-                for number, draw_seed in enumerate([None, *draw_seeds(seed, draws)]):
+                for number, draw_seed in enumerate([None, *draw_seeds(options["seed"], draws)]):
                     first = 1
                     for rows in filling.rows("draw", draw_seed):
                         write([[str(number), str(first + i), *row] for i, row in enumerate(rows)])

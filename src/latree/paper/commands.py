@@ -45,15 +45,7 @@ EXPERIMENTS = ("quartets", "trees", "stocks")
 @common.seed
 @common.quiet
 def reproduce(
-    what: str,
-    out: Path,
-    checkpoint: Path | None,
-    quick: bool,
-    prices: Path | None,
-    sectors: Path | None,
-    workers: int,
-    seed: int,
-    quiet: bool,
+    what: str, out: Path, checkpoint: Path | None, prices: Path | None, sectors: Path | None, quiet: bool, **how: Any
 ) -> None:
     """Repeat the paper's experiments.
 
@@ -69,7 +61,7 @@ def reproduce(
     from latree.paper.cells import Run
 
     common.refuse_same(out, checkpoint)
-    run = Run(out, seed, quick, workers, checkpoint)
+    run = Run(out, checkpoint=checkpoint, **how)
     chosen = EXPERIMENTS if what == "all" else (what,)
     if "stocks" in chosen:
         prices = experiments.prepare_stocks(run, prices, sectors)
@@ -234,7 +226,11 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
 )
 @click.option("--method", default="tensor", show_default=True, help="Learner of the tree; `latree methods` lists them.")
 @click.option(
-    "--states", type=common.Whole(1, 1000), default=None, help="Number of hidden states; method spectral needs it."
+    "--states",
+    "n_states",
+    type=common.Whole(1, 1000),
+    default=None,
+    help="Number of hidden states; method spectral needs it.",
 )
 @click.option(
     "--repeats",
@@ -258,17 +254,7 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
 @common.quiet
 @common.as_json
 def power(
-    model: Path,
-    target: float,
-    method: str,
-    states: int | None,
-    repeats: int,
-    max_rows: int,
-    out: Path | None,
-    checkpoint: Path | None,
-    seed: int,
-    quiet: bool,
-    as_json: bool,
+    model: Path, out: Path | None, checkpoint: Path | None, seed: int, quiet: bool, as_json: bool, **settings: Any
 ) -> None:
     """Simulate how many rows it takes to find the tree of a model.
 
@@ -284,13 +270,6 @@ def power(
     loaded = common.load_model(model)
     if loaded.tree.n_observed < 4:
         raise InputError(f"{model}: {plural(loaded.tree.n_observed, 'column')}; fewer than 4 have only one tree")
-    settings: dict[str, Any] = {
-        "target": target,
-        "method": method,
-        "n_states": states,
-        "repeats": repeats,
-        "max_rows": max_rows,
-    }
     with common.resumable(checkpoint, out) as keep_for:
         with progress_bars(not quiet) as stages:
             found = recovery_power(
@@ -300,7 +279,7 @@ def power(
                 progress=stages("Simulating", at_most=True),
                 keep=keep_for(lambda: {"command": "power", **settings, "seed": seed, "model": common.checksum(model)}),
             )
-        names = _write_power(found, method, out) if out is not None else []
+        names = _write_power(found, settings["method"], out) if out is not None else []
         _print_power(found, settings, names, out, quiet, as_json)
 
 
