@@ -21,8 +21,7 @@ from latree.model.record import Candidate, figure
 from latree.report.facts import report_facts
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
-from latree.table.disk import DiskRows
-from latree.table.rows import MemoryRows
+from latree.table.rows import DiskRows, MemoryRows
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from latree.errors import InputError
 from latree.learn import learn_model
 from latree.settings import Settings
 from latree.table import as_table
-from latree.table.disk import DiskRows
+from latree.table.rows import DiskRows
 
 
 def outcome(learned, folder):
@@ -43,7 +43,7 @@ TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e
 def test_a_run_that_was_stopped_many_times_ends_the_same(tmp_path, monkeypatch, settings, saves, on_disk):
     monkeypatch.setattr("latree.learners.support.n_threads", lambda: 1)  # joblib warns of tasks that it has to stop
     if on_disk:
-        monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
+        monkeypatch.setattr("latree.table.rows.MEMORY_BYTES", 0)
         monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 1)
         monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 64)
     table = as_table(write(tmp_path / "data.csv"))

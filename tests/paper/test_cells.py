@@ -162,7 +162,7 @@ def test_experiments_go_on_in_a_checkpoint_that_vanishes_at_the_end(tmp_path):
     assert not list((tmp_path / "out").glob("x-cells"))
     (tmp_path / "stop").unlink()
     (kept / "x-cells" / "cell2.json").write_text("[{")
-    with pytest.raises(InputError, match=r"cell2\.json: damaged; remove this file"):
+    with pytest.raises(InputError, match=r"cell2\.json: damaged: remove this file"):
         rows("out", kept)
     (kept / "x-cells" / "cell2.json").unlink()
     run, found = rows("out", kept)

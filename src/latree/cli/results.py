@@ -10,7 +10,6 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
-    from latree.table import Table
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -68,37 +67,23 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         option = given[0].replace("identifier", "id")
         raise InputError(f"--{option} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
-    weights = common.weights_in(data, loaded, options["weights"], options["format"])
-    identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
     if options["labels"]:
         labels = read_labels(options["labels"], loaded.tree.names)
     else:
         labels = dict(loaded.record.labels) if loaded.record else {}
     how = {key: options[key] for key in ("format", "unseen")}
+    columns = {key: options[key] for key in ("identifier", "weights")}
     with progress_bars(True):
         with stage("Reading the table"):
-            table = _read_rows(loaded, data, identifier=identifier, **weights, **how)
-        test_weights = common.weights_in(options["test"], loaded, None, options["format"])
+            table = common.read_rows(data, loaded, **columns, **how)[0] if data else None
         with stage("Reading the test rows"):
-            test = _read_rows(loaded, options["test"], **test_weights, **how)
+            test = common.read_rows(options["test"], loaded, **how)[0] if options["test"] else None
         rows = _ROWS if options["rows"] is None else options["rows"]
         with stage("Writing the report", at_most=True):
             html = report_html(loaded, table, test=test, labels=labels or None, rows=rows)
     with staged(out, common.may_replace()) as path:
         write_report(path, html)
     click.echo(f"Written to {out}")
-
-
-def _read_rows(model: "LatentTreeModel", data: Path | None, **how: Any) -> "Table | None":
-    """Read a table with the columns of a model; None without a file."""
-    from latree.table import as_table
-
-    if data is None:
-        return None
-    table = as_table(data, columns=model.columns, **how)
-    if table.n_rows == 0:
-        raise InputError(f"{data}: no rows, only column names")
-    return table
 
 
 @click.command()

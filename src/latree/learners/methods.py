@@ -93,10 +93,10 @@ class Method:
 
     name: str
     summary: str
-    needs_states: bool
     trees: str
     reference: str
     function: Learner
+    needs_states: bool = False
     may_return: tuple[NonBinaryFeature, ...] = ()
     has_representatives: bool = False
     most_states: int = MANY_STATES
@@ -225,7 +225,6 @@ METHODS = {
             name="auto",
             summary="the default. To explain: the hidden variables that the rows show, by moves on a fitted model. "
             "To predict: the kind of tree that predicts held-out rows best",
-            needs_states=False,
             trees="any number of neighbours, forests, with support; columns at the leaves if it explains",
             reference="latree",
             function=auto,
@@ -235,7 +234,6 @@ METHODS = {
         Method(
             name="tensor",
             summary="quartet tests by nuclear norms of unfolded tensors, divide and conquer",
-            needs_states=False,
             trees="binary, columns at the leaves",
             reference="Ishteva, Park & Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors",
             function=_tensor,
@@ -245,7 +243,6 @@ METHODS = {
         Method(
             name="nj",
             summary="neighbour joining on Lake's log-det distance, made for as many hidden states as columns have",
-            needs_states=False,
             trees="binary, columns at the leaves, with lengths",
             reference="Saitou & Nei (1987), The Neighbor-joining Method; Lake (1994), paralinear distances",
             function=_nj,
@@ -253,7 +250,6 @@ METHODS = {
         Method(
             name="snj",
             summary="spectral neighbour joining: blocks of affinities of rank one, made for the same trees as nj",
-            needs_states=False,
             trees="binary, columns at the leaves",
             reference="Jaffe, Amsel, Aizenbud, Nadler, Chang & Kluger (2021), Spectral Neighbor Joining",
             function=_snj,
@@ -272,7 +268,6 @@ METHODS = {
         Method(
             name="rg",
             summary="recursive grouping of families by differences of log-det distances",
-            needs_states=False,
             trees="any: also columns as inner nodes and hidden variables with many neighbours, with lengths",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             function=_rg,
@@ -281,7 +276,6 @@ METHODS = {
         Method(
             name="clrg",
             summary="Chow-Liu tree of log-det distances, then recursive grouping in each neighbourhood",
-            needs_states=False,
             trees="any, like rg",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             function=_clrg,
@@ -290,7 +284,6 @@ METHODS = {
         Method(
             name="clnj",
             summary="Chow-Liu tree of log-det distances, then neighbour joining in each neighbourhood",
-            needs_states=False,
             trees="any, like rg, mostly binary",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             function=_clnj,
@@ -299,7 +292,6 @@ METHODS = {
         Method(
             name="hw",
             summary="greedy joining by mutual information, number of states of each hidden variable by BIC (BIN-A)",
-            needs_states=False,
             trees="binary, columns at the leaves; a forest where nothing is gained by joining; finds numbers of states",
             reference="Harmeling & Williams (2011), Greedy Learning of Binary Latent Trees",
             function=_hw,
@@ -309,7 +301,6 @@ METHODS = {
         Method(
             name="chow-liu",
             summary="maximum spanning tree of mutual information between the columns",
-            needs_states=False,
             trees="over the columns alone, no hidden variables",
             reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
             function=_chow_liu,
@@ -318,7 +309,6 @@ METHODS = {
         Method(
             name="hclt",
             summary="Chow-Liu tree, every column of which has a hidden twin: made to predict, not to explain",
-            needs_states=False,
             trees="a hidden variable for every column",
             reference="Liu & Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits",
             function=_hclt,
@@ -327,7 +317,6 @@ METHODS = {
         Method(
             name="lcm",
             summary="latent class model: one hidden variable above all columns",
-            needs_states=False,
             trees="a star of one hidden variable",
             reference="Lazarsfeld & Henry (1968), Latent Structure Analysis",
             function=lambda table, settings, rng: latent_class(table.names),
@@ -336,7 +325,6 @@ METHODS = {
         Method(
             name="independent",
             summary="every column for itself: the baseline that anything should beat",
-            needs_states=False,
             trees="no edges",
             reference="none needed",
             function=lambda table, settings, rng: independent(table.names),

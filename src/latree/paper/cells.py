@@ -166,9 +166,7 @@ def _read_rows(path: Path) -> list[Row]:
     try:
         rows: list[Row] = json.loads(read_text(path))
     except ValueError:
-        raise InputError(
-            f"{path}: damaged; remove this file and run the same command again to redo this part"
-        ) from None
+        raise InputError(f"{path}: damaged: remove this file, and run the same command again") from None
     return rows
 
 

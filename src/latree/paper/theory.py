@@ -8,6 +8,7 @@ were independent, and ``α`` is the gap between the smaller nuclear norm of the 
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, comb, log, log2, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -188,9 +189,7 @@ class _Medians:
         """Return the lowest common ancestor of two nodes."""
         while u != v:
             if u < 0 or v < 0:
-                raise InputError(
-                    "the theory is about the columns of one tree, and these columns are in different parts of a forest"
-                )
+                raise InputError("the theory is about one tree, and these columns are in different parts of a forest")
             if self.depth[u] < self.depth[v]:
                 u, v = v, u
             u = int(self.parent[u])
@@ -304,6 +303,22 @@ class TreeFacts:
         if not self.complete:
             return f"{start}, and α > 0 for the checked quartets: if α > 0 for all others, too, {finds}"
         return f"{start}, but α_min > 0 over all quartets, so {finds}" if self._failing else f"{start}, so {finds}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain data for JSON."""
+        return {
+            "n_columns": self.n_leaves,
+            "n_quartets": self.n_quartets,
+            "quartets_checked": self.n_checked,
+            "star_quartets": self.n_checked - len(self.quartets),
+            **{name: getattr(self, name) for name in ("delta", "theta_min", "gamma_min", "alpha_min")},
+            "conditions": {c.name: {"holds": c.holds, "text": c.text, "numbers": c.numbers} for c in self.conditions},
+            "quartets_satisfying_the_lemma": sum(quartet.satisfied for quartet in self.quartets),
+            "quartets_right": self.n_right,
+            "guaranteed": self.guaranteed,
+            "found_on_the_exact_distribution": self.found,
+            "verdict": self.verdict,
+        }
 
     def success(self, n_rows: float) -> float | None:
         """Return a lower bound of the probability that Algorithm 2 finds the tree; None if there is no bound."""

@@ -26,7 +26,6 @@ from latree.table.sources import (
     RowWeights,
     WeightsAre,
     WeightSums,
-    count_rows,
     if_survey,
 )
 from latree.table.table import Table
@@ -381,7 +380,7 @@ def with_weights(source: RowSource, weights: Any, are: WeightsAre | None, missin
             raise InputError(f"{source.where}: weights must be one number per row, not {weights!r:.60}") from None
     with errors_naming(source.where):
         if row_weights.array is not None:
-            rows = source.reduce(lambda batch: count_rows(batch.columns.values()), lambda a, b: a + b, source.names[:1])
+            rows = source.n_rows()
             if row_weights.array.shape != (rows,):
                 raise InputError(
                     f"weights: {rows} rows need {rows} weights, got an array of shape {row_weights.array.shape}"

@@ -83,9 +83,7 @@ class Table:
         columns = tuple(columns)
         codes = np.asarray(codes)
         if codes.shape[1:] != (len(columns),):
-            raise InputError(
-                f"codes of shape {codes.shape} for {len(columns)} columns: pass an array with one column for each"
-            )
+            raise InputError(f"codes of shape {codes.shape} for {len(columns)} columns: pass one column for each")
         limits = np.array([column.n_states for column in columns])
         if len(codes) and np.any(bad := codes.max(axis=0) >= limits):
             column, code = columns[np.argmax(bad)], codes[:, np.argmax(bad)].max()

@@ -157,9 +157,7 @@ def _open(path: Path) -> Iterator["pq.ParquetFile"]:
                 yield pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER_BYTES, pre_buffer=False)
         except pa.ArrowException as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise InputError(
-                f"{path}: not a readable Parquet file ({reason:.120}): write or download it again"
-            ) from None
+            raise InputError(f"{path}: not a Parquet file ({reason:.120}): write or download it again") from None
         except OSError as error:  # pyarrow raises it without errno, in several lines, for damaged pages
             if error.errno is not None:
                 raise
