@@ -1,5 +1,7 @@
 """Writes the generated pages: docs/commands.md from the command line's help, docs/api/*.md from the public names.
 
+The table of formats in docs/data.md is generated, too.
+
 Run by `make docs`. A name is public if `__all__` of `latree` or of a public folder lists it. Docstrings follow
 numpydoc; their sections become lists and code blocks.
 """
@@ -17,6 +19,7 @@ from typing import Any
 import click
 
 from latree.__main__ import commands
+from latree.table.opening import FORMATS
 
 DOCS = Path(__file__).parent
 
@@ -49,7 +52,19 @@ def pages() -> dict[Path, str]:
     for module in PUBLIC:
         made[DOCS / "api" / f"{module}.md"] = api_page(import_module(module), homes)
     made[DOCS / "api" / "README.md"] = index_page()
+    made[DOCS / "data.md"] = with_formats((DOCS / "data.md").read_text(encoding="utf-8"))
     return made
+
+
+def with_formats(page: str) -> str:
+    """Return docs/data.md with the table of the formats that latree reads; all else is written by hand."""
+    lines = ["| file | ending | `--format` | what is read | needs |", "|---|---|---|---|---|"]
+    for format in FORMATS:
+        endings = ", ".join(f"`{ending}`" for ending in format.endings) + (", also with `.gz`" * format.gzipped)
+        needs = f"`pip install '.[{format.needs}]'` " * bool(format.needs)
+        lines.append(f"| {format.title} | {endings} | `{format.name}` | {format.what} | {needs}|")
+    table = "\n".join(lines)
+    return re.sub(r"(<!-- formats: .*? -->\n\n)(?:\|.*\n)+", lambda found: f"{found[1]}{table}\n", page)
 
 
 def commands_page() -> str:

@@ -27,7 +27,7 @@ from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import as_table
 
-PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
+PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iter=50)
 
 
 MANY_COLUMNS = "predict returns one column per group, as for dense data"
@@ -43,7 +43,7 @@ def expected_to_fail(estimator):
 
 
 @parametrize_with_checks(
-    [LatentTree(random_state=0, max_iterations=50), PLAIN], expected_failed_checks=expected_to_fail
+    [LatentTree(random_state=0, max_iter=50), PLAIN], expected_failed_checks=expected_to_fail
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -203,13 +203,13 @@ def test_what_weights_are_is_checked():
         ({"smoothing": "auto"}, "smoothing"),
         ({"goal": "describe"}, "goal must be one of 'explain', 'predict', not 'describe'"),
         ({"resolve": "some"}, "resolve must be one of 'fewest', 'tested', 'all', not 'some'"),
-        ({"tolerance": float("nan")}, "tolerance"),
+        ({"tol": float("nan")}, "tol"),
         ({"method": "tensor", "representatives": "farthest"}, "must be one of 'nearest', 'random', not 'farthest'"),
         ({"representatives": "random"}, "'auto' has no representatives"),
         ({"bins": 1}, "bins"),
         ({"bins": 2.5}, "bins"),
         ({"n_states": True}, "n_states"),
-        ({"tolerance": None}, "tolerance"),
+        ({"tol": None}, "tol"),
         ({"random_state": -1}, "random_state"),
         ({"random_state": "x"}, "random_state"),
     ],
@@ -223,7 +223,7 @@ def test_warnings_are_in_the_summary():
     data, _ = with_holes(frame(60))
     data.loc[:40, "colour"] = None
     data.loc[20:, "size"] = np.nan
-    warnings = " | ".join(quick(max_iterations=1).fit(data).summary_["warnings"])
+    warnings = " | ".join(quick(max_iter=1).fit(data).summary_["warnings"])
     for part in (
         "EM was stopped after 1 iteration before",
         "60 rows are few",
@@ -240,7 +240,7 @@ def test_the_estimator_passes_every_setting_on():
         "representatives": "random",
         "n_states": 3,
         "smoothing": 2.0,
-        "tolerance": 1e-3,
+        "tol": 1e-3,
         "random_state": 5,
     }
     fitted = LatentTree(**chosen).fit(codes)
@@ -284,8 +284,8 @@ def test_a_bootstrap_gives_support_and_changes_nothing_else():
 
 def test_the_summary_adds_up():
     data, holes = with_holes(frame())
-    summary = LatentTree(n_states=3, max_iterations=1, random_state=0).fit(data).summary_
-    model = LatentTree(n_states=3, max_iterations=1, random_state=0).fit(data).model_
+    summary = LatentTree(n_states=3, max_iter=1, random_state=0).fit(data).summary_
+    model = LatentTree(n_states=3, max_iter=1, random_state=0).fit(data).model_
     assert summary["missing_cells"] == holes.sum()
     assert summary["binned_columns"] == 1
     hidden = model.tree.n_hidden
@@ -294,7 +294,7 @@ def test_the_summary_adds_up():
     assert summary["n_parameters"] == model.n_parameters
     assert summary["aic"] == pytest.approx(model.aic(data), rel=1e-12)
     assert summary["bic"] == pytest.approx(model.bic(data), rel=1e-12)
-    assert summary["settings"]["max_iterations"] == 1
+    assert summary["settings"]["max_iter"] == 1
     assert len(summary["warnings"]) == 1
 
 
@@ -316,7 +316,7 @@ def test_no_warning_if_em_converges_at_the_last_allowed_iteration():
     settings = {"n_states": 4, "smoothing": 0.1, "random_state": 0}
     needed = LatentTree("nj", **settings).fit(easy_codes(1000)).n_iter_
     for allowed, warned in ((needed, False), (needed - 1, True)):
-        summary = LatentTree("nj", max_iterations=allowed, **settings).fit(easy_codes(1000)).summary_
+        summary = LatentTree("nj", max_iter=allowed, **settings).fit(easy_codes(1000)).summary_
         assert summary["converged"] is not warned
         assert any("EM was stopped" in warning for warning in summary["warnings"]) is warned
 

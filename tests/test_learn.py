@@ -39,7 +39,7 @@ def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path
     table = simulated_table(2500)
     disk = through_parquet(table, tmp_path)
     assert isinstance(disk.rows, DiskRows)
-    chosen = Settings(method, random_state=0, bootstrap=2, max_iterations=5)
+    chosen = Settings(method, random_state=0, bootstrap=2, max_iter=5)
     one, other = (learn_model(rows, chosen) for rows in (table, disk))
     assert one.model.tree.to_newick() == other.model.tree.to_newick()
     for a, b in zip(one.model.tables, other.model.tables, strict=True):
@@ -146,7 +146,7 @@ def test_the_estimator_takes_names_of_files(all_on_disk, tmp_path):
     table = simulated_table(600)
     frame = pd.DataFrame(table.decode())
     path = write_frame(frame, tmp_path / "a.parquet")
-    options = {"method": "nj", "n_states": 2, "smoothing": 0.1, "max_iterations": 3, "random_state": 0}
+    options = {"method": "nj", "n_states": 2, "smoothing": 0.1, "max_iter": 3, "random_state": 0}
     from_frame, from_file = LatentTree(**options).fit(frame), LatentTree(**options).fit(str(path))
     assert from_file.tree_.to_newick() == from_frame.tree_.to_newick()
     assert from_file.n_features_in_ == 6
@@ -169,7 +169,7 @@ def test_pairs_of_wide_columns_are_measured_like_others(monkeypatch, measure):
 def test_columns_of_many_states_are_learned_or_refused_before_the_work_starts(monkeypatch):
     table = wide_table([200, 3, 4, 80, 5], 4000)
     for method in ("auto", "nj", "chow-liu", "lcm"):
-        model = LatentTree(method, n_states=2, smoothing=0.1, max_iterations=2, random_state=0).fit(table).model_
+        model = LatentTree(method, n_states=2, smoothing=0.1, max_iter=2, random_state=0).fit(table).model_
         assert model.n_states[:5].tolist() == [200, 3, 4, 80, 5]
     for method in ("tensor", "hw", "spectral"):
         with pytest.raises(InputError, match=r"'x0' has 200 .*more than 64 \(other methods take more\).*'x3' has 80"):

@@ -92,9 +92,9 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     bootstrap : int
         Number of bootstrap replicates of the rows for the support of the edges; 0 for the support that ``auto``
         computes itself: the probability that an edge is there and is the right one.
-    max_iterations : int
+    max_iter : int
         Most iterations of EM.
-    tolerance : float
+    tol : float
         EM stops when an iteration gains less than this, in nats per cell.
     labels : mapping of str to str, or name of a file, optional
         Your own label of each column, by the name of the column. A group is named by a label if most of its columns
@@ -156,8 +156,8 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         weights: WeightsAre | None = None,
         smoothing: float | None = None,
         bootstrap: int = 0,
-        max_iterations: int = Settings.max_iterations,
-        tolerance: float = Settings.tolerance,
+        max_iter: int = Settings.max_iter,
+        tol: float = Settings.tol,
         labels: Mapping[str, str] | str | Path | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -178,8 +178,8 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.weights = weights
         self.smoothing = smoothing
         self.bootstrap = bootstrap
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
+        self.max_iter = max_iter
+        self.tol = tol
         self.labels = labels
         self.random_state = random_state
         self.verbose = verbose

@@ -357,7 +357,7 @@ def learn_model(
         n_states,
         start=start,
         smoothing=smoothing,
-        monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
+        monitor=ConvergenceMonitor(settings.tol, settings.max_iter),
         random_state=rng,
         progress=stages("Fitting the model", at_most=True),
         keep=keep,

@@ -28,14 +28,14 @@ def outcome(learned, folder):
     return path.read_bytes(), learned.model.tree.to_newick(), {**learned.summary, "seconds": 0}, consensus
 
 
-TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e-8, random_state=0)
+TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tol=1e-8, random_state=0)
 
 
 @pytest.mark.parametrize(
     ("settings", "saves", "on_disk"),
     [
         (Settings("auto", goal="predict", random_state=0), 450, False),
-        (Settings("auto", tolerance=1e-9, random_state=0), 3, False),
+        (Settings("auto", tol=1e-9, random_state=0), 3, False),
         (Settings("nj", goal="predict", bootstrap=7, random_state=0), 61, False),
         (TENSOR, 5, False),
         (TENSOR, 4, True),

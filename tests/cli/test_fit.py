@@ -93,7 +93,7 @@ def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
         ("--bins 3", {"bins": 3}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
-        ("--max-iterations 3", {}, {"max_iterations": 3}),
+        ("--max-iter 3", {}, {"max_iter": 3}),
         ("--method hw", {}, {"method": "hw"}),
         ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
         (

@@ -26,7 +26,7 @@ def test_em_never_lowers_its_objective(seed, smoothing, share, weighted):
     model = random_model(tree, n_states=3, hidden_states=2, random_state=seed)
     rows = holes(model.sample(60, seed).codes(), seed, share)
     table = table_of(model, rows, np.random.default_rng(seed).random(60) * 3 if weighted else None)
-    monitor = ConvergenceMonitor(tolerance=0, max_iterations=30)
+    monitor = ConvergenceMonitor(tol=0, max_iter=30)
     fit = fit_model(table, tree, 3, smoothing=smoothing, monitor=monitor, random_state=seed)
     gains = np.diff(fit.monitor.history)
     assert (gains >= -1e-9 * abs(fit.objective)).all()
@@ -193,7 +193,7 @@ def test_the_loop_asks_the_monitor_and_shows_every_state_but_the_last():
         return replace(state, objective=state.objective / 2)
 
     seen = []
-    monitor = ConvergenceMonitor(tolerance=0.1, max_iterations=50)
+    monitor = ConvergenceMonitor(tol=0.1, max_iter=50)
     last = iterate(State((), (), -16.0, 1.0), next_state, monitor, 10, lambda state: seen.append(state.objective))
     assert seen == [-16.0, -8.0, -4.0, -2.0, -1.0]  # a gain of 1 nat is 0.1 per cell, one of 0.5 is less
     assert last.objective == -0.5

@@ -68,7 +68,7 @@ def test_a_finished_fit_needs_no_e_step_and_tells_how_far_it_went():
     assert told == [(len(whole[1]) - 1, 60)]
 
 
-@pytest.mark.parametrize("change", [{"smoothing": 0.2}, {"tolerance": 1e-5}, {"max_iterations": 50}, {"tables": True}])
+@pytest.mark.parametrize("change", [{"smoothing": 0.2}, {"tol": 1e-5}, {"max_iter": 50}, {"tables": True}])
 def test_what_decides_the_result_is_part_of_the_checkpoints_start(change):
     starts = []
 
@@ -85,10 +85,10 @@ def test_what_decides_the_result_is_part_of_the_checkpoints_start(change):
         (
             changed,
             change.get("smoothing", 0.1),
-            {k: v for k, v in change.items() if k in ("tolerance", "max_iterations")},
+            {k: v for k, v in change.items() if k in ("tol", "max_iter")},
         ),
     ):
-        monitor = ConvergenceMonitor(**{"tolerance": 1e-2, "max_iterations": 2, **rules})
+        monitor = ConvergenceMonitor(**{"tol": 1e-2, "max_iter": 2, **rules})
         run_em(Expectation(TABLE, MODEL.network), given, smoothing, monitor, lambda *_: None, Asked())
     assert starts[0] == starts[1] != starts[2]
     assert np.size(starts[0]) == 32

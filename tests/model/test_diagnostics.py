@@ -152,7 +152,7 @@ def test_a_fit_without_trouble_has_no_warnings():
 def test_em_that_did_not_converge():
     assert warnings_of(converged=False) == [
         "EM was stopped after 200 iterations before it converged, so that a longer fit may change the probabilities. "
-        "For that, use max_iterations=400."
+        "For that, use max_iter=400."
     ]
 
 

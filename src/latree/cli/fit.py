@@ -87,16 +87,16 @@ _MAX_PROFILE_LINES = 100_000
     "is the probability that an edge is there and is right.",
 )
 @click.option(
-    "--max-iterations",
+    "--max-iter",
     type=common.Whole(min=1),
-    default=Settings.max_iterations,
+    default=Settings.max_iter,
     show_default=True,
     help="Most iterations of EM.",
 )
 @click.option(
-    "--tolerance",
+    "--tol",
     type=common.Number(min=0),
-    default=Settings.tolerance,
+    default=Settings.tol,
     show_default=True,
     help="EM stops when an iteration gains less than this, in nats per cell.",
 )
@@ -119,10 +119,9 @@ def fit(
 ) -> None:
     """Learn a tree, fit a model on it and write a report.
 
-    DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file; or one of SPSS
-    (.sav), Stata (.dta) or Excel (.xlsx), an alignment (.fasta, .phy, .nex), a sparse matrix (.npz, .mtx), a .basket or
-    an .arff file. It is only read. A pattern in quotes means several files, such as 'folder/*.parquet'. Text and
-    Parquet files may be larger than memory.
+    DATA is a table: a text file (CSV) whose first line names the columns, a Parquet, SPSS or Excel file, or a file of
+    another format that --format lists. It is only read. A pattern in quotes means several files, such as
+    'folder/*.parquet'. Text and Parquet files may be larger than memory.
 
     Example: latree fit data.csv --id person --drop day,place --out run
     """

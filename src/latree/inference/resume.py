@@ -47,7 +47,7 @@ def run_em(
     next_state = partial(step, expectation=expectation, smoothing=smoothing)
 
     def report() -> None:
-        progress(len(monitor.history) - 1, monitor.max_iterations)
+        progress(len(monitor.history) - 1, monitor.max_iter)
 
     def save(state: State, finished: bool) -> None:
         arrays = _to_arrays(state, monitor) | {"finished": np.array(finished)}
@@ -76,7 +76,7 @@ def run_em(
 
 def _checksum(tables: Tables, smoothing: float, monitor: ConvergenceMonitor) -> NDArray[np.uint8]:
     """Return a checksum of all that decides how EM goes on the same rows."""
-    rules = np.array([smoothing, monitor.tolerance, monitor.max_iterations])
+    rules = np.array([smoothing, monitor.tol, monitor.max_iter])
     return np.frombuffer(sha256(pack([*tables, rules]).tobytes()).digest(), dtype=np.uint8)
 
 

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from latree.errors import InputError
+from latree.table.formats import FileFormat
 from latree.table.formats.text import bad_line, text_lines
 from latree.table.raw import RawColumn, check_names, text_array
 from latree.table.sources import LocalSource, memory_source
@@ -368,3 +369,31 @@ def _with_matches(taxon: Taxon, first: Taxon) -> Taxon:
         return taxon
     letters = zip(taxon.sequence, first.sequence, strict=True)
     return taxon._replace(sequence="".join(other if letter == "." else letter for letter, other in letters))
+
+
+FORMATS = (
+    FileFormat(
+        "fasta",
+        "FASTA",
+        (".fasta", ".fa", ".fas", ".fna", ".faa"),
+        lambda files: alignment_source(files.path, "fasta"),
+        "see [alignments](#alignments-and-cognates)",
+        gzipped=True,
+    ),
+    FileFormat(
+        "phylip",
+        "PHYLIP",
+        (".phy", ".phylip"),
+        lambda files: alignment_source(files.path, "phylip"),
+        "sequential or interleaved, names of ten letters or up to the first blank",
+        gzipped=True,
+    ),
+    FileFormat(
+        "nexus",
+        "NEXUS",
+        (".nex", ".nexus", ".nxs"),
+        lambda files: alignment_source(files.path, "nexus"),
+        "the first data or characters block, sequential or interleaved",
+        gzipped=True,
+    ),
+)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latree.errors import InputError
+from latree.table.formats import FileFormat
 from latree.table.formats.text import bad_line, text_lines
 from latree.table.raw import RawColumn, check_names, from_texts, parse_number
 from latree.table.sources import LocalSource, memory_source
@@ -105,3 +106,15 @@ def _cells(path: Path, number: int, text: str) -> list[str]:
         cells.append(plain.strip() if quoted is None else _ESCAPED.sub(lambda sign: sign[1] or "'", quoted))
         place = found.end() if found[0].endswith(",") else len(text) + 1
     return cells
+
+
+FORMATS = (
+    FileFormat(
+        "arff",
+        "ARFF",
+        (".arff",),
+        lambda files: arff_source(files.path),
+        "nominal values are ordered as the file lists them",
+        gzipped=True,
+    ),
+)

@@ -10,6 +10,7 @@ import numpy as np
 
 from latree._util.words import plural, quoted
 from latree.errors import InputError
+from latree.table.formats import FileFormat
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
 from latree.table.raw import RawColumn, check_header, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
@@ -154,3 +155,10 @@ def _raw_column(name: str, cells: Sequence[Any]) -> RawColumn:
         except OverflowError:  # a whole number that no float can hold
             pass
     return from_texts(name, [label_of(cell) for cell in cells])
+
+
+FORMATS = (
+    FileFormat(
+        "xlsx", "Excel", (".xlsx", ".xlsm"), lambda files: excel_source(files.path), "see [Excel](#excel)", "excel"
+    ),
+)

@@ -14,6 +14,7 @@ from scipy.sparse import coo_array, csc_array, load_npz
 from threadpoolctl import threadpool_limits
 
 from latree.errors import InputError
+from latree.table.formats import FileFormat
 from latree.table.formats.foreign import Parcel, read_apart
 from latree.table.formats.text import bad_line, text_lines
 from latree.table.sparse import SparseSource, checked_matrix, is_sparse, sparse_source
@@ -101,3 +102,32 @@ def _read_matrix_market(path: Path) -> Any:
             raise ValueError("its first line does not begin with %%MatrixMarket")
     with threadpool_limits(1, user_api="scipy"):  # a thread per core would take more memory than the child has
         return mmread(path)
+
+
+FORMATS = (
+    FileFormat(
+        "basket",
+        "baskets",
+        (".basket",),
+        lambda files: basket_source(files.path, files.counts),
+        "see [baskets](#baskets)",
+        gzipped=True,
+    ),
+    FileFormat(
+        "npz",
+        "sparse matrix of SciPy",
+        (".npz",),
+        lambda files: matrix_source(files.path, "npz", files.names, files.counts),
+        "see [sparse matrices](#sparse-matrices)",
+        takes_names=True,
+    ),
+    FileFormat(
+        "mtx",
+        "Matrix Market",
+        (".mtx",),
+        lambda files: matrix_source(files.path, "mtx", files.names, files.counts),
+        "see [sparse matrices](#sparse-matrices)",
+        gzipped=True,
+        takes_names=True,
+    ),
+)

@@ -12,6 +12,7 @@ import numpy as np
 from latree._util.files import readable
 from latree._util.progress import Progress, no_progress
 from latree.errors import InputError
+from latree.table.formats import FileFormat
 from latree.table.raw import (
     EXACT,
     RawColumn,
@@ -165,3 +166,15 @@ def _open(path: Path) -> Iterator["pq.ParquetFile"]:
                 raise
             reason = " ".join(str(error).split())
             raise InputError(f"{path}: a damaged Parquet file ({reason:.120}): write or download it again") from None
+
+
+FORMATS = (
+    FileFormat(
+        "parquet",
+        "Parquet",
+        (".parquet", ".pq"),
+        lambda files: parquet_source(files.where, files.paths, files.progress),
+        "columns with their types and the order of their categories",
+        "arrow",
+    ),
+)

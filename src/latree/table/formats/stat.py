@@ -17,6 +17,7 @@ import numpy as np
 from latree._util.arrays import make_frame
 from latree.errors import InputError
 from latree.table.columns import number_label
+from latree.table.formats import FileFormat
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
 from latree.table.raw import RawColumn, check_names, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
@@ -240,3 +241,23 @@ def sav_names(names: Sequence[str]) -> list[str]:
         taken.add(candidate.upper())
         result.append(candidate)
     return result
+
+
+FORMATS = (
+    FileFormat(
+        "sav",
+        "SPSS",
+        (".sav", ".zsav"),
+        lambda files: stat_source(files.path, "sav"),
+        "see [SPSS and Stata](#spss-and-stata)",
+        "spss",
+    ),
+    FileFormat(
+        "dta",
+        "Stata",
+        (".dta",),
+        lambda files: stat_source(files.path, "dta"),
+        "see [SPSS and Stata](#spss-and-stata)",
+        "spss",
+    ),
+)

@@ -17,6 +17,7 @@ from latree._util.files import readable, text_encoding
 from latree._util.progress import Progress, no_progress
 from latree._util.words import quoted
 from latree.errors import InputError
+from latree.table.formats import FileFormat
 from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
 from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
@@ -431,3 +432,16 @@ def _kind_of_zip(stream: IO[Any]) -> str:
     if "content.xml" in names:
         return "this is an OpenDocument file: save it as .xlsx or as CSV"
     return "this is a zip archive: unpack it, and name a file in it"
+
+
+FORMATS = (
+    FileFormat(
+        "csv",
+        "text",
+        (".csv", ".tsv", ".txt"),
+        lambda files: text_source(files.where, files.paths, files.progress),
+        "the first line names the columns; cells are separated by commas, semicolons or tabs; UTF-8, or another "
+        "[encoding](#encodings)",
+        gzipped=True,
+    ),
+)
