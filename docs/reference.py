@@ -2,7 +2,7 @@
 
 The table of formats in docs/data.md is generated, too.
 
-Run by `make docs`. A name is public if `__all__` of `latree` or of a public folder lists it. Docstrings follow
+Run by `make docs`. A name is public if `__all__` of a public module lists it. Docstrings follow
 numpydoc; their sections become lists and code blocks.
 """
 
@@ -23,22 +23,8 @@ from latree.table.opening import FORMATS
 
 DOCS = Path(__file__).parent
 
-# The public folders, in the order of the reference: each imports only from those before it, but for the first.
-PUBLIC = [
-    "latree",
-    "latree.table",
-    "latree.tree",
-    "latree.counts",
-    "latree.counts.quartets",
-    "latree.model",
-    "latree.learners",
-    "latree.interpret",
-    "latree.figure",
-    "latree.export",
-    "latree.report",
-    "latree.datasets",
-    "latree.paper",
-]
+# The public modules, in the order of the reference.
+PUBLIC = ["latree", "latree.datasets", "latree.research"]
 
 _WIDTH = 100  # the longest signature on one line
 _UNDERLINE = re.compile(r"^-{3,}$")

@@ -19,8 +19,8 @@ from helpers.estimator import easy_codes, fitted_quickly, frame, quick, with_hol
 from helpers.models import copying_model
 from helpers.pictures import written
 from latree import FitWarning, InputError, LatentTree, Tree, plot
-from latree.interpret import find_groups, reliability
-from latree.interpret.groups import RESAMPLES
+from latree.interpret.groups import RESAMPLES, find_groups
+from latree.interpret.scores import reliability
 from latree.learn import learn_model
 from latree.model.fitting import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree
@@ -42,9 +42,7 @@ def expected_to_fail(estimator):
     }
 
 
-@parametrize_with_checks(
-    [LatentTree(random_state=0, max_iter=50), PLAIN], expected_failed_checks=expected_to_fail
-)
+@parametrize_with_checks([LatentTree(random_state=0, max_iter=50), PLAIN], expected_failed_checks=expected_to_fail)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -119,7 +117,7 @@ def test_a_report_replaces_a_file_unless_told_not_to(tmp_path):
 def test_it_works_inside_scikit_learn():
     numbers = frame()[["count", "size", "level"]].assign(more=lambda f: f["size"] * 2 + f["level"])
     scores = cross_val_score(
-        LatentTree(goal="predict", bins=3, random_state=0), numbers.drop(columns=["count", "level"]), cv=2
+        LatentTree(goal="predict", reading={"bins": 3}, random_state=0), numbers.drop(columns=["count", "level"]), cv=2
     )
     assert np.isfinite(scores).all()
     assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300
@@ -157,22 +155,24 @@ def test_noise_has_no_groups_however_much_rows_of_a_survey_weigh():
     plain = LatentTree(random_state=0).fit(noise)
     assert plain.groups_ == []
     for weight in (1e-300, 10.0, 1000.0):
-        found = LatentTree(weights="survey", random_state=0).fit(noise, sample_weight=np.full(200, weight))
+        found = LatentTree(reading={"weights_are": "survey"}, random_state=0).fit(
+            noise, sample_weight=np.full(200, weight)
+        )
         assert found.groups_ == []
         assert found.summary_["bic"] == plain.summary_["bic"]
         assert found.tree_.to_newick() == plain.tree_.to_newick()
     # scikit-learn's meaning is kept: it finds what is not there, and a warning says why.
-    with pytest.warns(FitWarning, match=r"200 rows count as 200000. Use weights='survey'"):
+    with pytest.warns(FitWarning, match=r"200 rows count as 200000. Use weights_are='survey'"):
         counted = quick().fit(noise, sample_weight=np.full(200, 1000))
     assert counted.summary_["weights"]["effective_rows"] == 200_000
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        quick(weights="counts").fit(noise, sample_weight=np.full(200, 1000))
+        quick(reading={"weights_are": "counts"}).fit(noise, sample_weight=np.full(200, 1000))
 
 
 def test_rows_are_scored_by_their_weights():
     data, weights = frame(), np.linspace(0, 3, 300)
-    fitted = quick(weights="survey").fit(data.assign(w=weights), sample_weight="w")
+    fitted = quick(reading={"weights_are": "survey"}).fit(data.assign(w=weights), sample_weight="w")
     expected = np.average(fitted.score_samples(data), weights=weights)
     assert fitted.score(data, sample_weight=weights) == pytest.approx(expected, rel=1e-6)
     assert fitted.score(data.assign(w=weights), sample_weight="w") == pytest.approx(expected, rel=1e-6)
@@ -180,13 +180,13 @@ def test_rows_are_scored_by_their_weights():
 
 def test_what_weights_are_is_checked():
     with pytest.raises(InputError, match="weights are 'counts' or 'survey', not 'w': the weights themselves"):
-        quick(weights="w").fit(frame())
+        quick(reading={"weights_are": "w"}).fit(frame())
     table = as_table(frame(), weights=np.arange(300) % 3)
     with pytest.raises(InputError, match="the weights of the Table are 'counts', not 'survey': pass weights_are"):
-        quick(weights="survey").fit(table)
-    quick(weights="counts").fit(table)
-    with pytest.warns(FitWarning, match="weights='survey' says what sample_weight is, but there is none"):
-        quick(weights="survey").fit(frame())
+        quick(reading={"weights_are": "survey"}).fit(table)
+    quick(reading={"weights_are": "counts"}).fit(table)
+    with pytest.warns(FitWarning, match="weights_are='survey', but there is no sample_weight"):
+        quick(reading={"weights_are": "survey"}).fit(frame())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from latree.counts.distances import chance, covariance, information, log_det, nu
 from latree.errors import InputError
 from latree.estimator import LatentTree
 from latree.inference.starts import start_from
-from latree.interpret import reliability
+from latree.interpret.scores import reliability
 from latree.learn import _reordered, learn_model, learn_tree, summary_lines
 from latree.model import LatentTreeModel
 from latree.model.fitting import held_out

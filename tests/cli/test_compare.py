@@ -9,7 +9,7 @@ import pytest
 
 from helpers.cli import run, succeed
 from helpers.models import grouped_model
-from latree.interpret import compare_models
+from latree.interpret.compare import compare_models
 from latree.model import LatentTreeModel
 
 pytestmark = pytest.mark.usefixtures("folder")

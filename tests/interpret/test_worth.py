@@ -6,8 +6,7 @@ import pytest
 import latree
 from helpers.models import model_on
 from helpers.tables import keep_all_on_disk, through_parquet
-from latree.interpret import measure_worth
-from latree.interpret.worth import _Refits
+from latree.interpret.worth import _Refits, measure_worth
 from latree.model import LatentTreeModel, fit_model
 from latree.table import Table
 from latree.tree import Tree

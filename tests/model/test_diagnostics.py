@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.models import copying_model, model_on, star, table_of
-from latree.interpret import with_groups
+from latree.interpret.groups import with_groups
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
 from latree.model.diagnostics import (
     coarse_scores,

@@ -210,6 +210,8 @@ unseen = click.option(
     help="What to do with a category that was not in the data of the fit. With error, a number takes the nearest one "
     "that was there.",
 )
+
+
 class _FormatOption(click.Option):
     """An option whose help lists the formats of files; only that help needs the modules that read them."""
 

@@ -2,6 +2,7 @@
 
 import shlex
 from contextlib import nullcontext
+from dataclasses import replace
 from glob import has_magic
 from itertools import count
 from pathlib import Path
@@ -130,15 +131,14 @@ def fit(
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
     from latree.table.opening import dask_module
-    from latree.table.reading import Options
 
     how_to_read = reading.arguments(data, options)
     labels_file = options.pop("labels")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
-    read = {key: how_to_read[key] for key in reading.OF_COLUMNS if key in how_to_read}
-    origin = Origin(name, common.command_line(name), how_to_read["weights"], Options.checked(**read))
+    read = replace(how_to_read["reading"], format=None)  # which is of one file
+    origin = Origin(name, common.command_line(name), how_to_read["weights"], read)
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
         table = as_table(data, client=client, progress=stages("Reading the table"), **how_to_read)
@@ -225,7 +225,7 @@ def _write_run(
     from latree._util.files import new_folder, to_json, write_text
     from latree.interpret.columns import loading_columns, profile_columns
     from latree.interpret.overview import group_table
-    from latree.report import report_html
+    from latree.report.write import report_html
     from latree.table.formats.text import write_columns, write_lines
 
     with new_folder(out, common.may_replace()) as folder:

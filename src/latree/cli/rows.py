@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from latree._util.words import clipped
 
 if TYPE_CHECKING:
-    from latree.interpret import Reliability, RowScores
+    from latree.interpret.scores import Reliability, RowScores
     from latree.table.formats.stat import Variable
 from collections import Counter
 

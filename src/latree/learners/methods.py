@@ -85,7 +85,7 @@ class Method:
     Examples
     --------
     >>> import latree
-    >>> from latree.learners import METHODS
+    >>> from latree.learners.methods import METHODS
     >>> METHODS["spectral"].needs_states
     True
     """

@@ -57,7 +57,7 @@ class Group:
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import find_groups
+    >>> from latree.interpret.groups import find_groups
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> group = find_groups(model)[0]

@@ -78,12 +78,8 @@ def reproduce(
     files = []
     try:
         with progress_bars(not quiet) as stages:
-            if "quartets" in chosen:
-                files += experiments.reproduce_quartets(run, stages("Quartets"))
-            if "trees" in chosen:
-                files += experiments.reproduce_trees(run, stages("Trees"))
-            if "stocks" in chosen:
-                files += experiments.reproduce_stocks(run, prices, sectors, stages("Stocks"))
+            for name in chosen:
+                files += experiments.reproduce(name, run, prices, sectors, stages(name.capitalize()))
     except KeyboardInterrupt:
         click.echo(f"latree: interrupted; {run.describe()}", err=True)
         sys.exit(130)

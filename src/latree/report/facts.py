@@ -40,7 +40,7 @@ def report_facts(
     rows: int = 0,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
+    """Return everything that a report says about a model; see :func:`latree.report_html` for the parameters."""
     fit = fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
     if not model.groups:
         model = with_groups(model, table, resamples=RESAMPLES)

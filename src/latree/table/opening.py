@@ -18,7 +18,7 @@ from latree._util.words import did_you_mean, setting
 from latree.errors import FitWarning, InputError
 from latree.table import formats
 from latree.table.formats import FileFormat, Files
-from latree.table.raw import from_frame, from_matrix
+from latree.table.raw import array_names, from_frame, from_matrix
 from latree.table.sources import RowSource, memory_source
 from latree.table.sparse import is_sparse, sparse_source
 
@@ -145,6 +145,27 @@ def is_annotated(data: Any) -> bool:
 def is_dask_dataframe(data: Any) -> bool:
     """Return whether data are a Dask dataframe."""
     return nw.dependencies.is_dask_dataframe(data)
+
+
+def is_frame(data: Any) -> bool:
+    """Return whether data are a frame in memory, or one of polars that is not computed yet."""
+    return bool(nw.dependencies.is_into_dataframe(data) or nw.dependencies.is_polars_lazyframe(data))
+
+
+def names_of(data: Any) -> list[str]:
+    """Return the names of all columns of a frame or an array, also of those that are not learned from."""
+    if isinstance(data, np.ndarray) or is_sparse(data):
+        return array_names(data.shape[1])
+    if is_annotated(data):
+        return list(map(str, data.var_names))
+    if nw.dependencies.is_polars_lazyframe(data):
+        return data.collect_schema().names()
+    return list(map(str, nw.from_native(data, eager_only=True).columns)) if is_frame(data) else []
+
+
+def is_elsewhere(data: Any) -> bool:
+    """Return whether data are in files or on a cluster, not in memory."""
+    return isinstance(data, str | Path) or is_dask_dataframe(data)
 
 
 def dask_module() -> ModuleType:

@@ -120,7 +120,7 @@ class Edge(NamedTuple):
 def cut(edges: Sequence[Edge], removed: Iterable[int], n_observed: int) -> list[Edge]:
     """Remove edges, given by their numbers, and hidden nodes that are left with too few neighbours.
 
-    See :meth:`latree.tree.tree.Tree.cut`. Hidden nodes get the numbers from ``n_observed`` on, in their old order.
+    See :meth:`latree.Tree.cut`. Hidden nodes get the numbers from ``n_observed`` on, in their old order.
     """
     gone = set(removed)
     left = {number: edge for number, edge in enumerate(edges) if number not in gone}
