@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from helpers.estimator import easy_codes, fitted_quickly, frame, quick, with_holes
 from helpers.models import copying_model
 from helpers.pictures import written
-from latree import FitWarning, InputError, LatentTree, Tree, plot
+from latree import FitWarning, InputError, LatentTree, Reading, Tree, plot
 from latree.interpret.groups import RESAMPLES, find_groups
 from latree.interpret.scores import reliability
 from latree.learn import learn_model
@@ -98,7 +98,10 @@ def test_the_reliability_of_scores_as_a_frame():
 
 
 def test_the_seed_decides():
-    drawn = [LatentTree(random_state=seed).fit(frame(100)).sample(20) for seed in (1, 1, 2)]
+    fitted = [LatentTree(random_state=seed).fit(frame(100)) for seed in (1, 1, 2)]
+    drawn = [one.sample(20) for one in fitted]
+    assert drawn[0].equals(fitted[0].sample(20, random_state=1))
+    assert not drawn[0].equals(fitted[0].sample(20, random_state=3))
     pd.testing.assert_frame_equal(drawn[0], drawn[1])
     assert not drawn[0].equals(drawn[2])
 
@@ -396,3 +399,14 @@ def test_labels_may_be_a_file_and_unknown_ones_are_warned_about(tmp_path):
     assert "there is a label for 'e', which is not a column" in by_file.summary_["warnings"][0]
     by_file.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").exists()
+
+
+def test_the_reading_is_a_parameter_like_all_others():
+    for reading in (Reading(bins=3, drop=["colour"]), {"bins": 3, "drop": ["colour"]}):
+        new = clone(quick(reading=reading))
+        assert new.get_params()["reading"] == reading
+        fitted = new.set_params(reading={"bins": 2}).fit(frame())
+        assert "colour" in fitted.tree_.names
+        assert next(column for column in fitted.model_.columns if column.name == "size").n_states == 2
+    with pytest.raises(InputError, match="reading has no option 'weight'"):
+        quick(reading={"weight": "w"}).fit(frame())

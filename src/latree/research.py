@@ -9,8 +9,9 @@ Neighbour joining, step by step:
 
 >>> import latree
 >>> from latree.research import log_det, neighbor_joining, pairwise
->>> true = latree.random_tree(8, random_state=0)
->>> table = latree.random_model(true, start="identity", perturbation=0.1, random_state=0).sample(5000, random_state=0)
+>>> true = latree.random_tree(6, random_state=0)
+>>> model = latree.random_model(true, n_states=2, start="identity", perturbation=0.1, random_state=0)
+>>> table = model.sample(20_000, random_state=0)
 >>> neighbor_joining(table.names, pairwise(table, log_det)).tree.robinson_foulds(true)
 0
 """

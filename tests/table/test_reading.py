@@ -1,7 +1,7 @@
 """From data of any form to a table."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, codes_of, csv_text, write_file
+from latree.cli.fit import fit
+from latree.cli.reading import check
 from latree.errors import InputError
 from latree.table import Column, as_table
 from latree.table.raw import check_same_columns, from_values
@@ -204,6 +206,28 @@ def test_options_give_the_arguments_that_made_them(given):
     assert Reading.from_dict(json.loads(json.dumps(asdict(reading)))) == reading
     assert reading.arguments().get("missing_also") in (None, [-99, "?", "0.5"])
     assert eval(repr(reading)) == reading
+
+
+@pytest.mark.parametrize(
+    ("reading", "culprit"),
+    [
+        ({"bin": 3}, "reading has no option 'bin': did you mean 'bins'?"),
+        (["bins"], r"reading must be a latree.Reading or a dict of its options, not \['bins'\]"),
+        ({"drop": "a", "keep": "a"}, "column 'a' is both to keep and to drop"),
+        ({"weights_are": "w"}, "weights_are must be 'counts' or 'survey', not 'w'"),
+    ],
+)
+def test_mistakes_in_options_are_told(reading, culprit):
+    for read in (as_reading, lambda reading: as_table([[1, 2]], reading)):
+        with pytest.raises(InputError, match=culprit):
+            read(reading)
+
+
+def test_the_command_line_has_the_options_of_a_reading():
+    for command in (fit, check):
+        options = {option.name: option for option in command.params}
+        assert {field.name for field in fields(Reading)} <= options.keys()
+        assert options["bins"].default == Reading().bins
 
 
 @pytest.mark.parametrize(

@@ -151,15 +151,14 @@ class LatentTreeModel(TreeDistribution):
         Examples
         --------
         >>> import latree
-        >>> from latree.interpret.groups import with_groups
         >>> tree = latree.Tree.from_newick("(a,b,c,(d,e,f));")
-        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
-        >>> print(with_groups(model, labels=dict.fromkeys("abc", "mood")).draw(), end="")
-        ─ [f, e +1]
+        >>> model = latree.random_model(tree, n_states=2, random_state=5)
+        >>> print(model.rename({"H1": "mood"}).draw(hidden=True), end="")
+        ─ [mood]
          ├─ d
          ├─ e
          ├─ f
-         └─ [mood]
+         └─ [H2]
            ├─ a
            ├─ b
            └─ c
