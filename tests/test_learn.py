@@ -308,7 +308,7 @@ def test_learn_tree_takes_weights_bins_and_missing():
     assert weighted.to_newick() == learn_tree(data.head(60), method="tensor", random_state=0).to_newick()
     assert weighted.to_newick() != learn_tree(data, method="tensor", random_state=0).to_newick()
     with pytest.raises(InputError, match="bins"):
-        learn_tree(data, bins=1)
-    assert "colour" not in learn_tree(data, method="nj", missing=["red", "green", "blue", "white"]).names
+        learn_tree(data, reading={"bins": 1})
+    assert "colour" not in learn_tree(data, method="nj", reading={"missing": ["red", "green", "blue", "white"]}).names
     with pytest.raises(InputError, match="its own columns and weights"):
         learn_tree(as_table(data), weights=weights)

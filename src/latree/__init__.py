@@ -10,59 +10,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from latree.errors import FitWarning, InputError
-    from latree.estimator import LatentTree
-    from latree.export.graphs import to_networkx
-    from latree.export.networks import to_pgmpy
-    from latree.export.trees import to_linkage
-    from latree.export.write import export_model
-    from latree.figure.draw import plot
-    from latree.interpret.columns import redundant_columns
-    from latree.interpret.compare import compare_models
-    from latree.interpret.scores import row_scores
-    from latree.learn import learn_tree
-    from latree.model.group import Group
-    from latree.model.model import LatentTreeModel
-    from latree.paper.simulate import random_model, random_tree
-    from latree.report.write import report_html
-    from latree.table.checking import check
-    from latree.table.columns import Column
-    from latree.table.labels import read_labels
-    from latree.table.reading import Reading, as_table
-    from latree.table.table import Table
-    from latree.tree.tree import Tree
+    from latree.errors import FitWarning as FitWarning
+    from latree.errors import InputError as InputError
+    from latree.estimator import LatentTree as LatentTree
+    from latree.export.graphs import to_networkx as to_networkx
+    from latree.export.networks import to_pgmpy as to_pgmpy
+    from latree.export.trees import to_linkage as to_linkage
+    from latree.export.write import export_model as export_model
+    from latree.figure.draw import plot as plot
+    from latree.interpret.columns import redundant_columns as redundant_columns
+    from latree.interpret.compare import compare_models as compare_models
+    from latree.interpret.scores import row_scores as row_scores
+    from latree.learn import learn_tree as learn_tree
+    from latree.model.group import Group as Group
+    from latree.model.model import LatentTreeModel as LatentTreeModel
+    from latree.paper.simulate import random_model as random_model
+    from latree.paper.simulate import random_tree as random_tree
+    from latree.report.write import report_html as report_html
+    from latree.table.checking import check as check
+    from latree.table.columns import Column as Column
+    from latree.table.labels import read_labels as read_labels
+    from latree.table.reading import Reading as Reading
+    from latree.table.reading import as_table as as_table
+    from latree.table.table import Table as Table
+    from latree.tree.tree import Tree as Tree
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Column",
-    "FitWarning",
-    "Group",
-    "InputError",
-    "LatentTree",
-    "LatentTreeModel",
-    "Reading",
-    "Table",
-    "Tree",
-    "as_table",
-    "check",
-    "compare_models",
-    "export_model",
-    "learn_tree",
-    "plot",
-    "random_model",
-    "random_tree",
-    "read_labels",
-    "redundant_columns",
-    "report_html",
-    "row_scores",
-    "to_linkage",
-    "to_networkx",
-    "to_pgmpy",
-]
-
-# The modules that define the public names. They are imported on first use: `latree --help` needs neither NumPy nor
-# scikit-learn.
+# The public names by the modules that define them. These are imported on first use, so that `latree --help` needs
+# neither NumPy nor scikit-learn.
 _HOMES = {
     "errors": ("FitWarning", "InputError"),
     "estimator": ("LatentTree",),
@@ -88,6 +64,7 @@ _HOMES = {
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 _PUBLIC_MODULES = ("datasets", "research")
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:

@@ -54,8 +54,6 @@ from latree.counts.distances import PairDistributions, as_pairs, covariance
 from latree.counts.tensor import namespace, nuclear_norms, singular_values, unfoldings
 from latree.errors import InputError
 
-__all__ = ["Pairings", "covariance_test", "four_point_test", "nuclear_test", "spectral_products", "spectral_test"]
-
 # Quartet tensors are made in batches of this many cells (32 MB, and three times that when they are unfolded).
 TENSOR_CELLS_AT_ONCE = 2**22
 

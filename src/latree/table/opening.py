@@ -112,7 +112,7 @@ def open_source(
         for path in paths:  # before a reader says that it needs a library
             with readable(path):
                 path.stat()
-        source = kind.open(Files(str(data), paths, progress, names, counts))
+        source = kind.open(Files(str(data), paths, kind.name, progress, names, counts))
         for remark in source.remarks:
             warnings.warn(f"{remark}.", FitWarning, stacklevel=2)
         return source

@@ -21,6 +21,8 @@ class Files(NamedTuple):
     where : str
         The name, or the pattern, that the user gave.
     paths : list of Path
+    format : str
+        The name of the format.
     progress : callable
     names : sequence of str or None
         Names for the columns of a file that has none.
@@ -30,6 +32,7 @@ class Files(NamedTuple):
 
     where: str
     paths: list[Path]
+    format: str
     progress: Progress
     names: Sequence[str] | None = None
     counts: bool = False

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latree.errors import InputError
-from latree.table.formats import FileFormat
+from latree.table.formats import FileFormat, Files
 from latree.table.formats.text import bad_line, text_lines
 from latree.table.raw import RawColumn, check_names, from_texts, parse_number
 from latree.table.sources import LocalSource, memory_source
@@ -28,8 +28,9 @@ class _Attribute(NamedTuple):
     is_number: bool
 
 
-def arff_source(path: Path) -> LocalSource:
+def arff_source(files: Files) -> LocalSource:
     """Return a source of the rows of an ARFF file; nominal values are ordered as the file lists them."""
+    path = files.path
     lines = ((number, line.strip()) for number, line in enumerate(text_lines(path), start=1))
     filled = ((number, text) for number, text in lines if text and not text.startswith("%"))
     attributes = _attributes(path, filled)
@@ -108,13 +109,5 @@ def _cells(path: Path, number: int, text: str) -> list[str]:
     return cells
 
 
-FORMATS = (
-    FileFormat(
-        "arff",
-        "ARFF",
-        (".arff",),
-        lambda files: arff_source(files.path),
-        "nominal values are ordered as the file lists them",
-        gzipped=True,
-    ),
-)
+_WHAT = "nominal values are ordered as the file lists them"
+FORMATS = (FileFormat("arff", "ARFF", (".arff",), arff_source, _WHAT, gzipped=True),)
