@@ -379,7 +379,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         rows = None if X is None else self._encoded(X)
-        return self.model_.query(variables, with_state_numbers(self.model_, given or {}), rows)
+        found = self.model_._answer(variables, with_state_numbers(self.model_, given or {}), rows)
+        _warn([found.warning] if found.warning else [])
+        return found
 
     def loadings(self, of: Of = "hidden") -> Any:
         """Return the loading of every column on every hidden variable, as a frame like the data.
@@ -586,6 +588,6 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _warn(texts: Iterable[str]) -> None:
-    """Warn the user who called :meth:`LatentTree.fit`."""
+    """Warn the user who called a method of :class:`LatentTree`."""
     for text in texts:
         warnings.warn(text, FitWarning, stacklevel=3)
