@@ -16,11 +16,15 @@ from threadpoolctl import threadpool_limits
 
 from latree._util.arrays import FloatArray, IntArray, generator
 from latree._util.workers import n_threads
-from latree.counts import covariance, nuclear, pair_tables, pairwise, quartet_tables, unfoldings
+from latree.counts.contingency import pair_tables, quartet_tables
+from latree.counts.distances import covariance, nuclear, pairwise
 from latree.counts.quartets import four_point_test, nuclear_pairings, nuclear_test
-from latree.learners import METHODS, divide_and_conquer, divide_conquer
+from latree.counts.tensor import unfoldings
+from latree.learners import divide_conquer
+from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.joining import join
-from latree.paper import random_model, random_tree
+from latree.learners.methods import METHODS
+from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table
 from timing import growth, interleaved, show_ratios

@@ -1,7 +1,7 @@
 """From a table to a tree, and on to a fitted model: the way that the estimator and the command line share."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
@@ -17,20 +17,13 @@ from latree._util.progress import stage
 from latree._util.words import plural, setting
 from latree.errors import InputError
 from latree.inference.em import DEFAULT_SMOOTHING
-from latree.interpret import (
-    RedundantPair,
-    Worth,
-    measure_worth,
-    order_states,
-    redundant_columns,
-    reliability,
-    with_groups,
-)
-from latree.interpret.columns import redundancy_lines
+from latree.interpret.columns import RedundantPair, redundancy_lines, redundant_columns
 from latree.interpret.dependence import Dependence
-from latree.interpret.groups import RESAMPLES, labels_of_fit
+from latree.interpret.groups import RESAMPLES, labels_of_fit, with_groups
+from latree.interpret.order import order_states
 from latree.interpret.overview import group_facts, group_lines
-from latree.interpret.scores import scored_groups
+from latree.interpret.scores import reliability, scored_groups
+from latree.interpret.worth import measure_worth
 from latree.learners.divide_conquer import without_unseen
 from latree.learners.methods import find_method
 from latree.learners.structure import Structure
@@ -39,16 +32,14 @@ from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.diagnostics import ordered_rows, warnings_about, worse_than_independent
 from latree.model.fitting import Choice, choose, held_out
 from latree.model.model import aic, bic
-from latree.model.record import Candidate, Origin, Record, figure, worth_lines
+from latree.model.record import Candidate, Origin, Record, Worth, figure, worth_lines
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Column, Table, as_table
 from latree.table.checking import check_learnable
-from latree.table.columns import DEFAULT_MISSING
 from latree.table.findings import sentences
 from latree.table.labels import warnings_about_labels
-from latree.table.reading import DEFAULT_BINS
-from latree.table.sources import WeightsAre
+from latree.table.reading import Reading
 from latree.tree import Tree
 
 _LISTED_KINDS = 2  # candidates for prediction, beside the chosen one
@@ -254,10 +245,8 @@ def learn_tree(
     resolve: Resolve = Settings.resolve,
     n_states: int | None = Settings.n_states,
     representatives: Representatives = Settings.representatives,
+    reading: Reading | Mapping[str, Any] | None = None,
     weights: Any = None,
-    weights_are: WeightsAre | None = None,
-    bins: int = DEFAULT_BINS,
-    missing: Collection[Any] = DEFAULT_MISSING,
     random_state: RandomState = None,
 ) -> Tree:
     """Learn the tree behind a table, without fitting a model.
@@ -268,8 +257,7 @@ def learn_tree(
     Parameters
     ----------
     data : Table, data frame, 2-D array, or path of a CSV or TSV file
-        See :func:`latree.as_table`, which also explains ``weights``, ``weights_are``, ``bins`` and
-        ``missing``.
+        See :func:`latree.as_table`, which also explains ``weights``.
     method : str
         Name of the learner; ``latree methods`` lists them.
     goal : {"explain", "predict"}
@@ -284,6 +272,8 @@ def learn_tree(
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch represents it in a quartet test: the one nearest to the new leaf or, as
         in the paper, a random one.
+    reading : Reading or dict, optional
+        How columns are chosen and cells are read; see :class:`latree.Reading`.
     random_state : int, Generator, RandomState or None
         Seed of the order of insertion and of random choices.
 
@@ -300,7 +290,7 @@ def learn_tree(
     0
     """
     settings = Settings(method, goal, resolve, n_states, representatives, random_state=random_state)
-    table = as_table(data, weights=weights, weights_are=weights_are, bins=bins, missing=missing)
+    table = as_table(data, reading, weights=weights)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
     return learner.learn(table.by_name(), settings, generator(random_state)).tree.reordered(table.names)
@@ -347,7 +337,7 @@ def learn_model(
         structure = replace(structure, tree=tree)
         agreed = without_unseen(consensus(trees), by_name).reordered(table.names)
     n_states, smoothing, start, choice = _capacity(by_name, structure, settings, rng)
-    monitor = ConvergenceMonitor(settings.tolerance, settings.max_iterations)
+    monitor = ConvergenceMonitor(settings.tol, settings.max_iter)
     with stage("Fitting the model", at_most=True):
         fit = fit_model(
             by_name, structure.tree, n_states, start=start, smoothing=smoothing, monitor=monitor, random_state=rng

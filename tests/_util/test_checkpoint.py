@@ -28,7 +28,7 @@ def outcome(learned, folder):
     return path.read_bytes(), learned.model.tree.to_newick(), {**learned.summary, "seconds": 0}, consensus
 
 
-TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e-8, random_state=0)
+TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tol=1e-8, random_state=0)
 
 
 @pytest.mark.parametrize(

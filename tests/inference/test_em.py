@@ -28,7 +28,7 @@ def test_em_never_lowers_its_objective(seed, smoothing, share, weighted):
     model = random_model(tree, n_states=3, hidden_states=2, random_state=seed)
     rows = holes(model.sample(60, seed).codes(), seed, share)
     table = table_of(model, rows, np.random.default_rng(seed).random(60) * 3 if weighted else None)
-    monitor = ConvergenceMonitor(tolerance=0, max_iterations=30)
+    monitor = ConvergenceMonitor(tol=0, max_iter=30)
     fit = fit_model(table, tree, 3, smoothing=smoothing, monitor=monitor, random_state=seed)
     gains = np.diff(fit.monitor.history)
     assert (gains >= -1e-9 * abs(fit.objective)).all()
@@ -196,7 +196,7 @@ def test_the_loop_asks_the_monitor_and_reports_every_iteration(monkeypatch):
     )
     monkeypatch.setattr("latree.inference.em.step", lambda state, *_: replace(state, objective=state.objective / 2))
     told = []
-    monitor = ConvergenceMonitor(tolerance=0.1, max_iterations=50)
+    monitor = ConvergenceMonitor(tol=0.1, max_iter=50)
     with reported_to(lambda *numbers: told.append(numbers)):
         last = iterate(SimpleNamespace(n_cells=10), (), 0.1, monitor)
     assert last.objective == -0.5  # a gain of 1 nat is 0.1 per cell, one of 0.5 is less

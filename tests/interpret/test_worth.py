@@ -7,8 +7,7 @@ import latree
 from helpers.models import model_on
 from helpers.tables import keep_all_on_disk, through_parquet
 from latree._util.progress import reported_to
-from latree.interpret import measure_worth
-from latree.interpret.worth import _Refits
+from latree.interpret.worth import _Refits, measure_worth
 from latree.model import LatentTreeModel, fit_model
 from latree.table import Table
 from latree.tree import Tree

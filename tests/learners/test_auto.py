@@ -115,7 +115,7 @@ KINDS = ["independent", "nearly constant", "missing", "never together", "equal c
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_odd_data_can_be_learned_from(kind):
-    fitted = LatentTree(random_state=0, max_iterations=20).fit(odd(kind))
+    fitted = LatentTree(random_state=0, max_iter=20).fit(odd(kind))
     assert fitted.tree_.names == tuple(f"x{j}" for j in range(6))
     assert all(len(near) > 1 for near in fitted.tree_.neighbors[6:])
     support = fitted.tree_.support[~np.isnan(fitted.tree_.support)]
@@ -133,7 +133,7 @@ def test_rows_without_weight_say_nothing():
 
 def test_a_model_starts_from_what_was_found_with_its_tree():
     _, table = simulated(n_rows=200)
-    found = learn_model(table, Settings(random_state=0, max_iterations=3))
+    found = learn_model(table, Settings(random_state=0, max_iter=3))
     assert tuple(found.model.n_states[6:].tolist()) == found.structure.n_states
     start = found.structure.start
     log_prior = found.smoothing * sum(np.log(one).sum() for one in start.tables)
@@ -145,7 +145,7 @@ def test_without_smoothing_a_state_that_only_rows_held_out_had_is_still_possible
     _, table = simulated(n_rows=150)
     codes = table.codes()
     codes[:, 0] = np.where(np.arange(150) < 5, 3 + np.arange(150), codes[:, 0])  # five states of one row each
-    fitted = LatentTree(method, smoothing=0, random_state=0, max_iterations=20).fit(codes)
+    fitted = LatentTree(method, smoothing=0, random_state=0, max_iter=20).fit(codes)
     assert np.isfinite(fitted.score(codes))
     assert fitted.summary_["smoothing"] == 0
 

@@ -216,7 +216,7 @@ def test_a_senseless_number_of_states_is_refused(method, n_states):
 
 @every_method
 def test_without_a_number_of_states_it_takes_its_own_or_asks(method):
-    settings = Settings(method, "predict", max_iterations=1, random_state=0)
+    settings = Settings(method, "predict", max_iter=1, random_state=0)
     if METHODS[method].needs_states:
         for learn in (lambda: learn_model(mixed(), settings), lambda: learn_tree(mixed(), method=method)):
             with pytest.raises(InputError, match=f"'{method}' needs the number of states.*with n_states"):

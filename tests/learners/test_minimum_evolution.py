@@ -9,7 +9,8 @@ from helpers.balanced import all_regrafts, naive_length, noise
 from helpers.strategies import path_distances, with_lengths
 from latree._util.progress import reported_to
 from latree.counts.distances import covariance, pairwise
-from latree.learners import minimum_evolution, neighbor_joining
+from latree.learners.joining import neighbor_joining
+from latree.learners.minimum_evolution import minimum_evolution
 from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
 

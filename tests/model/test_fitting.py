@@ -123,11 +123,11 @@ def test_em_starts_at_the_model_that_is_given():
     assert fit.monitor.history[0] == pytest.approx(model.log_likelihood(table), rel=1e-12)
 
 
-def stepmix(max_iterations):
+def stepmix(max_iter):
     return StepMix(
         n_components=3,
         measurement="categorical",
-        max_iter=max_iterations,
+        max_iter=max_iter,
         abs_tol=1e-14,
         rel_tol=1e-14,
         random_state=5,

@@ -211,12 +211,20 @@ unseen = click.option(
     help="What to do with a category that was not in the data of the fit. With error, a number takes the nearest one "
     "that was there.",
 )
-data_format = click.option(
-    "--format",
-    metavar="NAME",
-    help="Format of DATA, if the ending of its name does not tell it: csv, parquet, sav, dta, fasta, phylip, nexus, "
-    "basket, arff, xlsx, npz or mtx.",
-)
+
+
+class _FormatOption(click.Option):
+    """An option whose help lists the formats of files; only that help needs the modules that read them."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the lines of the help."""
+        from latree.table.opening import formats_in_words
+
+        self.help = f"Format of DATA, if the ending of its name does not tell it: {formats_in_words()}"
+        return super().get_help_record(ctx)
+
+
+data_format = click.option("--format", metavar="NAME", cls=_FormatOption, help="Format of DATA.")
 checkpoint = click.option(
     "--checkpoint",
     type=file,

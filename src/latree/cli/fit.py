@@ -2,6 +2,7 @@
 
 import shlex
 from contextlib import nullcontext
+from dataclasses import replace
 from glob import has_magic
 from itertools import count
 from pathlib import Path
@@ -86,16 +87,16 @@ _MAX_PROFILE_LINES = 100_000
     "is the probability that an edge is there and is right.",
 )
 @click.option(
-    "--max-iterations",
+    "--max-iter",
     type=common.Whole(min=1),
-    default=Settings.max_iterations,
+    default=Settings.max_iter,
     show_default=True,
     help="Most iterations of EM.",
 )
 @click.option(
-    "--tolerance",
+    "--tol",
     type=common.Number(min=0),
-    default=Settings.tolerance,
+    default=Settings.tol,
     show_default=True,
     help="EM stops when an iteration gains less than this, in nats per cell.",
 )
@@ -118,10 +119,9 @@ def fit(
 ) -> None:
     """Learn a tree, fit a model on it and write a report.
 
-    DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file; or one of SPSS
-    (.sav), Stata (.dta) or Excel (.xlsx), an alignment (.fasta, .phy, .nex), a sparse matrix (.npz, .mtx), a .basket or
-    an .arff file. It is only read. A pattern in quotes means several files, such as 'folder/*.parquet'. Text and
-    Parquet files may be larger than memory.
+    DATA is a table: a text file (CSV) whose first line names the columns, a Parquet, SPSS or Excel file, or a file of
+    another format that --format lists. It is only read. A pattern in quotes means several files, such as
+    'folder/*.parquet'. Text and Parquet files may be larger than memory.
 
     Example: latree fit data.csv --id person --drop day,place --out run
     """
@@ -131,7 +131,6 @@ def fit(
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
     from latree.table.opening import dask_module
-    from latree.table.reading import Options
 
     how_to_read = reading.arguments(data, options)
     labels_file = options.pop("labels")
@@ -141,8 +140,8 @@ def fit(
     if checkpoint is not None and not settings.bootstrap:
         raise InputError("--checkpoint keeps the replicates of --bootstrap, and there are none: leave it out")
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
-    read = {key: how_to_read[key] for key in reading.OF_COLUMNS if key in how_to_read}
-    origin = Origin(name, common.command_line(name), how_to_read["weights"], Options.checked(**read))
+    read = replace(how_to_read["reading"], format=None)  # which is of one file
+    origin = Origin(name, common.command_line(name), how_to_read["weights"], read)
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet), connected as client:
         with stage("Reading the table"):
@@ -226,7 +225,7 @@ def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None) -> 
     from latree._util.files import new_folder, to_json, write_text
     from latree.interpret.columns import loading_columns, profile_columns
     from latree.interpret.overview import group_table
-    from latree.report import report_html
+    from latree.report.write import report_html
     from latree.table.formats.text import write_columns, write_lines
 
     with new_folder(out, common.may_replace()) as folder:

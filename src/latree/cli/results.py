@@ -60,7 +60,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     from latree._util.files import staged
     from latree._util.progress import stage
     from latree._util.terminal import progress_bars
-    from latree.report import report_html, write_report
+    from latree.report.write import report_html, write_report
     from latree.table import read_labels
 
     if data is None and (given := [name for name in ("test", "weights", "identifier", "rows") if options[name]]):
@@ -113,7 +113,7 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
     Example: latree plot run/model.json --out tree.svg
     """
     from latree._util.files import staged
-    from latree.figure import plot as draw
+    from latree.figure.draw import plot as draw
     from latree.figure.picture import check_ending
     from latree.table import read_labels
 
@@ -154,8 +154,7 @@ def export(model: Path, out: Path, hidden: bool) -> None:
     Example: latree export run/model.json --out tree.graphml
     """  # noqa: D301 - \b tells click to keep the lines of the list
     from latree._util.files import staged
-    from latree.export import export_model
-    from latree.export.write import check_ending
+    from latree.export.write import check_ending, export_model
 
     check_ending(out)
     with staged(out, common.may_replace()) as path:
@@ -179,7 +178,7 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     Example: latree groups run/model.json
     """
     from latree._util.files import to_json
-    from latree.interpret import with_groups
+    from latree.interpret.groups import with_groups
     from latree.interpret.overview import group_facts, group_lines, group_table
 
     loaded = common.load_model(model)
@@ -269,8 +268,7 @@ def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bo
     Example: latree compare old/model.json new/model.json
     """
     from latree._util.files import to_json
-    from latree.interpret import compare_models
-    from latree.interpret.compare import NothingInCommon, compare_trees
+    from latree.interpret.compare import NothingInCommon, compare_models, compare_trees
 
     try:
         if common.is_model(first) and common.is_model(second):

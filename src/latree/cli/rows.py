@@ -17,7 +17,7 @@ from latree.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from latree.interpret import Reliability, RowScores
+    from latree.interpret.scores import Reliability, RowScores
     from latree.model import LatentTreeModel
     from latree.model.impute import How
     from latree.table import Block, Column

@@ -106,7 +106,7 @@ def nuclear(pairs: PairDistributions) -> FloatArray:
     The singular values of the centred distribution of two equal columns with states of probability ½ are ½ and 0:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, nuclear
+    >>> from latree.research import as_pairs, nuclear
     >>> bool(np.isclose(nuclear(as_pairs(np.array([[5, 0], [0, 5]]))), np.log(2)))
     True
     """
@@ -151,7 +151,7 @@ def covariance(pairs: PairDistributions) -> FloatArray:
     Columns that agree in 80 % of 100 rows are near each other, independent ones far:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, covariance
+    >>> from latree.research import as_pairs, covariance
     >>> covariance(as_pairs(np.array([[[40, 10], [10, 40]], [[25, 25], [25, 25]]]))).round(2)
     array([1.22, 3.23])
     """
@@ -248,7 +248,7 @@ def information(pairs: PairDistributions) -> FloatArray:
     Two equal columns share their entropy, log 2 nats for two states of probability ½:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, information
+    >>> from latree.research import as_pairs, information
     >>> bool(np.isclose(information(as_pairs(np.array([[5, 0], [0, 5]]))), np.log(2)))
     True
     """
@@ -294,7 +294,7 @@ def log_det(pairs: PairDistributions) -> FloatArray:
     """Return Lake's log-det distance: ``½ log det diag p_i - log |det P_ij| + ½ log det diag p_j``.
 
     It adds up along the paths of a tree whose hidden variables have as many states as the columns (k = n). So it is the
-    distance for :func:`latree.learners.neighbor_joining` and the other learners of additive distances.
+    distance for :func:`latree.research.neighbor_joining` and the other learners of additive distances.
 
     It is computed as ``-Σ log σ_s`` of ``diag(p_i)^-½ P_ij diag(p_j)^-½``, whose singular values are at most one; the
     first of them is always one. Three cases that the paper leaves open:
@@ -319,7 +319,7 @@ def log_det(pairs: PairDistributions) -> FloatArray:
     The columns agree in 80 % of the rows, so that their correlation is 0.6, and the distance -log 0.6:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, log_det
+    >>> from latree.research import as_pairs, log_det
     >>> bool(np.isclose(log_det(as_pairs(np.array([[40, 10], [10, 40]]))), -np.log(0.6)))
     True
     """
@@ -357,7 +357,7 @@ def pairwise(table: Table, measure: Measure) -> FloatArray:
     The second column is a copy of the first, the third is independent of both:
 
     >>> import latree, numpy as np
-    >>> from latree.counts import information, pairwise
+    >>> from latree.research import information, pairwise
     >>> table = latree.as_table(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]))
     >>> pairwise(table, information).round(2)
     array([[0.69, 0.69, 0.  ],
@@ -440,7 +440,7 @@ def as_pairs(counts: NDArray[np.int64] | FloatArray) -> PairDistributions:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.counts import as_pairs
+    >>> from latree.research import as_pairs
     >>> pairs = as_pairs(np.array([[6, 2], [1, 1]]))
     >>> pairs.joint
     array([[0.6, 0.2],

@@ -49,9 +49,9 @@ class ConvergenceMonitor:
 
     Attributes
     ----------
-    tolerance : float
+    tol : float
         EM has converged when an iteration gains less than this, in nats per cell of the data.
-    max_iterations : int
+    max_iter : int
         EM stops after this many iterations in any case.
     history : list of float
         The objective of the start and after each iteration.
@@ -61,15 +61,15 @@ class ConvergenceMonitor:
     Examples
     --------
     >>> from latree.model import ConvergenceMonitor
-    >>> monitor = ConvergenceMonitor(tolerance=0.01)
+    >>> monitor = ConvergenceMonitor(tol=0.01)
     >>> [monitor.goes_on(objective, n_cells=100) for objective in (-250.0, -220.0, -219.5)]
     [True, True, False]
     >>> monitor.converged
     True
     """
 
-    tolerance: float = Settings.tolerance
-    max_iterations: int = Settings.max_iterations
+    tol: float = Settings.tol
+    max_iter: int = Settings.max_iter
     history: list[float] = field(default_factory=list)
     converged: bool = False
 
@@ -79,9 +79,9 @@ class ConvergenceMonitor:
 
     def goes_on(self, objective: float, n_cells: float) -> bool:
         """Record an objective and return whether another iteration is worth it."""
-        self.converged = bool(self.history) and objective - self.history[-1] < self.tolerance * n_cells
+        self.converged = bool(self.history) and objective - self.history[-1] < self.tol * n_cells
         self.history.append(objective)
-        return not self.converged and len(self.history) <= self.max_iterations
+        return not self.converged and len(self.history) <= self.max_iter
 
 
 class Expectation:
@@ -153,9 +153,9 @@ def iterate(expectation: Expectation, tables: Tables, smoothing: float, monitor:
     progress = claim_progress()
     state = evaluate(expectation, tables, smoothing)
     while monitor.goes_on(state.objective, expectation.n_cells):
-        progress(len(monitor.history) - 1, monitor.max_iterations)
+        progress(len(monitor.history) - 1, monitor.max_iter)
         state = step(state, expectation, smoothing)
-    progress(len(monitor.history) - 1, monitor.max_iterations)
+    progress(len(monitor.history) - 1, monitor.max_iter)
     return state
 
 

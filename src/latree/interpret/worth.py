@@ -136,7 +136,7 @@ def measure_worth(model: LatentTreeModel, data: Any, *, smoothing: float | None 
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import measure_worth
+    >>> from latree.interpret.worth import measure_worth
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> worth = measure_worth(true, true.sample(300, random_state=0))

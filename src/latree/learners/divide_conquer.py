@@ -116,7 +116,7 @@ def divide_and_conquer(
 ) -> Structure:
     """Build a binary tree with O(d log d) quartet tests, in few rounds.
 
-    Use it with any quartet test, such as :func:`latree.counts.quartets.nuclear_test` (method ``tensor``), if all
+    Use it with any quartet test, such as :func:`latree.research.nuclear_test` (method ``tensor``), if all
     quartets would be too many to test.
 
     A new leaf is inserted by binary search. At an inner node, a quartet of the new leaf and one leaf of each of the
@@ -150,8 +150,7 @@ def divide_and_conquer(
     With the path lengths of a known tree the four-point test is always right, and the tree comes back:
 
     >>> import latree
-    >>> from latree.counts.quartets import four_point_test
-    >>> from latree.learners import divide_and_conquer
+    >>> from latree.research import divide_and_conquer, four_point_test
     >>> tree = latree.random_tree(20, random_state=0)
     >>> learned = divide_and_conquer(tree.names, four_point_test(tree.path_lengths()), random_state=0)
     >>> learned.tree.robinson_foulds(tree)

@@ -30,7 +30,7 @@ def chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     names : sequence of str
         Names of the columns.
     information : array, shape (d, d)
-        Mutual information of every two columns, from :func:`latree.counts.information`.
+        Mutual information of every two columns, from :func:`latree.research.information`.
 
     References
     ----------
@@ -39,7 +39,7 @@ def chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.learners import chow_liu
+    >>> from latree.research import chow_liu
     >>> information = np.array([[0.7, 0.3, 0.1], [0.3, 0.7, 0.4], [0.1, 0.4, 0.7]])
     >>> chow_liu("abc", information).tree.edges.tolist()
     [[0, 1], [1, 2]]
@@ -71,7 +71,7 @@ def hidden_chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     names : sequence of str
         Names of the columns.
     information : array, shape (d, d)
-        Mutual information of every two columns, from :func:`latree.counts.information`.
+        Mutual information of every two columns, from :func:`latree.research.information`.
 
     References
     ----------
@@ -82,7 +82,7 @@ def hidden_chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     Nodes 3, 4 and 5 are the twins of columns a, b and c:
 
     >>> import numpy as np
-    >>> from latree.learners import hidden_chow_liu
+    >>> from latree.research import hidden_chow_liu
     >>> information = np.array([[0.7, 0.3, 0.1], [0.3, 0.7, 0.4], [0.1, 0.4, 0.7]])
     >>> hidden_chow_liu("abc", information).tree.edges.tolist()
     [[0, 3], [1, 4], [2, 5], [3, 4], [4, 5]]
@@ -127,7 +127,7 @@ def recursive_grouping(
     names : sequence of str
         Names of the columns.
     distance : array, shape (d, d)
-        Symmetric, such as :func:`latree.counts.log_det`.
+        Symmetric, such as :func:`latree.research.log_det`.
     reach : float
         Distances above this are too uncertain to be used.
     shortest : float
@@ -142,7 +142,7 @@ def recursive_grouping(
     Three columns in a chain: b lies between a and c, and no hidden variable is needed.
 
     >>> import numpy as np
-    >>> from latree.learners import recursive_grouping
+    >>> from latree.research import recursive_grouping
     >>> distance = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
     >>> tree = recursive_grouping("abc", distance).tree
     >>> tree.edges.tolist(), tree.lengths.tolist()
@@ -310,7 +310,7 @@ def chow_liu_grouping(
 ) -> Structure:
     """Build a tree from distances that add up along paths, by learning many small trees.
 
-    Use it like :func:`latree.learners.recursive_grouping`, but for many columns: it is much faster, as only neighbours
+    Use it like :func:`latree.research.recursive_grouping`, but for many columns: it is much faster, as only neighbours
     in a spanning tree are compared.
 
     The minimum spanning tree of the distances joins columns that are near each other in the hidden tree. Each of its
@@ -326,7 +326,7 @@ def chow_liu_grouping(
     names : sequence of str
         Names of the columns.
     distance : array, shape (d, d)
-        Symmetric, such as :func:`latree.counts.log_det`.
+        Symmetric, such as :func:`latree.research.log_det`.
     learn : callable
         From the distances of three or more nodes to edges and lengths:
         :func:`latree.learners.joining.join`, the default, or
@@ -343,7 +343,7 @@ def chow_liu_grouping(
     Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 3:
 
     >>> import numpy as np
-    >>> from latree.learners import chow_liu_grouping
+    >>> from latree.research import chow_liu_grouping
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
     >>> print(chow_liu_grouping("abcd", distance).tree.to_newick().strip())
     (a:1.0,b:2.0,(c:1.0,d:2.0):3.0);

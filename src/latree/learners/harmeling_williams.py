@@ -57,7 +57,7 @@ def harmeling_williams(
     ----------
     table : Table
     information : array, shape (d, d)
-        Mutual information of every two columns, from :func:`latree.counts.information`.
+        Mutual information of every two columns, from :func:`latree.research.information`.
     random_state : int, Generator or None
         Decides the starts of the local models.
 
@@ -73,8 +73,7 @@ def harmeling_williams(
     Examples
     --------
     >>> import latree
-    >>> from latree.counts import information, pairwise
-    >>> from latree.learners import harmeling_williams
+    >>> from latree.research import harmeling_williams, information, pairwise
     >>> tree = latree.random_tree(4, random_state=0)
     >>> model = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0)
     >>> table = model.sample(1000, random_state=0)

@@ -19,8 +19,8 @@ _ROUNDING = 1e-10  # relative rounding error that the bounds of the search may h
 def neighbor_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     """Build a binary tree from any matrix of distances.
 
-    Use it as a fast learner for many columns, with :func:`latree.counts.log_det` if hidden variables have as many
-    states as columns, or with :func:`latree.counts.covariance` if their number of states is unknown.
+    Use it as a fast learner for many columns, with :func:`latree.research.log_det` if hidden variables have as many
+    states as columns, or with :func:`latree.research.covariance` if their number of states is unknown.
 
     In each step, of r nodes the pair i, j with the smallest
 
@@ -53,7 +53,7 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 3:
 
     >>> import numpy as np
-    >>> from latree.learners import neighbor_joining
+    >>> from latree.research import neighbor_joining
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
     >>> print(neighbor_joining("abcd", distance).tree.to_newick().strip())
     (a:1.0,b:2.0,(d:2.0,c:1.0):3.0);
@@ -170,7 +170,7 @@ def spectral_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     names : sequence of str
         Names of the leaves.
     distance : array, shape (d, d)
-        Symmetric, such as :func:`latree.counts.log_det`; an infinite distance is an affinity of zero.
+        Symmetric, such as :func:`latree.research.log_det`; an infinite distance is an affinity of zero.
 
     References
     ----------
@@ -180,7 +180,7 @@ def spectral_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.learners import spectral_joining
+    >>> from latree.research import spectral_joining
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
     >>> print(spectral_joining("abcd", distance).tree.to_newick().strip())
     (b,a,(c,d));
@@ -240,8 +240,8 @@ def average_linkage(names: Sequence[str], similarity: FloatArray) -> Structure:
     ----------
     names : sequence of str
     similarity : array, shape (d, d)
-        Symmetric; larger means more alike. For example the mutual information, :func:`latree.counts.information` by
-        :func:`latree.counts.pairwise`. The diagonal is not used.
+        Symmetric; larger means more alike. For example the mutual information, :func:`latree.research.information` by
+        :func:`latree.research.pairwise`. The diagonal is not used.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def average_linkage(names: Sequence[str], similarity: FloatArray) -> Structure:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.learners import average_linkage
+    >>> from latree.learners.joining import average_linkage
     >>> alike = np.array([[0, 5, 1, 1], [5, 0, 1, 1], [1, 1, 0, 4], [1, 1, 4, 0]])
     >>> average_linkage("abcd", alike).tree.to_newick().strip()
     '(a,b,(c,d));'

@@ -86,7 +86,7 @@ class Method:
     Examples
     --------
     >>> import latree
-    >>> from latree.learners import METHODS
+    >>> from latree.learners.methods import METHODS
     >>> METHODS["spectral"].needs_states
     True
     """

@@ -255,7 +255,7 @@ def minimum_evolution(tree: Tree, distance: FloatArray) -> Structure:
     tree : Tree
         A binary tree, with every column at a leaf.
     distance : array, shape (d, d)
-        Distances between columns, for example :func:`latree.counts.covariance` by :func:`latree.counts.pairwise`.
+        Distances between columns, for example :func:`latree.research.covariance` by :func:`latree.research.pairwise`.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def minimum_evolution(tree: Tree, distance: FloatArray) -> Structure:
     --------
     >>> import numpy as np
     >>> from latree import Tree
-    >>> from latree.learners import minimum_evolution
+    >>> from latree.research import minimum_evolution
     >>> true = Tree.from_newick("((a,b),(c,d),(e,f));")
     >>> wrong = Tree.from_newick("((a,c),(b,d),(e,f));").reordered(true.names)
     >>> minimum_evolution(wrong, true.path_lengths().astype(float)).tree.robinson_foulds(true)

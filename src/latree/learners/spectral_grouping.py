@@ -26,7 +26,7 @@ _QUARTETS_AT_ONCE = 2**20
 def spectral_grouping(names: Sequence[str], test: QuartetTest, dependence: FloatArray) -> Structure:
     """Build a tree from all quartets, with a test that may decline to answer.
 
-    Use it if the number of hidden states k is known, with :func:`latree.counts.quartets.spectral_test`, for up to 128
+    Use it if the number of hidden states k is known, with :func:`latree.research.spectral_test`, for up to 128
     columns. Hidden nodes may have more than three neighbours if the test declines where it is not sure.
 
     Subtrees are joined from the leaves up. Two of them may be joined if no decided quartet, of one leaf from each and
@@ -61,9 +61,7 @@ def spectral_grouping(names: Sequence[str], test: QuartetTest, dependence: Float
     Examples
     --------
     >>> import latree
-    >>> from latree.counts import as_pairs, pair_tables
-    >>> from latree.counts.quartets import spectral_products, spectral_test
-    >>> from latree.learners import spectral_grouping
+    >>> from latree.research import as_pairs, pair_tables, spectral_grouping, spectral_products, spectral_test
     >>> tree = latree.random_tree(6, random_state=0)
     >>> model = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0)
     >>> products = spectral_products(as_pairs(pair_tables(model.sample(5000, random_state=0))), n_states=2)

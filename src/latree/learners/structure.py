@@ -27,7 +27,7 @@ class Structure:
 
     Examples
     --------
-    >>> from latree.learners import latent_class
+    >>> from latree.learners.structure import latent_class
     >>> structure = latent_class(["a", "b", "c"])
     >>> structure.tree, structure.n_states
     (<Tree: 3 observed, 1 hidden>, None)
@@ -57,7 +57,7 @@ def independent(names: Sequence[str]) -> Structure:
 
     Examples
     --------
-    >>> from latree.learners import independent
+    >>> from latree.learners.structure import independent
     >>> independent(["height", "colour"]).tree.edges.tolist()
     []
     """
@@ -84,7 +84,7 @@ def latent_class(names: Sequence[str]) -> Structure:
 
     Examples
     --------
-    >>> from latree.learners import latent_class
+    >>> from latree.learners.structure import latent_class
     >>> latent_class("abc").tree.edges.tolist()
     [[0, 3], [1, 3], [2, 3]]
     """

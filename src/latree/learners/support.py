@@ -58,8 +58,9 @@ def bootstrap_trees(
     Examples
     --------
     >>> import latree
-    >>> from latree.counts import covariance, pairwise
-    >>> from latree.learners import bootstrap_trees, neighbor_joining
+    >>> from latree.research import covariance, pairwise
+    >>> from latree.learners.support import bootstrap_trees
+    >>> from latree.research import neighbor_joining
     >>> tree = latree.random_tree(5, random_state=0)
     >>> table = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0).sample(500, 0)
     >>> def learn(table, rng):
@@ -106,7 +107,7 @@ def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:
     Three of four trees have the split {a, b | c, d}:
 
     >>> import latree
-    >>> from latree.learners import with_support
+    >>> from latree.learners.support import with_support
     >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
     >>> trees = [latree.Tree.from_newick(text) for text in texts]
     >>> print(with_support(trees[0], trees).to_newick().strip())
@@ -145,7 +146,7 @@ def consensus(trees: Sequence[Tree]) -> Tree:
     Examples
     --------
     >>> import latree
-    >>> from latree.learners import consensus
+    >>> from latree.learners.support import consensus
     >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
     >>> trees = [latree.Tree.from_newick(text) for text in texts]
     >>> print(consensus(trees).to_newick().strip())

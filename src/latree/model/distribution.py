@@ -102,8 +102,8 @@ class TreeDistribution:
     def quartet_tables(self, quartets: IntArray) -> FloatArray:
         """Return the exact joint distributions of quartets of columns, padded with zeros to the same shape.
 
-        They take the place of :func:`latree.counts.quartet_tables` where a quartet test is asked about the model itself
-        instead of rows.
+        They take the place of :func:`latree.research.quartet_tables` where a quartet test is asked about the model
+        itself instead of rows.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ class Fit:
     Examples
     --------
     >>> import latree
-    >>> from latree.model import fit_model
+    >>> from latree.research import fit_model
     >>> table = latree.random_model(latree.random_tree(4, random_state=0), random_state=0).sample(100, 0)
     >>> fit = fit_model(table, latree.Tree.from_newick("(x0,x1,x2,x3);"), 2, random_state=0)
     >>> fit.iterations == len(fit.monitor.history) - 1
@@ -101,7 +101,7 @@ def fit_model(
     Examples
     --------
     >>> import latree
-    >>> from latree.model import fit_model
+    >>> from latree.research import fit_model
     >>> tree = latree.random_tree(5, random_state=0)
     >>> table = latree.random_model(tree, n_states=2, random_state=0).sample(300, random_state=0)
     >>> fit = fit_model(table, tree, n_states=2, random_state=0)

@@ -54,8 +54,8 @@ class Cell:
 class Run:
     """Where and how the paper's experiments run.
 
-    Give it to :func:`reproduce_quartets`, :func:`reproduce_trees` and :func:`reproduce_stocks`. A run that was
-    interrupted continues if it is started again with the same settings.
+    Give it to :func:`latree.research.reproduce`. A run that was interrupted continues if it is started again with the
+    same settings.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Run:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from latree.paper import Run
+    >>> from latree.research import Run
     >>> run = Run(Path("results"), seed=1, quick=True)
     >>> run.workers                                 # 0: one worker per core
     0

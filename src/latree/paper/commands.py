@@ -71,15 +71,9 @@ def reproduce(
     files = []
     try:
         with progress_bars(not quiet):
-            if "quartets" in chosen:
-                with stage("Quartets"):
-                    files += experiments.reproduce_quartets(run)
-            if "trees" in chosen:
-                with stage("Trees"):
-                    files += experiments.reproduce_trees(run)
-            if "stocks" in chosen:
-                with stage("Stocks"):
-                    files += experiments.reproduce_stocks(run, prices, sectors)
+            for name in chosen:
+                with stage(name.capitalize()):
+                    files += experiments.reproduce(name, run, prices, sectors)
     except KeyboardInterrupt:
         click.echo(f"latree: interrupted; {run.describe()}", err=True)
         sys.exit(130)

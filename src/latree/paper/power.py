@@ -122,7 +122,8 @@ def recovery_power(
 
     Examples
     --------
-    >>> from latree.paper import random_model, random_tree, recovery_power
+    >>> from latree import random_model, random_tree
+    >>> from latree.research import recovery_power
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=4, hidden_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> power = recovery_power(model, target=0.8, method="tensor", repeats=5, random_state=0)

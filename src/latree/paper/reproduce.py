@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latree._util.files import to_json, write_bytes, write_text
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.paper import quartets, stocks, trees
 from latree.paper.cells import Run, to_csv
 from latree.paper.figures import can_draw, panels, save
@@ -18,16 +18,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def reproduce_quartets(run: Run) -> list[Path]:
-    """Repeat the paper's Figure (a)-(f): how often quartet tests find the true pairing of four columns.
-
-    Writes ``quartets.csv`` and, with matplotlib, ``quartets.svg`` and ``quartets.png`` to the run's folder. A full run
-    takes minutes to hours, depending on the number of cores; ``quick`` takes seconds.
+def reproduce(
+    experiment: str,
+    run: Run,
+    prices: Path | None = None,
+    sectors: Path | None = None,
+) -> list[Path]:
+    """Repeat an experiment of the paper: the numbers as CSV and, with matplotlib, the figures as SVG and PNG.
 
     Parameters
     ----------
+    experiment : {"quartets", "trees", "stocks"}
+        Figure (a)-(f), how often quartet tests find the true pairing of four columns; Figure (g)-(l), how close learned
+        trees are to the true one; Table 1, the held-out likelihood of daily changes of stock prices. A full run takes
+        minutes to hours, depending on the number of cores.
     run : Run
         Where and how to run.
+    prices : Path, optional
+        For stocks: CSV file with a column of dates, then one column of prices per ticker. By default the prices of 20
+        stocks that come with skfolio, or else those of 60 stocks from 1984 to 2010, downloaded with yfinance.
+    sectors : Path, optional
+        For stocks: CSV file whose first two columns are ticker and sector.
 
     Returns
     -------
@@ -37,9 +48,20 @@ def reproduce_quartets(run: Run) -> list[Path]:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from latree.paper import Run, reproduce_quartets
-    >>> reproduce_quartets(Run(Path("results"), quick=True))    # doctest: +SKIP
+    >>> from latree.research import Run, reproduce
+    >>> reproduce("quartets", Run(Path("results"), quick=True))    # doctest: +SKIP
     [PosixPath('results/quartets.csv'), PosixPath('results/quartets.svg'), PosixPath('results/quartets.png')]
+    """
+    if experiment == "stocks":
+        return reproduce_stocks(run, prices, sectors)
+    return {"quartets": reproduce_quartets, "trees": reproduce_trees}[experiment](run)
+
+
+def reproduce_quartets(run: Run) -> list[Path]:
+    """Repeat the paper's Figure (a)-(f): how often quartet tests find the true pairing of four columns.
+
+    Writes ``quartets.csv`` and, with matplotlib, ``quartets.svg`` and ``quartets.png`` to the run's folder. A full run
+    takes minutes to hours, depending on the number of cores; ``quick`` takes seconds.
     """
     run.prepare()
     rows = run.rows("quartets", quartets.cells(run.quick))
@@ -63,22 +85,6 @@ def reproduce_trees(run: Run) -> list[Path]:
 
     Writes ``trees-independent`` and ``trees-identity``, one for each reading of the paper's text, as ``.csv`` and, with
     matplotlib, as ``.svg`` and ``.png``. The measure is the Robinson-Foulds distance.
-
-    Parameters
-    ----------
-    run : Run
-        Where and how to run.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from latree.paper import Run, reproduce_trees
-    >>> files = reproduce_trees(Run(Path("results"), quick=True))       # doctest: +SKIP
     """
     run.prepare()
     rows = trees.summary(run.rows("trees", trees.cells(run.quick)))
@@ -128,27 +134,6 @@ def reproduce_stocks(run: Run, prices: Path | None = None, sectors: Path | None 
 
     Writes ``stocks.csv`` (the table), ``stocks.nwk``, ``stocks.svg`` and, with matplotlib, ``stocks.png`` (the tree)
     and, with sectors, ``stocks-purity.json`` (how well subtrees match sectors).
-
-    Parameters
-    ----------
-    run : Run
-        Where and how to run.
-    prices : Path, optional
-        CSV file with a column of dates, then one column of prices per ticker. By default the prices of 20 stocks that
-        come with skfolio, or else those of 60 stocks from 1984 to 2010, downloaded with yfinance.
-    sectors : Path, optional
-        CSV file whose first two columns are ticker and sector.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from latree.paper import Run, reproduce_stocks
-    >>> files = reproduce_stocks(Run(Path("results"), quick=True), Path("prices.csv"))      # doctest: +SKIP
     """
     prices = prepare_stocks(run, prices, sectors)
     table = stocks.read_changes(prices, run.quick)

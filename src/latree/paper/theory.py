@@ -93,7 +93,8 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray) -> list[QuartetFac
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.paper import quartet_facts, random_model, random_tree
+    >>> from latree import random_model, random_tree
+    >>> from latree.paper.theory import quartet_facts
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
     >>> (facts,) = quartet_facts(model, np.array([[0, 2, 1, 3]]))
@@ -358,7 +359,8 @@ def tree_facts(
 
     Examples
     --------
-    >>> from latree.paper import random_model, random_tree, tree_facts
+    >>> from latree import random_model, random_tree
+    >>> from latree.research import tree_facts
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
     >>> facts = tree_facts(model)

@@ -143,7 +143,10 @@ def python_lines(record: Record | None) -> str:
     """Return the lines of Python that make a model like this one, and read it."""
     settings = record.settings if record else Settings()
     values = {f.name: getattr(settings, f.name) for f in fields(settings) if getattr(settings, f.name) != f.default}
-    values |= record.reading.arguments() if record and record.reading else {}
+    reading = record.reading.arguments() if record and record.reading else {}
+    if record and record.weights_are == "survey":
+        reading["weights_are"] = "survey"
+    values |= {"reading": reading} if reading else {}
     chosen = [f"{name}={value!r}" for name, value in values.items()]
     needed, weights = ["# df: a data frame with these columns"], ""
     if record and record.unseen != "error":
@@ -151,8 +154,6 @@ def python_lines(record: Record | None) -> str:
     if record and record.labels:
         needed.append("# labels: your label of each column, by the name of the column")
         chosen.append("labels=labels")
-    if record and record.weights_are == "survey":
-        chosen.append("weights='survey'")
     if record and record.weights is not None:
         needed[0] += f" and the weights of the rows, {record.weights!r}"
         weights = f", sample_weight={record.weights!r}"

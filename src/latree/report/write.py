@@ -49,7 +49,7 @@ def report_html(
     Examples
     --------
     >>> import latree
-    >>> from latree.report import report_html
+    >>> from latree import report_html
     >>> tree = latree.random_tree(5, random_state=0)
     >>> model = latree.random_model(tree, n_states=2, random_state=0)
     >>> html = report_html(model, model.sample(100, random_state=0), labels={"x0": "first"}, rows=3)
@@ -76,7 +76,8 @@ def write_report(path: str | Path, html: str) -> None:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import latree
-    >>> from latree.report import report_html, write_report
+    >>> from latree import report_html
+    >>> from latree.report.write import write_report
     >>> model = latree.random_model(latree.random_tree(4, random_state=0), n_states=2, random_state=0)
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "report.html"

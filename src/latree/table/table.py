@@ -75,7 +75,7 @@ class Table:
         Examples
         --------
         >>> import numpy as np
-        >>> from latree.table import Column, Table
+        >>> from latree import Column, Table
         >>> columns = [Column("a", "text", ("no", "yes")), Column("b", "integer", ("1", "2"))]
         >>> Table.from_codes(columns, np.array([[0, 1], [1, -1]])).decode()
         {'a': ['no', 'yes'], 'b': [2, None]}
