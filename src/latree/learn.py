@@ -28,10 +28,10 @@ from latree.interpret import (
     with_groups,
 )
 from latree.interpret.columns import redundancy_lines
-from latree.interpret.dependence import Dependence
 from latree.interpret.groups import RESAMPLES, labels_of_fit
 from latree.interpret.overview import group_facts, group_lines
 from latree.interpret.scores import scored_groups
+from latree.interpret.view import view_of
 from latree.learners.divide_conquer import without_unseen
 from latree.learners.methods import find_method
 from latree.learners.structure import Context, Structure
@@ -121,7 +121,7 @@ class Learned:
         """What the record keeps of the correlations of columns in the rows."""
         if self.table.n_columns > _MAX_CORRELATED:
             return None
-        found = Dependence(self.fit.model).correlation_in_rows(self.table)
+        found = view_of(self.fit.model).correlation_in_rows(self.table)
         if found is None:
             return None
         above = 100 + 100 * found[np.triu_indices(len(found), 1)]
@@ -386,18 +386,12 @@ def _reordered(model: LatentTreeModel, columns: Sequence[Column]) -> LatentTreeM
         return model
     # The number of each node in the model. Hidden variables keep theirs.
     numbers = {name: node for node, name in enumerate(model.tree.names)}
-    old = np.array([*map(numbers.__getitem__, tree.names), *range(tree.n_observed, tree.n_nodes)])
-    old_parent, marginals = model.network.parent[old], model.network.marginals()
-    tables = []
-    for node, parent in enumerate(tree.rooted().parent.tolist()):
-        own, above = marginals[old[node]], marginals[old[parent]]
-        if parent < 0:
-            tables.append(own[:, None])
-        elif old_parent[node] == old[parent]:
-            tables.append(model.tables[old[node]])
-        else:  # the root is another column: P(v | parent) = P(parent | v) P(v) / P(parent)
-            joint = (model.tables[old[parent]] * own).T
-            tables.append(np.where(above > 0, joint / np.where(above > 0, above, 1), 1 / len(own)))
+    old = [*map(numbers.__getitem__, tree.names), *range(tree.n_observed, tree.n_nodes)]
+    network = model.network
+    tables = [
+        network.conditional(old[node], old[parent]) if parent >= 0 else network.marginals()[old[node]][:, None]
+        for node, parent in enumerate(tree.rooted().parent.tolist())
+    ]
     return LatentTreeModel(tree, tuple(columns), tuple(tables))
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from helpers.report import Page, grouped_model, learned_run
 from latree.interpret import with_groups
-from latree.interpret.dependence import Dependence
 from latree.interpret.groups import compare_labels, label_match
 from latree.interpret.overview import group_lines
+from latree.interpret.view import View
 from latree.learn import summary_of
 from latree.report import report_html
 from latree.report.facts import story_facts
@@ -46,9 +46,7 @@ def test_the_match_of_labels_is_in_all_places():
     labelled, groups, labels = labelled_model(lambda group, column: f"scale {group}")
     assert label_match(compare_labels(["a", "a", "b", "b"], [[0, 1], [2, 3]])) == "exactly your 2 labels"
     assert group_lines(labelled)[0] == "2 groups in 6 columns: exactly your 2 labels"
-    assert (
-        story_facts(Dependence(labelled), labels)["headline"] == "6 columns fall into 2 groups: exactly your 2 labels"
-    )
+    assert story_facts(View(labelled), labels)["headline"] == "6 columns fall into 2 groups: exactly your 2 labels"
     found = summary_of(labelled)["labels"]
     assert found["match"] == "exactly your 2 labels"
     assert found["purity"] == 1

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.report import learned_run
 from latree.errors import InputError
-from latree.interpret.dependence import Dependence
+from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.model.record import Candidate, Record
 
@@ -114,7 +114,7 @@ def test_a_record_is_read_as_hostile_input(learned, field):
 
 def test_a_record_has_the_correlations_of_all_pairs_of_columns(learned):
     record = learned.model.record
-    expected = Dependence(learned.model).correlation_in_rows(learned.table)
+    expected = View(learned.model).correlation_in_rows(learned.table)
     for one, other in combinations(range(7), 2):
         assert (
             record.correlation(one, other)

@@ -9,8 +9,7 @@ import pytest
 import latree
 from helpers.report import Page
 from latree.interpret import order_states, profiles, with_groups
-from latree.interpret.dependence import Dependence
-from latree.interpret.overview import columns_of_groups
+from latree.interpret.view import View, view_of
 from latree.model import LatentTreeModel
 from latree.report import report_html
 from latree.report.cards import _meaning, columns_alone, group_cards, two_digits, yes_of
@@ -39,7 +38,7 @@ def test_cells_are_the_means_of_columns_in_states_from_low_to_high():
     model = two_groups(answers("abcdef"))
     # Column b is reversed: its probabilities are those of the other end.
     model = replace(model, tables=tuple(t[::-1] if node == 1 else t for node, t in enumerate(model.tables)))
-    cards = group_cards(Dependence(model))
+    cards = group_cards(View(model))
     frame = profiles(model, backend="pandas")
     for card, group in zip(cards, model.groups, strict=True):
         assert [state["name"] for state in card["states"]] == ["low", "middle", "high"]
@@ -72,7 +71,7 @@ def test_weak_columns_and_those_out_of_order_do_not_say_what_a_high_score_means(
     columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in shares)
     tables = (*(np.array([[1 - x for x in row], row]) for row in shares.values()), np.full((3, 1), 1 / 3))
     model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
-    (card,) = group_cards(Dependence(model))
+    (card,) = group_cards(View(model))
     facts = {model.tree.names[column["node"]]: (column["direction"], column["loading"]) for column in card["columns"]}
     assert {name: direction for name, (direction, _) in facts.items()} == dict.fromkeys("abcd", 1) | {
         "out of order": 0,
@@ -92,13 +91,13 @@ def test_kinds_are_called_so():
     columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in "abcdef")
     tables = (*(np.array([1 - shares, shares]) for shares in high), np.array([[0.3], [0.3], [0.4]]))
     model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
-    (card,) = group_cards(Dependence(model))
+    (card,) = group_cards(View(model))
     assert card["has_kinds"]
     assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
     assert {column["direction"] for column in card["columns"]} == {0}
     assert card["meaning"] == {"more": [], "less": []}
     # Nor has a loading a sign beside the tree.
-    (hidden,) = drawing_facts(Dependence(model), None)["hidden"]
+    (hidden,) = drawing_facts(View(model), None)["hidden"]
     assert min(column["loading"] for column in hidden["columns"]) > 0
 
 
@@ -116,7 +115,7 @@ def test_columns_come_by_loading_and_are_marked():
         *model.groups[1:],
     )
     model = replace(model, groups=groups)
-    cards, listed = group_cards(Dependence(model), {model.groups[0].name: 0.837}), columns_of_groups(model)
+    cards, listed = group_cards(View(model), {model.groups[0].name: 0.837}), view_of(model).group_columns
     for card, columns in zip(cards, listed, strict=True):
         assert [model.tree.names[column["node"]] for column in card["columns"]] == [column.name for column in columns]
         assert [column["loading"] for column in card["columns"]] == [
@@ -138,7 +137,7 @@ def test_labels_of_variables_are_shown():
 def test_columns_without_an_order_show_their_most_frequent_value():
     columns = [Column(name, "text", ("blue", "green", "red")) for name in "abcdef"]
     model = two_groups(columns)
-    for card in group_cards(Dependence(model)):
+    for card in group_cards(View(model)):
         assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
         sizes = [state["size"] for state in card["states"]]
         assert sizes == sorted(sizes, reverse=True)
@@ -157,7 +156,7 @@ def test_two_values_show_the_share_of_yes():
     assert yes_of(Column("x", "text", ("a", "b", "yes"))) is None
     columns = [Column(name, "text", ("no", "yes")) for name in "abcdef"]
     model = two_groups(columns)
-    dependence = Dependence(model)
+    dependence = View(model)
     card = group_cards(dependence)[0]
     assert card["scale"] == "Cells are shares of rows with “yes”."
     ((_, conditionals),) = dependence.columns_given([card["centre"]])
@@ -171,7 +170,7 @@ def test_a_long_group_shows_its_strongest_columns():
     for n in (14, 15):
         tree = Tree([f"x{i:02}" for i in range(n)], [(i, n) for i in range(n)])
         drawn = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
-        (card,) = group_cards(Dependence(with_groups(drawn)))
+        (card,) = group_cards(View(with_groups(drawn)))
         shown[n] = sum(bool(column["cells"]) for column in card["columns"])
         assert len(card["columns"]) == n
     assert shown == {14: 14, 15: 12}
@@ -184,7 +183,7 @@ def test_cards_of_many_groups_are_small():
         edges = [(column, n_columns + column // 8) for column in range(n_columns)]
         tree = Tree([f"x{column:03}" for column in range(n_columns)], edges)
         model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
-        cards = group_cards(Dependence(model))
+        cards = group_cards(View(model))
         shown[len(cards)] = {card["n_shown"] for card in cards}
     assert shown == {20: {8}, 21: {5}}
 
@@ -193,7 +192,7 @@ def test_the_largest_of_very_many_groups_have_cards():
     n_columns = 3 * 42
     tree = Tree([f"x{column:03}" for column in range(n_columns)], [(c, n_columns + c // 3) for c in range(n_columns)])
     model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
-    cards = group_cards(Dependence(model))
+    cards = group_cards(View(model))
     assert [card["has_card"] for card in cards] == [True] * 40 + [False] * 2
     page = report_html(model)
     assert page.count("<article") == 40
@@ -203,7 +202,7 @@ def test_the_largest_of_very_many_groups_have_cards():
 def test_many_states_are_cut_to_the_largest():
     tree = Tree("abcd", [(i, 4) for i in range(4)])
     model = with_groups(latree.random_model(tree, n_states=9, hidden_states=9, start="identity", random_state=1))
-    (card,) = group_cards(Dependence(model))
+    (card,) = group_cards(View(model))
     assert card["n_states"] == 9
     assert len(card["states"]) == 6
     assert len(card["columns"][0]["cells"]) == 6

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latree.interpret.dependence import Dependence
+from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.report.profiles import state_profiles
 from latree.table import Column
@@ -31,7 +31,7 @@ def topics():
 
 def test_profiles_name_what_is_typical_of_each_state():
     model = topics()
-    found = state_profiles(Dependence(model), 5)
+    found = state_profiles(View(model), 5)
     assert sorted(state["size"] for state in found) == [26, 74]  # 25.5 and 74.5 would both be rounded up
     (space,) = [state for state in found if state["size"] == 26]
     shown = {model.tree.names[one["node"]]: (one["value"], one["text"], one["overall"]) for one in space["typical"]}

@@ -28,6 +28,7 @@ from latree.counts.distances import information_above_chance, informational_corr
 from latree.interpret.cutting import MIN_COLUMNS, Levels, TreeCutter, find_levels, main_level_nearby
 from latree.interpret.dependence import Dependence
 from latree.interpret.names import choose_names
+from latree.interpret.view import view_of
 from latree.model import Group, LatentTreeModel
 from latree.model.group import Level
 from latree.table import Table
@@ -321,7 +322,7 @@ def find_groups(
     >>> [group.column_stability for group in groups]
     [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0)]
     """
-    dependence = Dependence(model)
+    dependence = view_of(model)
     return choose_names(dependence, _unnamed_groups(dependence, table, resamples, random_state), labels)[0]
 
 
@@ -368,7 +369,7 @@ def with_groups(
         for node in hidden
         if not model.groups and model.node_names[node] != model.tree.node_names[node]
     }
-    dependence = Dependence(model)
+    dependence = view_of(model)
     groups = _unnamed_groups(dependence, table, resamples, random_state)
     named, hidden_names = choose_names(dependence, groups, labels, kept)
     return replace(model, groups=tuple(named), hidden_names=hidden_names)

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from latree._util.words import clipped, listed, one_line, percent, plural, shortened
-from latree.interpret.columns import column_directions, column_loadings
 from latree.interpret.groups import label_meaning, labels_of_fit
-from latree.interpret.order import state_steps
+from latree.interpret.view import GroupColumn, view_of
 from latree.model import Group, LatentTreeModel
-from latree.model.group import MIN_STABILITY
 from latree.table.formats.text import guarded
 
 # The columns of groups.csv, and one more if columns have descriptions.
@@ -41,45 +39,6 @@ _MEANINGS = {
 _HEADS = ("group", "stability", "columns")
 
 
-class GroupColumn(NamedTuple):
-    """A column of a group."""
-
-    name: str
-    loading: float | None  # on the hidden variable of the group; None if it has none
-    stability: float | None  # None if it was not computed
-    direction: int = 0  # 1 if it rises from state to state of the group, -1 if it falls, 0 if neither is certain
-
-    @property
-    def is_unsure(self) -> bool:
-        """Whether the column is in its group in fewer than half of the resampled tables."""
-        return self.stability is not None and self.stability < MIN_STABILITY
-
-
-def columns_of_groups(model: LatentTreeModel) -> list[list[GroupColumn]]:
-    """Return the columns of each group of a model, the strongest loadings first; of equal ones, the first by name."""
-    node = {name: number for number, name in enumerate(model.tree.names)}
-    # Groups of several levels may have the same centre.
-    wanted: dict[int, list[int]] = {}
-    for group in model.groups:
-        if group.hidden is not None:
-            known = wanted.setdefault(group.centre, [])
-            known += [node[name] for name in group.columns if node[name] not in known]
-    loadings, directions = column_loadings(model, wanted), column_directions(model, wanted)
-    found = []
-    for group in model.groups:
-        columns = []
-        for name, share in zip(group.columns, group.column_stability or (None,) * len(group.columns), strict=True):
-            if group.hidden is None:
-                columns.append(GroupColumn(name, None, share))
-                continue
-            place = wanted[group.centre].index(node[name])
-            loading, direction = loadings[group.centre][place], directions[group.centre][place]
-            # Where the certain differences and all of them together do not agree, there is no direction.
-            columns.append(GroupColumn(name, loading, share, direction if direction * loading > 0 else 0))
-        found.append(sorted(columns, key=lambda column: (-round(abs(column.loading or 0), _DECIMALS), column.name)))
-    return found
-
-
 def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
     """Return the lines of groups.csv: the header, and one line of text cells per column of the data.
 
@@ -101,7 +60,7 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
 
 def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
     """Return the groups as plain data, with the names of the groups above; strong loadings come first."""
-    steps = state_steps(model)
+    scores = view_of(model).scores
     return [
         {
             "name": group.name,
@@ -111,9 +70,9 @@ def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
             "parent": None if group.parent is None else model.groups[group.parent].name,
             "stability": group.stability,
             # None: no column has an order, or no hidden variable stands for the group
-            "states": None if (has_steps := steps.get(group.centre)) is None else "steps" if has_steps else "kinds",
+            "states": None if (score := scores.get(group.centre)) is None else "steps" if score.has_steps else "kinds",
         }
-        for group, columns in zip(model.groups, columns_of_groups(model), strict=True)
+        for group, columns in zip(model.groups, view_of(model).group_columns, strict=True)
     ]
 
 
@@ -147,8 +106,7 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
-    steps = state_steps(model)
-    kinds = kinds_lines([group.name for group, _ in groups if not steps.get(group.centre, True)])
+    kinds = kinds_lines([group.name for group, _ in groups if group.centre in view_of(model).kinds])
     for line in (label_meaning(match), *kinds):
         notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
@@ -205,7 +163,7 @@ def _heading(name: str, stability: float | None, width: int) -> list[str]:
 
 
 def _main_groups(model: LatentTreeModel) -> list[tuple[Group, list[GroupColumn]]]:
-    columns_of = zip(model.groups, columns_of_groups(model), strict=True)
+    columns_of = zip(model.groups, view_of(model).group_columns, strict=True)
     return [(group, columns) for group, columns in columns_of if group.level == "main"]
 
 

@@ -10,10 +10,7 @@ from latree._util.arrays import FloatArray
 from latree._util.words import percent, shortened, whole_shares
 from latree.figure.draw import group_colours
 from latree.interpret.columns import column_numbers
-from latree.interpret.dependence import Dependence
-from latree.interpret.order import Neighbourhood, scores_of
-from latree.interpret.overview import GroupColumn, columns_of_groups
-from latree.interpret.scores import state_names
+from latree.interpret.view import GroupColumn, View
 from latree.model import Group, LatentTreeModel
 from latree.report.node_details import category_name
 from latree.table import Column
@@ -37,20 +34,19 @@ _MAX_VALUE = 16
 _YES = frozenset({"yes", "y", "true", "1", "present", "ja", "oui", "si", "sí", "sim"})
 
 
-def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] | None = None) -> list[dict[str, Any]]:
+def group_cards(view: View, reliability: Mapping[str, float | None] | None = None) -> list[dict[str, Any]]:
     """Return the card of each main group of a model, in the order of the groups.
 
     Parameters
     ----------
-    dependence : Dependence
+    view : View
         Of a model with groups.
     reliability : mapping, optional
         The reliability of each group's score by the group's name; None without rows.
     """
-    model = dependence.model
-    listed = zip(model.groups, columns_of_groups(model), strict=True)
+    model = view.model
+    listed = zip(model.groups, view.group_columns, strict=True)
     main = [(group, columns) for group, columns in listed if group.level == "main"]
-    scores, names = scores_of(Neighbourhood(model)), state_names(model)
     node = {name: number for number, name in enumerate(model.tree.names)}
     shown = {
         group.centre: [node[column.name] for column in columns[: _n_shown(columns, len(main))]]
@@ -59,10 +55,10 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
     }
     cards = []
     conditionals = {
-        centre: {column: found[column] for column in shown[centre]} for centre, found in dependence.columns_given(shown)
+        centre: {column: found[column] for column in shown[centre]} for centre, found in view.columns_given(shown)
     }
     for number, ((group, columns), colour) in enumerate(zip(main, group_colours(len(main)), strict=True), start=1):
-        score = scores.get(group.centre)
+        score = view.scores.get(group.centre)
         card: dict[str, Any] = {
             "number": number,
             "colour": colour,
@@ -83,14 +79,14 @@ def group_cards(dependence: Dependence, reliability: Mapping[str, float | None] 
         }
         card["meaning"] = _meaning(card["columns"])
         if group.hidden is not None:
-            card["n_states"] = len(dependence.marginals[group.centre])
+            card["n_states"] = len(view.marginals[group.centre])
         if group.hidden is not None and card["has_card"]:
-            marginal = dependence.marginals[group.centre]
+            marginal = view.marginals[group.centre]
             states = states_in_order(len(marginal), score.values if score else None)
             sizes = whole_shares([float(marginal[state]) for state in states])
             largest = sorted(range(len(states)), key=lambda place: (-sizes[place], place))[:MAX_STATES]
             kept = sorted(largest)
-            of_states = names[model.node_names[group.centre]]
+            of_states = view.state_names(group.centre)
             card["states"] = [{"name": of_states[states[place]], "size": sizes[place]} for place in kept]
             card["scale"] = _scale([model.columns[column] for column in shown[group.centre]])
             for facts in card["columns"][: card["n_shown"]]:

@@ -7,8 +7,8 @@ import numpy as np
 from latree._util.words import percent
 from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
 from latree.interpret.columns import loading_columns
-from latree.interpret.dependence import Dependence
 from latree.interpret.overview import group_table
+from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.report.matrix import matrix_facts
 from latree.report.node_details import column_details, hidden_details
@@ -19,11 +19,11 @@ from latree.table.formats.text import write_columns, write_lines
 _MAX_LOADINGS = 20_000
 
 
-def drawing_facts(dependence: Dependence, table: Table | None) -> dict[str, Any]:
+def drawing_facts(view: View, table: Table | None) -> dict[str, Any]:
     """Return the tree, the columns with their categories, the hidden variables, and the matrix of the heat map."""
-    model = dependence.model
-    correlation = dependence.column_correlation if table is None else dependence.counted_correlation(table)
-    columns, category_lists = column_details(dependence, table, correlation)
+    model = view.model
+    correlation = view.column_correlation if table is None else view.counted_correlation(table)
+    columns, category_lists = column_details(view, table, correlation)
     # Columns with the same categories share one list of them.
     keys = [(categories.names, categories.ordered, categories.bounds) for categories in category_lists]
     distinct = list(dict.fromkeys(keys))
@@ -33,13 +33,13 @@ def drawing_facts(dependence: Dependence, table: Table | None) -> dict[str, Any]
     places = _places(model)
     order = sorted(range(model.tree.n_observed), key=lambda column: places["row"][column])
     return {
-        "tree": _tree_facts(dependence),
+        "tree": _tree_facts(view),
         "places": places,
         "category_lists": [
             {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
         ],
         "columns": columns,
-        "hidden": hidden_details(dependence, category_lists),
+        "hidden": hidden_details(view, category_lists),
         "matrix": matrix_facts(correlation, order, [column.ordered for column in model.columns]),
         "has_rows": table is not None,
         "files": _files(model),
@@ -71,16 +71,16 @@ def _files(model: LatentTreeModel) -> dict[str, str]:
     return files
 
 
-def _tree_facts(dependence: Dependence) -> dict[str, Any]:
+def _tree_facts(view: View) -> dict[str, Any]:
     """Return the rooted tree. The values of an edge are listed at its lower node; a root has None.
 
     The support of an edge is in per cent, rounded once for the whole page.
     """
-    tree = dependence.tree
+    tree = view.tree
     rooted = tree.rooted()
     strengths, lengths = (
         [None if edge < 0 else round(float(values[edge]), 3) for edge in rooted.up]
-        for values in (dependence.model.edge_strengths(), dependence.model.edge_lengths())
+        for values in (view.model.edge_strengths(), view.model.edge_lengths())
     )
     return {
         "roots": list(rooted.roots),

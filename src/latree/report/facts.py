@@ -13,9 +13,10 @@ from latree import __version__
 from latree._util.progress import Progress, no_progress, part_of
 from latree._util.words import percent
 from latree.figure.draw import label_colours
-from latree.interpret.dependence import SEED, Dependence
+from latree.interpret.dependence import SEED
 from latree.interpret.groups import RESAMPLES, compare_labels, label_match, label_meaning, with_groups
 from latree.interpret.scores import reliability
+from latree.interpret.view import View, view_of
 from latree.model import LatentTreeModel
 from latree.model.query import MAX_ROWS
 from latree.report.cards import columns_alone, group_cards
@@ -44,8 +45,8 @@ def report_facts(
     fit = fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
     if not model.groups:
         model = with_groups(model, table, resamples=RESAMPLES)
-    dependence = Dependence(model)
-    story = story_facts(dependence, labels, _reliability(model, table))
+    view = view_of(model)
+    story = story_facts(view, labels, _reliability(model, table))
     progress(_GROUPS_DONE, 1000)
     tree, record = model.tree, model.record
     return {
@@ -56,7 +57,7 @@ def report_facts(
         "aliases": list(tree.node_names[tree.n_observed :]),
         "descriptions": [column.description for column in model.columns],
         "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
-        **drawing_facts(dependence, table),
+        **drawing_facts(view, table),
         "fit": fit,
         "data": data_facts(model, table),
         "rows": row_facts(model, table, rows) if rows and table is not None else None,
@@ -64,7 +65,7 @@ def report_facts(
 
 
 def story_facts(
-    dependence: Dependence,
+    view: View,
     labels: Mapping[str, str] | None = None,
     reliability: Mapping[str, float | None] | None = None,
 ) -> dict[str, Any]:
@@ -72,15 +73,15 @@ def story_facts(
 
     Parameters
     ----------
-    dependence : Dependence
+    view : View
         Of a model with groups.
     labels : mapping of str to str, optional
     reliability : mapping, optional
         The reliability of each group's score.
     """
-    model = dependence.model
+    model = view.model
     tree = model.tree
-    cards = group_cards(dependence, reliability)
+    cards = group_cards(view, reliability)
     facts = {
         "n_columns": tree.n_observed,
         "n_hidden": tree.n_hidden,
@@ -100,7 +101,7 @@ def story_facts(
     support = [None if isnan(share) else percent(share) for share in tree.support.tolist()]
     return facts | {
         "headline": headline(facts),
-        "profiles": state_profiles(dependence, tree.n_observed) if is_single else None,
+        "profiles": state_profiles(view, tree.n_observed) if is_single else None,
         "certainty": certainty(support, cards, sum(stable) / len(stable) if stable else None),
     }
 

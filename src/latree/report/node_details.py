@@ -8,10 +8,7 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree._util.words import percent, whole_shares
 from latree.counts.contingency import column_counts
-from latree.interpret.columns import column_loadings
-from latree.interpret.dependence import Dependence
-from latree.interpret.order import Neighbourhood, scores_of
-from latree.interpret.scores import state_names
+from latree.interpret.view import View
 from latree.table import Column, Table
 
 # The number of columns that explain the states of a hidden variable.
@@ -90,23 +87,23 @@ def observed_shares(table: Table) -> list[FloatArray | None]:
 
 
 def column_details(
-    dependence: Dependence, table: Table | None, correlation: FloatArray
+    view: View, table: Table | None, correlation: FloatArray
 ) -> tuple[list[dict[str, Any]], list[CategoryList]]:
     """Return for every column its distribution and related columns, and the categories that are shown.
 
     Parameters
     ----------
-    dependence : Dependence
+    view : View
     table : Table or None
         Rows, whose shares are shown; without rows, those of the model.
     correlation : array
         Of every two columns.
     """
-    model = dependence.model
+    model = view.model
     observed = observed_shares(table) if table is not None else [None] * model.tree.n_observed
     details, category_lists = [], []
     for node, column in enumerate(model.columns):
-        in_model, in_data = dependence.marginals[node], observed[node]
+        in_model, in_data = view.marginals[node], observed[node]
         shown = in_model if in_data is None else in_data
         categories = CategoryList.of(column, shown)
         hundredths = np.round(100 * np.round(correlation[node], 9)).astype(int)
@@ -123,15 +120,14 @@ def column_details(
     return details, category_lists
 
 
-def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -> list[dict[str, Any]]:
+def hidden_details(view: View, category_lists: list[CategoryList]) -> list[dict[str, Any]]:
     """Return for every hidden variable its states, and the distribution of its closest columns in each state."""
-    model, tree = dependence.model, dependence.tree
-    names, scores = state_names(model), scores_of(Neighbourhood(model))
-    closest = {node: dependence.closest_columns(node, MAX_COLUMNS) for node in range(tree.n_observed, tree.n_nodes)}
-    loadings = column_loadings(model, {node: [one.column for one in found] for node, found in closest.items()})
+    scores = view.scores
+    closest = {node: view.closest_columns(node, MAX_COLUMNS) for node in view.hidden}
+    loadings = view.loadings({node: [one.column for one in found] for node, found in closest.items()})
     details = []
     for node, related in closest.items():
-        sizes = whole_shares(dependence.marginals[node].tolist())
+        sizes = whole_shares(view.marginals[node].tolist())
         by_size = sorted(range(len(sizes)), key=lambda state: (-sizes[state], state))
         # From low to high, where the states have an order.
         rank = scores[node].values if node in scores else np.arange(len(sizes))
@@ -149,7 +145,7 @@ def hidden_details(dependence: Dependence, category_lists: list[CategoryList]) -
         ]
         details.append(
             {
-                "states": [names[model.node_names[node]][state] for state in states],
+                "states": [view.state_names(node)[state] for state in states],
                 "sizes": [sizes[state] for state in states],
                 # The number of other states, and their share.
                 "others": [len(others), sum(sizes[state] for state in others)] if others else None,

@@ -9,8 +9,8 @@ from latree._util.words import one_line, shortened
 from latree.figure import plot
 from latree.figure.draw import colour_of
 from latree.interpret.columns import redundancy_lines
-from latree.interpret.dependence import Dependence
 from latree.interpret.overview import kinds_lines
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.model.record import worth_lines
 from latree.report.facts import story_facts
@@ -35,7 +35,7 @@ def notebook_html(model: LatentTreeModel, worth: Mapping[str, Any] | None, label
     labels : mapping of str to str, optional
         The user's own label of each column.
     """
-    facts = story_facts(Dependence(model), labels)
+    facts = story_facts(view_of(model), labels)
     cards = facts["groups"]
     parts = [Markup("<div style='font-size:1.25em;font-weight:600'>{}</div>").format(facts["headline"])]
     redundant = [((one, other), strength) for one, other, strength in model.record.redundant] if model.record else []

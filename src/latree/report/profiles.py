@@ -8,9 +8,7 @@ from scipy.special import rel_entr
 from latree._util.arrays import FloatArray
 from latree._util.words import percent, whole_shares
 from latree.interpret.columns import column_numbers
-from latree.interpret.dependence import Dependence
-from latree.interpret.order import state_scores
-from latree.interpret.scores import state_names
+from latree.interpret.view import View
 from latree.report.cards import states_in_order, two_digits, yes_of
 from latree.report.node_details import category_name
 from latree.table import Column
@@ -22,16 +20,16 @@ _MAX_COLUMNS = 8
 _MIN_INFORMATION = 0.02
 
 
-def state_profiles(dependence: Dependence, hidden: int) -> list[dict[str, Any]]:
+def state_profiles(view: View, hidden: int) -> list[dict[str, Any]]:
     """Return the size of each state of a hidden variable, and the columns that are most typical of it.
 
     A column is typical of a state if its distribution there differs from that in all rows: by the relative entropy.
     """
-    model = dependence.model
-    ((_, conditionals),) = dependence.columns_given([hidden])
-    marginal = dependence.marginals[hidden]
-    names = state_names(model)[model.node_names[hidden]]
-    states = states_in_order(len(marginal), state_scores(model).get(hidden))
+    model = view.model
+    ((_, conditionals),) = view.columns_given([hidden])
+    marginal = view.marginals[hidden]
+    names = view.state_names(hidden)
+    states = states_in_order(len(marginal), view.scores[hidden].values if hidden in view.scores else None)
     sizes = whole_shares([float(marginal[state]) for state in states])
     kept = sorted(sorted(range(len(states)), key=lambda place: (-sizes[place], place))[:MAX_STATES])
     found = []
@@ -39,7 +37,7 @@ def state_profiles(dependence: Dependence, hidden: int) -> list[dict[str, Any]]:
         state = states[place]
         typical = []
         for node in range(model.tree.n_observed):
-            inside, overall = conditionals[node][:, state], dependence.marginals[node]
+            inside, overall = conditionals[node][:, state], view.marginals[node]
             information = round(float(rel_entr(inside, overall).sum()), 9)
             if information >= _MIN_INFORMATION:
                 typical.append((information, {"node": node, **_typical(model.columns[node], inside, overall)}))

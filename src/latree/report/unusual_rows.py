@@ -8,6 +8,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import percent
 from latree.interpret.scores import RowScores, row_scores, scored_groups
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.report.node_details import category_name
 from latree.table import Table
@@ -42,8 +43,7 @@ def row_facts(model: LatentTreeModel, table: Table, count: int) -> dict[str, Any
         ]
 
     standing = row_scores(model, table.take(spaced))
-    marginals = model.network.marginals()
-    shares = [marginals[group.centre] for group in scored_groups(model)]
+    shares = [view_of(model).marginals[group.centre] for group in scored_groups(model)]
     return {
         "median": round(float(np.median(finite)), 2) if finite.size else None,
         "unusual": [
