@@ -19,11 +19,12 @@ from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.estimator_data import HOW_TO_READ, DataMixin, names_of
 from latree.export import export_model
+from latree.facts import summary_of
 from latree.figure import Picture, plot
 from latree.figure.draw import Layout
 from latree.interpret import RowScores, group_labels, loadings, profiles, reliability, row_scores
 from latree.interpret.scores import Of, Scorer, few_rows, with_state_numbers
-from latree.learn import learn_model, summary_of
+from latree.learn import learn_model
 from latree.learners.methods import find_method
 from latree.model import LatentTreeModel
 from latree.model.impute import How, cell_probabilities, impute_like
@@ -586,9 +587,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         from latree.report.notebook import notebook_html
 
         labels = None if self.labels is None else as_labels(self.labels, self.tree_.names)
-        warned = "".join(f"<div>Warning: {escape(warning)}</div>" for warning in self.summary_["warnings"])
-        finding = notebook_html(self.model_, self.summary_["worth"], labels)
-        return f"<div>{finding}{warned}<div><code>{escape(repr(self))}</code></div></div>"
+        return f"<div>{notebook_html(self.model_, labels)}<div><code>{escape(repr(self))}</code></div></div>"
 
     def _output_is_set(self) -> bool:
         """Return whether scikit-learn was told what :meth:`transform` returns, for this estimator or for all."""

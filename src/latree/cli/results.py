@@ -192,20 +192,23 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     Example: latree groups run/model.json
     """
     from latree._util.files import to_json
+    from latree.facts import facts_of
+    from latree.facts.groups import all_groups
+    from latree.facts.text import group_lines, group_table
     from latree.interpret import with_groups
-    from latree.interpret.overview import group_facts, group_lines, group_table
+    from latree.interpret.view import view_of
 
     loaded = common.load_model(model)
     if not loaded.groups:
         loaded = with_groups(loaded)
     if out is not None:
         with common.rows_output(out) as write:
-            write(group_table(loaded))
+            write(group_table(facts_of(loaded)))
         click.echo(f"Written to {out}")
     elif as_json:
-        click.echo(to_json(group_facts(loaded)), nl=False)
+        click.echo(to_json(all_groups(view_of(loaded))), nl=False)
     else:
-        click.echo("\n".join(group_lines(loaded)))
+        click.echo("\n".join(group_lines(facts_of(loaded))))
 
 
 @click.command()

@@ -194,10 +194,10 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     import numpy as np
 
     from latree._util.terminal import progress_bars
-    from latree.interpret.overview import kinds_lines
+    from latree.facts.warnings import scores_without_direction
+    from latree.facts.words import kinds_lines
     from latree.interpret.scores import Scorer, few_rows, finish, reliability_sums, scored_groups
     from latree.interpret.view import view_of
-    from latree.model.diagnostics import scores_without_direction
     from latree.table.reading import stream_rows
     from latree.table.rows import add
 

@@ -24,7 +24,6 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from latree._util.arrays import FloatArray, IntArray, make_frame
-from latree._util.words import plural, shortened
 from latree.counts import information
 from latree.counts.contingency import column_tiles, pair_tables_between
 from latree.counts.distances import PairDistributions, informational_correlation
@@ -228,8 +227,6 @@ _MIN_ABOVE_TYPICAL = 0.2
 _SIGNIFICANCE = 0.01
 # Two columns that have a hidden variable to themselves share nothing beyond it.
 _MIN_COLUMNS = 3
-# Most pairs that are listed in words, and most letters of a name there.
-_LISTED_PAIRS, _MAX_NAME = 5, 40
 # Rounds of iterative proportional fitting. The shares under a fitted model are nearly those of the rows already.
 _ROUNDS = 20
 
@@ -319,18 +316,6 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
             names = (table.names[columns[first]], table.names[columns[second]])
             found.append(RedundantPair(names, group.name, float(strength[first, second])))
     return sorted(found, key=lambda pair: (-pair.strength, pair.columns))
-
-
-def redundancy_lines(pairs: Sequence[tuple[Sequence[str], float]]) -> list[str]:
-    """Return a line about redundant pairs of columns, with their strengths; none if there are none."""
-    left = "still correlate {}after their group is taken into account"
-    both = [" and ".join(shortened(name, _MAX_NAME) for name in names) for names, _ in pairs[:_LISTED_PAIRS]]
-    if len(pairs) == 1:
-        return [f"Possibly redundant: {both[0]} {left.format(f'{pairs[0][1]:.2f} ')}."]
-    shown = [f"{names} ({strength:.2f})" for names, (_, strength) in zip(both, pairs, strict=False)]
-    if len(pairs) > _LISTED_PAIRS:
-        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
-    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
 
 
 def _is_comparable(group: Group) -> bool:

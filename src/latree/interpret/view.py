@@ -32,6 +32,7 @@ Nothing here depends on how columns or states are numbered: ties are broken by n
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -141,6 +142,16 @@ class View(Dependence):
 
     Use :func:`view_of`.
     """
+
+    def kept_for(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Return a model that differs only in names, groups or results in its record, and let it share this reading."""
+        view = copy(self)
+        view.model = model
+        if model.groups is not self.model.groups:
+            for name in ("scores", "own_scores", "kinds", "group_columns"):
+                vars(view).pop(name, None)
+        vars(model)["_view"] = view
+        return model
 
     @cached_property
     def scores(self) -> dict[int, Score]:

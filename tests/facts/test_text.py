@@ -6,13 +6,27 @@ import numpy as np
 import pytest
 
 from helpers.models import chain_model, copying_model, model_on, star
+from latree.facts import facts_of, text
+from latree.facts.groups import all_groups
 from latree.interpret import order_states, with_groups
 from latree.interpret.columns import loading_matrix
-from latree.interpret.overview import group_facts, group_lines, group_table
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
+
+
+def group_lines(model, width=80):
+    return text.group_lines(facts_of(model), width)
+
+
+def group_table(model):
+    return text.group_table(facts_of(model))
+
+
+def group_facts(model):
+    return all_groups(view_of(model))
+
 
 STRENGTHS = (0.9, 0.8, 0.7, 0.6, 0.5)
 

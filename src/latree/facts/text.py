@@ -1,15 +1,17 @@
-"""The groups of a model at a glance: as text, as a table with one line per column, and as plain data."""
+"""The facts as text: the report in a terminal and in report.txt, and the lines of groups.csv."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
-from latree._util.words import clipped, listed, one_line, percent, plural, shortened
-from latree.interpret.groups import label_meaning, labels_of_fit
-from latree.interpret.view import GroupColumn, view_of
-from latree.model import Group, LatentTreeModel
+from latree._util.words import clipped, percent, plural, shortened
+from latree.facts.words import candidate_lines, independence, kinds_lines, redundancy_lines, worth_lines
+from latree.model.record import Candidate
 from latree.table.formats.text import guarded
 
+# Lines fit a terminal; names and options are not divided.
+_WIDTH = 80
+_WHOLE_WORDS: Mapping[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
 # The columns of groups.csv, and one more if columns have descriptions.
 HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
 # If no name of a group, with its stability, is longer than this, names stand left of the columns, otherwise above them.
@@ -39,7 +41,7 @@ _MEANINGS = {
 _HEADS = ("group", "stability", "columns")
 
 
-def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
+def group_table(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the lines of groups.csv: the header, and one line of text cells per column of the data.
 
     Columns are listed group by group, those with the strongest loadings first. Columns in no group come last, with
@@ -47,36 +49,50 @@ def group_table(model: LatentTreeModel) -> list[tuple[str, ...]]:
     a spreadsheet would take for formulas are guarded.
     """
     rows: list[tuple[str, ...]] = [HEADER]
-    for group, columns in _main_groups(model):
-        above = "" if group.parent is None else model.groups[group.parent].name
-        for name, loading, stability, _ in columns:
-            rows.append((name, group.name, _cell(loading), _cell(stability), above, group.hidden or ""))
-    rows += [(column, "", "", "", "", "") for column in _columns_in_no_group(model)]
-    descriptions = {column.name: column.description for column in model.columns}
+    for group in facts["groups"]:
+        for one in group["columns"]:
+            numbers = _cell(one["loading"]), _cell(one["stability"])
+            rows.append((one["name"], group["name"], *numbers, group["broad"] or "", group["hidden"] or ""))
+    rows += [(facts["names"][node], "", "", "", "", "") for node in facts["alone"]]
+    descriptions = dict(zip(facts["names"], facts["descriptions"], strict=False))
     if any(descriptions.values()):
         rows = [(*HEADER, "description"), *((*row, descriptions[row[0]]) for row in rows[1:])]
     return [tuple(map(guarded, row)) for row in rows]
 
 
-def group_facts(model: LatentTreeModel) -> list[dict[str, Any]]:
-    """Return the groups as plain data, with the names of the groups above; strong loadings come first."""
-    scores = view_of(model).scores
+def report_text(facts: Mapping[str, Any]) -> str:
+    """Return the finding as text: the groups, the tree, and the facts of the fit."""
+    tree = facts["drawing"].splitlines()
+    if facts["summary"]["support"]:
+        tree += ["", "Numbers on edges are their support in per cent: build on 90 and more."]
+    lines = [part for line in summary_lines(facts["summary"]) for part in wrap(line, _WIDTH, **_WHOLE_WORDS)]
+    return "\n\n".join("\n".join(part) for part in (group_lines(facts), tree, lines)) + "\n"
+
+
+def summary_lines(facts: Mapping[str, Any]) -> list[str]:
+    """Return the main facts of a summary in plain words, warnings last."""
+    cells = facts["n_rows"] * facts["n_columns"]
     return [
-        {
-            "name": group.name,
-            "level": group.level,
-            "columns": [column.name for column in columns],
-            "hidden": group.hidden,
-            "parent": None if group.parent is None else model.groups[group.parent].name,
-            "stability": group.stability,
-            # None: no column has an order, or no hidden variable stands for the group
-            "states": None if (score := scores.get(group.centre)) is None else "steps" if score.has_steps else "kinds",
-        }
-        for group, columns in zip(model.groups, view_of(model).group_columns, strict=True)
+        f"{facts['n_columns']} columns, {facts['n_rows']} rows, {facts['missing_cells']} of {cells} cells missing",
+        *([facts["weights"]["meaning"]] if facts["weights"] else []),
+        plural(facts["n_hidden"], "hidden variable")
+        + (f" of {_states(facts['n_states'])}" if facts["n_hidden"] else "")
+        + f" (method: {facts['method']}"
+        + (f", {plural(facts['quartet_tests'], 'quartet test')})" if "quartet_tests" in facts else ")"),
+        f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM, "
+        f"{facts['seconds']:.1f} seconds",
+        *candidate_lines([Candidate(**one) for one in facts["candidates"]]),
+        *worth_lines(facts["worth"]),
+        *redundancy_lines([(pair["columns"], pair["strength"]) for pair in facts["redundant_columns"]]),
+        *(f"warning: {warning}" for warning in facts["warnings"]),
     ]
 
 
-def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
+def _states(numbers: int | list[int]) -> str:
+    return f"{min(numbers)} to {max(numbers)} states" if isinstance(numbers, list) else plural(numbers, "state")
+
+
+def group_lines(facts: Mapping[str, Any], width: int = _WIDTH) -> list[str]:
     """Return the main groups as lines of text: their number, then the name, the stability and the columns of each.
 
     The first line says how many of the user's labels come out as groups, too.
@@ -84,49 +100,33 @@ def group_lines(model: LatentTreeModel, width: int = 80) -> list[str]:
     Columns with strong loadings come first. Columns that fall when their group rises, and those that are often found in
     other groups, are marked. If columns have descriptions, each has a line of its own.
     """
-    groups = _main_groups(model)
-    n_columns = plural(model.tree.n_observed, "column")
+    groups, n_columns = facts["groups"], plural(facts["n_columns"], "column")
     if not groups:
-        return [f"no groups in {n_columns}", *_independence_lines(model)]
-    found = [(clipped(group.name), group.stability, columns) for group, columns in groups[:_MAX_GROUPS]]
-    if alone := _columns_in_no_group(model):
-        found.append((_ALONE, None, [GroupColumn(name, None, None) for name in alone]))
-    parts = [(name, stability, list(map(_shown, columns))) for name, stability, columns in found]
-    labels = labels_of_fit(model)
-    match = labels["match"] or "" if labels else ""
-    lines = [f"{plural(len(groups), 'group')} in {n_columns}" + (f": {match}" if match else ""), ""]
-    texts = {column.name: column.description for column in model.columns}
-    if any(texts.values()):
+        is_independent = facts["finding"] == "independent" and facts["n_columns"] > 1
+        return [f"no groups in {n_columns}", *[independence(facts["n_columns"], facts["n_rows"])] * is_independent]
+    found = [(clipped(group["name"]), group["stability"], group["columns"]) for group in groups[:_MAX_GROUPS]]
+    if facts["alone"]:
+        alone = [{"node": node, "name": facts["names"][node]} for node in facts["alone"]]
+        found.append((_ALONE, None, alone))
+    parts = [(name, stability, list(map(marked, columns))) for name, stability, columns in found]
+    labels = facts["labels"] or {"match": "", "meaning": ""}
+    match = f": {labels['match']}" if labels["match"] else ""
+    lines = [f"{plural(len(groups), 'group')} in {n_columns}{match}", ""]
+    texts = facts["descriptions"]
+    if any(texts):
         for (_, _, columns), (name, stability, shown) in zip(found, parts, strict=True):
             lines += _heading(name, stability, width)
-            lines += _described(shown, [texts[column.name] for column in columns], width)
+            lines += _described(shown, [texts[column["node"]] for column in columns], width)
     else:
         lines += _lines_of(parts, width)
     if len(groups) > _MAX_GROUPS:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
-    kinds = kinds_lines([group.name for group, _ in groups if group.centre in view_of(model).kinds])
-    for line in (label_meaning(match), *kinds):
+    kinds = kinds_lines([group["name"] for group in groups if group["has_kinds"]])
+    for line in (labels["meaning"], *kinds):
         notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
-
-
-def kinds_lines(names: Sequence[str]) -> list[str]:
-    """Return a line about groups whose states are kinds, by their names, if there are any."""
-    if not names:
-        return []
-    owner = listed(names) if len(names) <= _MAX_LINES else f"{len(names)} groups, such as {listed(names[:_MAX_LINES])},"
-    return [f"The states of {owner} are kinds of rows, not steps from low to high: read the state, not the score."]
-
-
-def _independence_lines(model: LatentTreeModel) -> list[str]:
-    """Return a line about columns of which no two are connected; the report has the same words."""
-    n_columns = model.tree.n_observed
-    if len(model.tree.edges) or n_columns == 1:
-        return []
-    rows = plural(model.record.n_rows, "row") if model.record else "the rows"
-    return [f"The {n_columns} columns are independent of each other, as far as {rows} show."]
 
 
 def _lines_of(parts: list[tuple[str, float | None, list[str]]], width: int) -> list[str]:
@@ -162,25 +162,15 @@ def _heading(name: str, stability: float | None, width: int) -> list[str]:
     return [name + " " * _GAP + share] if fits else [name, " " * _INDENT + share]
 
 
-def _main_groups(model: LatentTreeModel) -> list[tuple[Group, list[GroupColumn]]]:
-    columns_of = zip(model.groups, view_of(model).group_columns, strict=True)
-    return [(group, columns) for group, columns in columns_of if group.level == "main"]
-
-
-def _columns_in_no_group(model: LatentTreeModel) -> list[str]:
-    grouped = {column for group in model.groups if group.level == "main" for column in group.columns}
-    return [column for column in model.tree.names if column not in grouped]
-
-
 def _cell(number: float | None) -> str:
     # Adding zero turns -0.0 into 0.0.
     return "" if number is None else f"{round(number, _DECIMALS) + 0.0:.{_DECIMALS}f}"
 
 
-def _shown(column: GroupColumn) -> str:
+def marked(column: Mapping[str, Any]) -> str:
     """Return the name of a column with its marks."""
-    marks = _REVERSED * (column.direction < 0) + _UNSURE * column.is_unsure
-    return shortened(one_line(column.name), _MAX_COLUMN) + marks
+    marks: str = _REVERSED * (column.get("direction", 0) < 0) + _UNSURE * column.get("unsure", False)
+    return shortened(column["name"], _MAX_COLUMN) + marks
 
 
 def _more(hidden: list[str]) -> str:

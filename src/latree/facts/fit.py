@@ -6,15 +6,17 @@ from typing import Any
 
 from latree._util.progress import Progress
 from latree._util.words import in_shell, setting
+from latree.facts.words import candidate_name, worth_facts
 from latree.interpret.worth import MAX_ROWS, fit_simpler_models, measure_worth
 from latree.model import LatentTreeModel
 from latree.model.model import aic, bic
 from latree.model.record import Record, Worth
 from latree.settings import Settings
 from latree.table import Table
+from latree.table.sources import weights_facts
 
 # What the report shows of the record, beside the settings, the attempts and the counts.
-_OF_RECORD = ("latree", "command", "weights_facts", "smoothing")
+_OF_RECORD = ("latree", "command", "smoothing")
 # The method of the model that the report is about, where methods are compared.
 _OWN = "own"
 # Names and descriptions of the simpler models, by their methods.
@@ -35,14 +37,14 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, p
     facts: dict[str, Any] = {
         "n_parameters": model.n_parameters,
         "total_weight": weight,
-        "worth": _worth_facts(worth, record) if worth else None,
+        "worth": worth_facts(worth, record.settings.goal if record else Settings.goal) if worth else None,
         "compared": _gains(worth) if worth else [],
         "n_fitted": min(table.n_rows, MAX_ROWS) if table is not None else None,
         "n_test": test.n_rows if test is not None else None,
         "test_gain": None,
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,
-        "warnings": list(record.warnings) if record else [],
+        "warnings": [],  # about the rows of the report, beside those of the fit
         "python": python_lines(record),
         "record": _record_facts(record, model) if record else None,
         "n_states": model.n_states[model.tree.n_observed :].tolist(),
@@ -57,11 +59,6 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, p
     if table is not None and record and not _is_fitted(table, log_likelihood, record):
         facts["warnings"].append(_about_rows(table, record))
     return facts
-
-
-def _worth_facts(worth: Worth, record: Record | None) -> dict[str, Any]:
-    goal = record.settings.goal if record else Settings.goal
-    return {"headline": worth.headline(), "verdict": worth.verdict(goal), "n_rows": worth.n_rows}
 
 
 def _gains(worth: Worth) -> list[dict[str, Any]]:
@@ -136,8 +133,9 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
         default=None,
     )
     facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
-    chosen = record.candidates[0].words if record.candidates else None
-    return facts | {"counts": dict(record.counts), "chosen": chosen}
+    chosen = candidate_name(record.candidates[0]) if record.candidates else None
+    weights = weights_facts(record.weights, record.weights_are, record.n_rows, record.total_weight)
+    return facts | {"counts": dict(record.counts), "chosen": chosen, "weights_facts": weights}
 
 
 def python_lines(record: Record | None) -> str:

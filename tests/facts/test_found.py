@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from helpers.report import learned_run
-from latree._util.words import percent, whole_shares
+from latree._util.words import whole_shares
 from latree.interpret import reliability
 from latree.model import LatentTreeModel
-from latree.report.facts import report_facts
+from latree.report.render import page_facts as report_facts
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_names_and_groups_are_those_of_the_model(learned):
         assert facts["names"] == list(model.node_names)
         assert facts["aliases"] == list(model.tree.node_names[7:])
         assert facts["groups"][0]["name"] == facts["names"][facts["groups"][0]["centre"]] == "mood"
-        assert facts["groups"][0]["stability"] == percent(model.groups[0].stability)
+        assert facts["groups"][0]["stability"] == model.groups[0].stability
     # Groups of the model are shown even if the rows say otherwise, and groups that it lacks are computed.
     fewer = replace(model, groups=model.groups[:1])
     assert [group["name"] for group in report_facts(fewer, learned.table)["groups"]] == ["mood"]
