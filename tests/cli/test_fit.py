@@ -15,10 +15,8 @@ from helpers.csv import HEADER, table
 from latree.__main__ import commands
 from latree._util.words import as_in_shell
 from latree.facts import facts_of
-from latree.facts.groups import all_groups
 from latree.facts.text import group_lines, group_table
 from latree.interpret import loadings, profiles
-from latree.interpret.view import view_of
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
@@ -52,7 +50,7 @@ def test_fit_writes_its_files_and_prints_a_report_json_or_nothing(fitted):
     assert all(name in files["report.txt"] for name in HEADER)
     model = LatentTreeModel.load("run/model.json")
     assert summary["n_hidden"] == model.tree.n_hidden
-    assert summary["groups"] == all_groups(view_of(model))
+    assert summary["groups"] == facts_of(model)["summary"]["groups"]
     assert files["groups.csv"] == write_lines(group_table(facts_of(model)))
     # The finding comes first, then the tree, then the facts.
     assert files["report.txt"].split("\n\n")[0] == group_lines(facts_of(model))[0]

@@ -8,8 +8,8 @@ import pytest
 
 import latree
 from helpers.report import Page
-from latree.facts import facts_of
-from latree.facts.groups import _meaning, main_groups, state_profiles, two_digits, with_states, yes_of
+from latree.facts import facts_of, report_facts
+from latree.facts.groups import _meaning, state_profiles, two_digits, yes_of
 from latree.interpret import order_states, profiles, with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
@@ -19,9 +19,8 @@ from latree.table import Column
 from latree.tree import Tree
 
 
-def group_cards(model, reliability=None):
-    view = view_of(model)
-    return with_states(main_groups(view), view, reliability)
+def group_cards(model):
+    return report_facts(model)["groups"]
 
 
 def two_groups(columns, seed=5):
@@ -85,7 +84,7 @@ def test_weak_columns_and_those_out_of_order_do_not_say_what_a_high_score_means(
         "flat": 0,
     }
     assert facts["out of order"][1] > 0.3 > facts["weak"][1] > facts["flat"][1] == 0
-    assert not card["has_kinds"]
+    assert card["states_are"] == "steps"
     # Even if there is room, because other columns may not belong to the group.
     unsure = [column | {"unsure": model.tree.names[column["node"]] in ("a", "b", "c")} for column in card["columns"]]
     assert _meaning(unsure) == {"more": [model.node("d")], "less": []}
@@ -98,7 +97,7 @@ def test_kinds_are_called_so():
     tables = (*(np.array([1 - shares, shares]) for shares in high), np.array([[0.3], [0.3], [0.4]]))
     model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
     (card,) = group_cards(model)
-    assert card["has_kinds"]
+    assert card["states_are"] == "kinds"
     assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
     assert {column["direction"] for column in card["columns"]} == {0}
     assert card["meaning"] == {"more": [], "less": []}
@@ -121,14 +120,14 @@ def test_columns_come_by_loading_and_are_marked():
         *model.groups[1:],
     )
     model = replace(model, groups=groups)
-    cards, listed = group_cards(model, {model.groups[0].name: 0.837}), view_of(model).group_columns
+    cards, listed = group_cards(model), view_of(model).group_columns
     for card, columns in zip(cards, listed, strict=True):
         assert [model.tree.names[column["node"]] for column in card["columns"]] == [column.name for column in columns]
         assert [column["loading"] for column in card["columns"]] == [round(column.loading, 9) for column in columns]
     unsure = [model.tree.names[column["node"]] for column in cards[0]["columns"] if column["unsure"]]
     assert unsure == [model.groups[0].columns[0]]
-    assert (cards[0]["stability"], cards[0]["reliability"]) == (0.466, 0.84)
-    assert (cards[1]["stability"], cards[1]["reliability"]) == (None, None)
+    assert cards[0]["stability"] == 0.466
+    assert cards[1]["stability"] is None
     assert [card["number"] for card in cards] == [1, 2]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from helpers.models import chain_model, copying_model, model_on, star
 from latree.facts import facts_of, text
+from latree.facts.found import group_list
 from latree.facts.groups import all_groups
 from latree.interpret import order_states, with_groups
 from latree.interpret.columns import loading_matrix
@@ -25,7 +26,7 @@ def group_table(model):
 
 
 def group_facts(model):
-    return all_groups(view_of(model))
+    return group_list(all_groups(view_of(model)))
 
 
 STRENGTHS = (0.9, 0.8, 0.7, 0.6, 0.5)

@@ -193,6 +193,7 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     """
     from latree._util.files import to_json
     from latree.facts import facts_of
+    from latree.facts.found import group_list
     from latree.facts.groups import all_groups
     from latree.facts.text import group_lines, group_table
     from latree.interpret import with_groups
@@ -206,7 +207,7 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
             write(group_table(facts_of(loaded)))
         click.echo(f"Written to {out}")
     elif as_json:
-        click.echo(to_json(all_groups(view_of(loaded))), nl=False)
+        click.echo(to_json(group_list(all_groups(view_of(loaded)))), nl=False)
     else:
         click.echo("\n".join(group_lines(facts_of(loaded))))
 

@@ -16,7 +16,7 @@ from latree._util.progress import Progress, no_progress, part_of
 from latree._util.words import percent
 from latree.errors import InputError
 from latree.facts.fit import fit_facts
-from latree.facts.groups import all_groups, label_facts, main_groups, state_profiles, with_states
+from latree.facts.groups import all_groups, label_facts, state_profiles, with_states
 from latree.facts.rows import data_facts, row_facts
 from latree.facts.warnings import warnings_of
 from latree.facts.words import certainty, finding, headline, worth_facts
@@ -57,7 +57,8 @@ def facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None = None) ->
 
 def _facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None) -> dict[str, Any]:
     view, tree, record = view_of(model), model.tree, model.record
-    groups = main_groups(view)
+    every = all_groups(view)
+    groups = [group for group in every if group["level"] == "main"]
     grouped = {node for group in groups for node in group["nodes"]}
     group_of = {column["name"]: group["name"] for group in groups for column in group["columns"]}
     facts = {
@@ -89,7 +90,7 @@ def _facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None) -> dict[
     }
     support = [None if isnan(share) else percent(share) for share in tree.support.tolist()]
     facts |= {"headline": headline(facts), "certainty": certainty(support, groups)}
-    return facts | {"summary": _summary(model, record, facts) if record else {}}
+    return facts | {"summary": _summary(model, record, facts, every) if record else {}}
 
 
 def summary_of(model: LatentTreeModel) -> dict[str, Any]:
@@ -100,7 +101,9 @@ def summary_of(model: LatentTreeModel) -> dict[str, Any]:
     return dict(facts_of(model)["summary"])
 
 
-def _summary(model: LatentTreeModel, record: Record, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _summary(
+    model: LatentTreeModel, record: Record, facts: Mapping[str, Any], groups: list[dict[str, Any]]
+) -> dict[str, Any]:
     log_likelihood = -inf if record.log_likelihood is None else record.log_likelihood
     n_states = model.n_states[model.tree.n_observed :].tolist()
     names = model.tree.node_names
@@ -113,7 +116,7 @@ def _summary(model: LatentTreeModel, record: Record, facts: Mapping[str, Any]) -
         "n_columns": facts["n_columns"],
         "n_hidden": facts["n_hidden"],
         "n_groups": len(facts["groups"]),
-        "groups": all_groups(view_of(model)),
+        "groups": group_list(groups),
         "labels": _summary_of_labels(dict(record.labels), model, facts["groups"]),
         "n_states": n_states[0] if len(set(n_states)) == 1 else n_states,
         "smoothing": record.smoothing,
@@ -146,6 +149,20 @@ def _summary(model: LatentTreeModel, record: Record, facts: Mapping[str, Any]) -
         "settings": record.settings.to_dict(),
         "warnings": list(facts["warnings"]),
     }
+
+
+def group_list(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the main facts of groups of all levels, for JSON."""
+    return [
+        {
+            "name": group["name"],
+            "level": group["level"],
+            "columns": [column["name"] for column in group["columns"]],
+            **{key: group[key] for key in ("hidden", "parent", "stability")},
+            "states": group["states_are"],
+        }
+        for group in groups
+    ]
 
 
 def _summary_of_labels(
@@ -186,7 +203,7 @@ def report_facts(
         model = with_groups(model, table, resamples=RESAMPLES)
     view, found = view_of(model), facts_of(model, labels)
     facts = found | {
-        "groups": with_states(found["groups"], view, _reliability(model, table)),
+        "groups": with_states(_with_reliability(found["groups"], model, table), view),
         "profiles": state_profiles(view, model.tree.n_observed) if found["finding"] == "one hidden variable" else None,
     }
     progress(_GROUPS_DONE, 1000)
@@ -198,12 +215,15 @@ def report_facts(
     }
 
 
-def _reliability(model: LatentTreeModel, table: Table | None) -> dict[str, float | None] | None:
-    """Return the reliability of each group's score on rows, or on a sample of many; None without rows."""
-    if table is None:
-        return None
+def _with_reliability(
+    groups: list[dict[str, Any]], model: LatentTreeModel, table: Table | None
+) -> list[dict[str, Any]]:
+    """Return groups with the reliability of their scores on rows, or a sample of them, if the fit does not know it."""
+    if table is None or any(group["reliability"] is not None for group in groups):
+        return groups
     rows = table.subsample(MAX_ROWS, SEED) if table.n_rows > MAX_ROWS else table
-    return {one.name: one.reliability for one in reliability(model, rows)}
+    found = {one.name: one.reliability for one in reliability(model, rows)}
+    return [group | {"reliability": found.get(group["name"])} for group in groups]
 
 
 def title_of(source: str | None) -> str:

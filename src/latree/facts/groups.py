@@ -12,6 +12,7 @@ from latree._util.arrays import FloatArray
 from latree._util.words import percent, shortened, whole_shares
 from latree.facts.words import label_match, label_meaning
 from latree.interpret.columns import column_numbers
+from latree.interpret.scores import scored_groups
 from latree.interpret.view import View
 from latree.table import Column
 
@@ -40,40 +41,24 @@ _MIN_INFORMATION = 0.02
 
 
 def all_groups(view: View) -> list[dict[str, Any]]:
-    """Return the groups of all levels as plain data, with the names of the groups above; strong loadings come first."""
-    model = view.model
-    return [
-        {
+    """Return what is known of each group: main groups first, then those above and below; strong loadings come first."""
+    model, record, found = view.model, view.model.record, list[dict[str, Any]]()
+    node = {name: number for number, name in enumerate(view.tree.names)}
+    scored = [group.name for group in scored_groups(model)]
+    known = record.reliability if record and len(record.reliability) == len(scored) else [(None, None)] * len(scored)
+    reliability = {name: share for name, (share, _) in zip(scored, known, strict=True)}
+    for number, (group, columns) in enumerate(zip(model.groups, view.group_columns, strict=True)):
+        facts: dict[str, Any] = {
+            "number": number + 1,
             "name": group.name,
             "level": group.level,
-            "columns": [column.name for column in columns],
-            "hidden": group.hidden,
-            "parent": None if group.parent is None else model.groups[group.parent].name,
-            "stability": group.stability,
-            # None: no column has an order, or no hidden variable stands for the group
-            "states": None if group.centre not in view.scores else "kinds" if group.centre in view.kinds else "steps",
-        }
-        for group, columns in zip(model.groups, view.group_columns, strict=True)
-    ]
-
-
-def main_groups(view: View) -> list[dict[str, Any]]:
-    """Return what is known of each main group, in the order of the groups; strong loadings come first."""
-    model = view.model
-    found: list[dict[str, Any]] = []
-    node = {name: number for number, name in enumerate(view.tree.names)}
-    for place, (group, columns) in enumerate(zip(model.groups, view.group_columns, strict=True)):
-        if group.level != "main":
-            continue
-        facts: dict[str, Any] = {
-            "number": len(found) + 1,
-            "name": group.name,
             "centre": group.centre,
             "hidden": group.hidden,
             "nodes": list(group.nodes),
-            "stability": _rounded(group.stability),
-            "broad": None if group.parent is None else model.groups[group.parent].name,
-            "parts": [list(part.columns) for part in model.groups if part.level == "fine" and part.parent == place],
+            "stability": group.stability,
+            "reliability": reliability.get(group.name),
+            "parent": None if group.parent is None else model.groups[group.parent].name,
+            "parts": [list(part.columns) for part in model.groups if part.level == "fine" and part.parent == number],
             "columns": [
                 {
                     "node": node[column.name],
@@ -81,30 +66,24 @@ def main_groups(view: View) -> list[dict[str, Any]]:
                     "loading": _rounded(column.loading),
                     "direction": column.direction,
                     "unsure": column.is_unsure,
-                    "stability": _rounded(column.stability),
+                    "stability": column.stability,
                 }
                 for column in columns
             ],
             "n_states": 0 if group.hidden is None else len(view.marginals[group.centre]),
-            "has_kinds": group.centre in view.kinds,
+            # None: no column has an order, or no hidden variable stands for the group
+            "states_are": None
+            if group.centre not in view.scores
+            else "kinds"
+            if group.centre in view.kinds
+            else "steps",
         }
         found.append(facts | {"meaning": _meaning(facts["columns"])})
     return found
 
 
-def with_states(
-    groups: Sequence[Mapping[str, Any]], view: View, reliability: Mapping[str, float | None] | None
-) -> list[dict[str, Any]]:
-    """Return the main groups with what their columns are in each state, and with the reliability of their scores.
-
-    Parameters
-    ----------
-    groups : sequence of mapping
-        From :func:`main_groups`.
-    view : View
-    reliability : mapping, optional
-        The reliability of each group's score by the group's name; None without rows.
-    """
+def with_states(groups: Sequence[Mapping[str, Any]], view: View) -> list[dict[str, Any]]:
+    """Return main groups, from :func:`all_groups`, with what their columns are in each state."""
     model = view.model
     shown = {
         group["centre"]: [column["node"] for column in group["columns"][: _n_shown(group, len(groups))]]
@@ -117,11 +96,9 @@ def with_states(
     cards = []
     for group in groups:
         centre = group["centre"]
-        share = (reliability or {}).get(group["name"])
         card: dict[str, Any] = {
             **group,
             "columns": [column | {"cells": []} for column in group["columns"]],
-            "reliability": None if share is None else round(round(share, 9), 2),
             "has_card": group["number"] <= _MAX_CARDS,
             "n_shown": _n_shown(group, len(groups)),
             "states": [],

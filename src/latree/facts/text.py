@@ -52,7 +52,7 @@ def group_table(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     for group in facts["groups"]:
         for one in group["columns"]:
             numbers = _cell(one["loading"]), _cell(one["stability"])
-            rows.append((one["name"], group["name"], *numbers, group["broad"] or "", group["hidden"] or ""))
+            rows.append((one["name"], group["name"], *numbers, group["parent"] or "", group["hidden"] or ""))
     rows += [(facts["names"][node], "", "", "", "", "") for node in facts["alone"]]
     descriptions = dict(zip(facts["names"], facts["descriptions"], strict=False))
     if any(descriptions.values()):
@@ -123,7 +123,7 @@ def group_lines(facts: Mapping[str, Any], width: int = _WIDTH) -> list[str]:
         lines.append(f"and {len(groups) - _MAX_GROUPS} more groups")
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
-    kinds = kinds_lines([group["name"] for group in groups if group["has_kinds"]])
+    kinds = kinds_lines([group["name"] for group in groups if group["states_are"] == "kinds"])
     for line in (labels["meaning"], *kinds):
         notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes

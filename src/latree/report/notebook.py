@@ -37,7 +37,7 @@ def notebook_html(model: LatentTreeModel, labels: Mapping[str, str] | None) -> s
     parts = [Markup("<div style='font-size:1.25em;font-weight:600'>{}</div>").format(facts["headline"])]
     lines = [
         *certainty_lines(facts["certainty"]),
-        *kinds_lines([group["name"] for group in groups if group["has_kinds"]]),
+        *kinds_lines([group["name"] for group in groups if group["states_are"] == "kinds"]),
         *worth_lines(facts["summary"].get("worth")),
         *redundancy_lines([(pair["names"], pair["strength"]) for pair in facts["redundant"]]),
     ]

@@ -170,9 +170,9 @@ def render(facts: dict[str, Any]) -> str:
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the groups under the names of the broad groups above them; those without one come last."""
-    names = dict.fromkeys(group["broad"] for group in groups)
+    names = dict.fromkeys(group["parent"] for group in groups)
     ordered = [*(name for name in names if name is not None), *(name for name in names if name is None)]
-    return [{"name": name, "groups": [group for group in groups if group["broad"] == name]} for name in ordered]
+    return [{"name": name, "groups": [group for group in groups if group["parent"] == name]} for name in ordered]
 
 
 def _inline(*names: str, frame: str = "{}") -> Markup:
