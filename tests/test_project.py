@@ -35,6 +35,7 @@ ROOMS = [
     "search",
     "learners",
     "interpret",
+    "facts",
     "learn",
     "figure",
     "export",
