@@ -5,18 +5,41 @@ RUN := demo-run
 
 SECONDS ?= 60
 
-.PHONY: demo test check lint docs fuzz clean chromium site wheel-test oldest-test
+.PHONY: demo test test-site test-paper test-wheel test-oldest coverage check lint docs fuzz clean chromium site
 
 demo: .venv/installed
 	rm -rf $(RUN)
 	$(BIN)/latree demo --out $(RUN)
 
-test: lint chromium
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Everything but the targets below, which have jobs of their own in CI.
+test: .venv/tested chromium
+	$(PYTEST) -m "not site and not paper and not wheel"
+
+# Builds the documentation site, runs its gallery, and follows its links.
+test-site: .venv/tested
+	$(BIN)/python -m pytest -m site
+
+# Quick runs of the paper's experiments.
+test-paper: .venv/tested
+	$(PYTEST) -m paper
+
+# What users install: sdist and wheel are built, and the wheel is tested in a new environment.
+test-wheel:
+	$(PYTHON) tools/wheel_test.py
+
+# All tests on the wheel, with the oldest versions of all dependencies that pyproject.toml allows.
+test-oldest:
+	$(PYTHON) tools/wheel_test.py --oldest
+
+# Which lines of the package the tests run.
+coverage: .venv/tested chromium
+	$(PYTEST) -m "not site and not wheel" --cov --cov-report term --cov-report html
 
 # For people at work: format, lint, types and the fast tests, in less than a minute.
 check: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow"
 
 lint: .venv/tested
 	$(BIN)/python -m ruff check
@@ -43,16 +66,6 @@ docs: .venv/installed
 site: .venv/tested
 	$(BIN)/python -m sphinx -W --keep-going -q -d build/site-trees docs build/site
 	@echo "The site is in build/site/index.html"
-
-# What users install: sdist and wheel are built, and the wheel is tested in a new environment.
-wheel-test:
-	rm -rf build/wheel-test
-	$(PYTHON) tools/wheel_test.py
-
-# The same with the oldest versions of all dependencies that pyproject.toml allows.
-oldest-test:
-	rm -rf build/wheel-test
-	$(PYTHON) tools/wheel_test.py --oldest
 
 # uv installs in half the time. It does not read pip's settings: where it finds nothing, pip does the work.
 INSTALL = $(BIN)/python -m pip install --quiet uv \

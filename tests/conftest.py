@@ -55,12 +55,17 @@ SLOW = {
     "test_estimator.py",
     "test_estimator_data.py",
     "test_estimator_file.py",
+    "test_meaning.py",
     "test_site.py",
     "test_snippets.py",
+    "test_wheel.py",
 }
 
+# Tests that `make test` leaves to `make test-site`, `make test-paper` and `make test-wheel`: files, or a folder.
+ELSEWHERE = {"site": ("test_site.py", "test_snippets.py"), "paper": ("paper/",), "wheel": ("test_wheel.py",)}
+
 # The longest tests begin first, so that no process has one of them left when the others are done.
-FIRST = ("test_site.py", "paper/test_reproduce.py", "table/test_dask.py")
+FIRST = ("paper/test_reproduce.py", "table/test_dask.py", "report/test_browser_drawing.py")
 
 # Tests that need signals, modes of files or symbolic links: Windows has none, or only for administrators.
 POSIX = {
@@ -83,5 +88,8 @@ def pytest_collection_modifyitems(items):
         file = name_of(item)
         if file in SLOW:
             item.add_marker(pytest.mark.slow)
+        for name, beginnings in ELSEWHERE.items():
+            if file.startswith(beginnings):
+                item.add_marker(name)
         if os.name == "nt" and f"{file}::{item.name.partition('[')[0]}" in POSIX:
             item.add_marker(pytest.mark.skip(reason="needs signals, modes of files or symbolic links"))

@@ -27,9 +27,6 @@ from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import as_table
 
-PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iter=50)
-
-
 MANY_COLUMNS = "predict returns one column per group, as for dense data"
 
 
@@ -42,7 +39,7 @@ def expected_to_fail(estimator):
     }
 
 
-@parametrize_with_checks([LatentTree(random_state=0, max_iter=50), PLAIN], expected_failed_checks=expected_to_fail)
+@parametrize_with_checks([LatentTree(random_state=0, max_iter=50)], expected_failed_checks=expected_to_fail)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -74,7 +71,7 @@ def test_methods_without_hidden_variables_do_not_break_a_grid_search():
     data = frame()[["count", "size", "level", "flag"]].astype(float)
     pipeline = make_pipeline(LatentTree(n_states=2, random_state=0), LogisticRegression())
     grid = {"latenttree__method": ["nj", "chow-liu", "independent"]}
-    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(data, frame()["colour"] == "red")
+    search = GridSearchCV(pipeline, grid, cv=2, refit=False, error_score="raise").fit(data, frame()["colour"] == "red")
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     alone = LatentTree("chow-liu", random_state=0).fit(data)
     assert alone.get_feature_names_out().tolist() == ["log-likelihood"]
@@ -120,7 +117,9 @@ def test_a_report_replaces_a_file_unless_told_not_to(tmp_path):
 def test_it_works_inside_scikit_learn():
     numbers = frame()[["count", "size", "level"]].assign(more=lambda f: f["size"] * 2 + f["level"])
     scores = cross_val_score(
-        LatentTree(goal="predict", reading={"bins": 3}, random_state=0), numbers.drop(columns=["count", "level"]), cv=2
+        LatentTree(goal="predict", reading={"bins": 3}, smoothing=0.1, random_state=0),
+        numbers.drop(columns=["count", "level"]),
+        cv=2,
     )
     assert np.isfinite(scores).all()
     assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300
@@ -136,8 +135,8 @@ def test_numbers_can_be_cross_validated_whatever_numbers_a_fold_has(form):
         counts[rng.random(counts.shape) < 0.1] = np.nan
     data = counts if "floats" in form else pd.DataFrame(np.floor(counts).astype(int), columns=list("abcde"))
     data = data.to_numpy() if form == "integers" else data
-    assert np.isfinite(cross_val_score(quick(), data, cv=5, error_score="raise")).all()
-    search = GridSearchCV(quick(), {"bins": [0, 2, 10]}, cv=3, error_score="raise").fit(data)
+    assert np.isfinite(cross_val_score(quick(), data, cv=3, error_score="raise")).all()
+    search = GridSearchCV(quick(), {"bins": [0, 2]}, cv=2, refit=False, error_score="raise").fit(data)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     one_way = quick().fit(data[:20])
     for ask in (one_way.transform, one_way.predict, one_way.predict_proba, one_way.impute, one_way.score_samples):

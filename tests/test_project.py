@@ -4,10 +4,7 @@ import ast
 import importlib.util
 import pkgutil
 import re
-import subprocess
-import sys
 import tomllib
-import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -145,7 +142,8 @@ def load_conftest():
 
 def test_the_tests_that_conftest_names_exist():
     conftest = load_conftest()
-    assert not [name for name in {*conftest.SLOW, *conftest.FIRST} if not (ROOT / "tests" / name).exists()]
+    elsewhere = [name for names in conftest.ELSEWHERE.values() for name in names]
+    assert not [name for name in {*conftest.SLOW, *conftest.FIRST, *elsewhere} if not (ROOT / "tests" / name).exists()]
     for name in conftest.POSIX:
         file, _, test = name.partition("::")
         assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
@@ -177,9 +175,27 @@ def test_the_workflow_tests_what_the_metadata_promise():
     assert tested == promised
     assert min(promised, key=lambda version: int(version[2:])) == project()["requires-python"].removeprefix(">=")
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
-    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert "make test PYTHON=python" in [step.get("run") for step in jobs["test"]["steps"]]
-    assert {*jobs["wheel"]["strategy"]["matrix"]["target"], "test"} <= targets
+
+
+def test_workflows_and_ci_run_targets_that_exist():
+    """All that tests have: what `make test` leaves out, other jobs do."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
+    other = set(yaml_file(".github/workflows/test.yml")["jobs"]["other"]["strategy"]["matrix"]["target"])
+    here = set(re.findall(r"[\w-]+", " ".join(re.findall("make (.*)", (ROOT / ".ci" / "run").read_text()))))
+    elsewhere = {f"test-{name}" for name in load_conftest().ELSEWHERE}
+    assert elsewhere <= other <= targets
+    assert elsewhere < here <= targets
+    for name in load_conftest().ELSEWHERE:
+        assert f"not {name}" in re.search('PYTEST\\) -m "(not site.*)"', makefile)[1]
+
+
+def test_a_release_is_published_only_after_all_tests():
+    jobs = yaml_file(".github/workflows/release.yml")["jobs"]
+    assert (jobs["publish"]["needs"], jobs["test"]["needs"]) == ("test", "check")
+    assert jobs["test"]["uses"] == "./.github/workflows/test.yml"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
 
 
 def test_the_sdist_takes_folders_of_this_project_only():
@@ -187,26 +203,3 @@ def test_the_sdist_takes_folders_of_this_project_only():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
     names = settings["targets"]["sdist"]["include"]
     assert not [name for name in names if name[0] != "/" or not (ROOT / name[1:]).exists()]
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
-
-
-def test_the_wheel_is_small(wheel):
-    """It installs in a moment; large files belong elsewhere."""
-    assert wheel.stat().st_size < 650_000
-    with zipfile.ZipFile(wheel) as archive:
-        large = {info.filename for info in archive.infolist() if info.file_size > 40_000}
-    assert not large
-
-
-def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    files = {path.relative_to(SOURCE.parent).as_posix() for path in SOURCE.rglob("*") if path.is_file()}
-    assert names == {name for name in files if "__pycache__" not in name}

@@ -1,12 +1,14 @@
 """Runs the tests on what a user installs: builds sdist and wheel, and tests the wheel in a new environment.
 
-The tests are those of the unpacked sdist, so that a file that is missing there is noticed, too. Run by
-`make wheel-test`. `make oldest-test` adds `--oldest`, which installs the oldest version that pyproject.toml allows of
-every dependency.
+First the wheel alone learns a tree, without the packages that only tests need. Then come tests of commands, reports and
+other things for which a wheel needs more than modules. They are those of the unpacked sdist, so that a file that is
+missing there is noticed, too. Run by `make test-wheel`. `make test-oldest` adds `--oldest`, which installs the oldest
+version that pyproject.toml allows of every dependency, and runs all tests.
 """
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,6 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+TESTS = ("-m", "wheel or not slow", *(f"tests/{name}" for name in ("test_wheel.py", "cli", "report", "datasets")))
 
 
 def run(*command: str | Path, folder: Path = ROOT) -> None:
@@ -33,32 +36,45 @@ def main() -> None:
     """Build, install, test."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oldest", action="store_true", help="install the oldest dependencies that are allowed")
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "wheel-test", help="where to work")
-    parser.add_argument("pytest", nargs="*", default=["-n", "2"], help="arguments of pytest, after --")
     options = parser.parse_args()
 
-    folder = options.folder.resolve()
-    venv.create(folder / "venv", clear=True, with_pip=True)
+    folder = ROOT / "build" / "test-wheel"
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    run(python, "-m", "pip", "install", "--quiet", "build", "uv")
+    pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet"]
+    run(*pip, "build")
     run(python, "-m", "build", "--outdir", folder / "dist")  # the sdist, and from it the wheel
     (sdist,) = (folder / "dist").glob("*.tar.gz")
     (wheel,) = (folder / "dist").glob("*.whl")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
 
-    uv = (python, "-m", "uv", "pip")
-    install = [*uv, "install", "--quiet", "--python", python, f"latree[test] @ {wheel.as_uri()}"]
     if options.oldest:
         oldest = folder / "oldest.txt"
         extras = [word for extra in tested_extras() for word in ("--extra", extra)]
-        compiled = (*uv, "compile", "--quiet", "--python", python, "--resolution", "lowest-direct", *extras)
-        run(*compiled, "--output-file", oldest, ROOT / "pyproject.toml")
-        install += ["--constraint", oldest]
-        options.pytest += ["-W", "ignore::DeprecationWarning"]  # old versions use what newer ones of others give up
-    run(*install)
-    run(python, "-m", "uv", "pip", "list", "--python", python)
-    run(python, "-m", "pytest", *options.pytest, folder=folder / sdist.name.removesuffix(".tar.gz"))
+        run(*pip, "uv")
+        compiled = (
+            python,
+            "-m",
+            "uv",
+            "pip",
+            "compile",
+            "--quiet",
+            "--python",
+            python,
+            "--resolution",
+            "lowest-direct",
+        )
+        run(*compiled, *extras, "--output-file", oldest, ROOT / "pyproject.toml")
+        pip += ["--constraint", oldest]
+    run(*pip, wheel)
+    run(python, "-m", "latree", "demo", "--out", folder / "demo")
+    run(*pip, f"latree[test] @ {wheel.as_uri()}")
+    run(python, "-m", "pip", "list")
+    # Old versions use what newer ones of others give up.
+    chosen = ("-m", "not site", "-W", "ignore::DeprecationWarning") if options.oldest else TESTS
+    run(python, "-m", "pytest", "-n", "2", *chosen, folder=folder / sdist.name.removesuffix(".tar.gz"))
 
 
 if __name__ == "__main__":

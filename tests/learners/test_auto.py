@@ -48,16 +48,16 @@ def test_the_true_tree_is_found_with_support(goal):
 def test_a_smoothing_is_passed_on(goal):
     _, table = simulated(n_rows=300)
     if goal == "predict":
-        assert learned(table, goal, smoothing=0.7).choice.smoothing == 0.7
-    assert learn_model(table, Settings(goal=goal, smoothing=0.7, random_state=0)).smoothing == 0.7
+        assert learned(table, goal, n_states=2, smoothing=0.7).choice.smoothing == 0.7
+    assert learn_model(table, Settings(goal=goal, n_states=2, smoothing=0.7, random_state=0)).smoothing == 0.7
 
 
 @pytest.mark.parametrize("goal", ["explain", "predict"])
 def test_a_number_of_states_is_passed_on(goal):
     _, table = simulated(n_rows=200)
-    found = learned(table, goal, 3)
+    found = learned(table, goal, 3, smoothing=0.1)
     assert set(found.n_states or found.choice.n_states) == {3}
-    model = learn_model(table, Settings(goal=goal, n_states=3, random_state=0)).model
+    model = learn_model(table, Settings(goal=goal, n_states=3, smoothing=0.1, random_state=0)).model
     assert set(model.n_states[6:].tolist()) == {3}
 
 
@@ -74,7 +74,7 @@ def test_it_tells_how_far_it_is():
 
 def test_the_same_seed_gives_the_same_tree_and_choice():
     table = as_table(np.random.default_rng(0).integers(0, 2, (60, 5)))
-    one, two, other = (learned(table, "predict", 2, seed=seed) for seed in (1, 1, 2))
+    one, two, other = (learned(table, "predict", 2, 0.1, seed=seed) for seed in (1, 1, 2))
     assert one.tree.to_newick() == two.tree.to_newick()
     np.testing.assert_array_equal(one.choice.scores, two.choice.scores)
     assert not np.array_equal(one.choice.scores, other.choice.scores)
@@ -85,7 +85,7 @@ def test_the_same_seed_gives_the_same_tree_and_choice():
 def test_few_columns(goal, n_columns):
     tree, table = simulated(n_rows=300)
     few = Table.from_codes(table.columns[:n_columns], table.codes()[:, :n_columns])
-    found = learned(few, goal)
+    found = learned(few, goal, smoothing=0.1)
     assert found.tree.names == tree.names[:n_columns]
     assert len(found.tree.edges) > 0
     assert len(found.choice.n_states if goal == "predict" else found.n_states) == found.tree.n_hidden

@@ -25,9 +25,9 @@ def oracle_build(tree, nearest, seed):
 
 @pytest.mark.parametrize("nearest", [False, True])
 @pytest.mark.parametrize("balance", [0.5, 0.2, 0.05])
-@pytest.mark.parametrize("n_leaves", [4, 5, 6, 7, 8, 11, 16, 23, 32, 64, 128])
+@pytest.mark.parametrize("n_leaves", [4, 5, 6, 7, 8, 11, 16, 23, 64])
 def test_an_oracle_gives_the_true_tree(n_leaves, balance, nearest):
-    for seed in range(5):
+    for seed in range(3):
         tree = random_tree(n_leaves, balance, seed)
         built = oracle_build(tree, nearest, seed)
         assert built.tree.robinson_foulds(tree) == 0
@@ -43,7 +43,7 @@ def tree_of(shape, n_leaves):
 
 
 @pytest.mark.parametrize("shape", ["balanced", "skewed", "caterpillar"])
-@pytest.mark.parametrize("n_leaves", [16, 64, 256, 1024, 2048])
+@pytest.mark.parametrize("n_leaves", [16, 64, 256, 1024])
 def test_tests_grow_as_d_log_d(n_leaves, shape):
     tree = tree_of(shape, n_leaves)
     built = oracle_build(tree, nearest=False, seed=1)
@@ -55,7 +55,7 @@ def test_tests_grow_as_d_log_d(n_leaves, shape):
 @pytest.mark.parametrize("shape", ["balanced", "skewed", "caterpillar"])
 def test_rounds_grow_as_a_power_of_log_d(shape, nearest):
     rounds = []
-    sizes = (256, 1024)
+    sizes = (128, 512)
     for n_leaves in sizes:
         tree = tree_of(shape, n_leaves)
         lengths = with_lengths(tree, 0)

@@ -132,19 +132,19 @@ weights_repeat = pytest.mark.parametrize("method", [method for method in METHODS
 
 
 @weights_repeat
-def test_weights_count_as_repeated_rows(method):
+def test_weights_count_as_repeated_rows(method, fitted):
     table, weights = mixed(), 5 * (np.arange(300) % 3)
     weighted = fit(method, table, weights.astype(float))
     repeated = fit(method, Table.from_codes(table.columns, np.repeat(table.codes(), weights, axis=0)))
     assert same_graph(bare(weighted.tree_), bare(repeated.tree_))
     assert weighted.summary_["log_likelihood"] == pytest.approx(repeated.summary_["log_likelihood"], rel=1e-6)
-    assert weighted.summary_["log_likelihood"] != pytest.approx(fit(method, table).summary_["log_likelihood"], rel=1e-6)
+    assert weighted.summary_["log_likelihood"] != pytest.approx(fitted(method).summary_["log_likelihood"], rel=1e-6)
 
 
 @weights_repeat
 def test_weights_count_as_repeated_rows_where_rows_leave_the_tree_open(method):
     weights = 5 * (np.arange(300) % 3)
-    for seed in (9, 10, 12, 34):  # where some edges are about as short as edges may be
+    for seed in (9, 34):  # where some edges are about as short as edges may be
         table = sampled(seed, n_leaves=8)
         weighted = Table.from_codes(table.columns, table.codes(), weights.astype(float))
         repeated = Table.from_codes(table.columns, np.repeat(table.codes(), weights, axis=0))
@@ -173,7 +173,7 @@ CHANCE = {
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method not in CHANCE])
 def test_columns_may_come_in_any_order_where_rows_leave_the_tree_open(method):
-    for seed in range(30):
+    for seed in range(15):
         table = sampled(seed, n_leaves=8, perturbation=0.5)
         one, other = (learn_tree(t, method=method, n_states=2) for t in (table, reordered(table, seed)))
         assert same_graph(bare(one), bare(other)), seed
@@ -216,7 +216,7 @@ def test_a_senseless_number_of_states_is_refused(method, n_states):
 
 @every_method
 def test_without_a_number_of_states_it_takes_its_own_or_asks(method):
-    settings = Settings(method, "predict", max_iter=1, random_state=0)
+    settings = Settings(method, "predict", smoothing=0.1, max_iter=1, random_state=0)
     if METHODS[method].needs_states:
         for learn in (lambda: learn_model(mixed(), settings), lambda: learn_tree(mixed(), method=method)):
             with pytest.raises(InputError, match=f"'{method}' needs the number of states.*with n_states"):

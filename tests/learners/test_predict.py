@@ -63,13 +63,12 @@ def test_one_hidden_variable_with_many_states_is_chosen_where_rows_fall_into_man
     assert found.choice.n_states == (32,)
 
 
-@pytest.mark.parametrize(("n_rows", "n_columns"), [(300, 20), (3000, 8)])
-@pytest.mark.parametrize("shares", [[1 / 3] * 3, [0.6, 0.3, 0.1]])
-def test_independent_columns_are_left_alone(n_rows, n_columns, shares):
+@pytest.mark.parametrize(("n_rows", "shares"), [(300, [0.6, 0.3, 0.1]), (2000, [1 / 3] * 3)])
+def test_independent_columns_are_left_alone(n_rows, shares):
     """With few rows and uneven shares, chance alone favours hidden variables in one of fifteen tables."""
     found = []
     for seed in range(4):
-        table = as_table(np.random.default_rng(seed).choice(3, (n_rows, n_columns), p=shares))
+        table = as_table(np.random.default_rng(seed).choice(3, (n_rows, 8), p=shares))
         found.append(len(learned(table, seed=seed).tree.edges))
     assert sorted(found)[:-1] == [0] * 3
 
@@ -180,23 +179,6 @@ def test_optimism_is_taken_off_before_anything_is_compared():
     assert flattered.search.log == [pytest.approx(-4 + 1)]  # what its own scores, with the optimism, have to reach
 
 
-@pytest.mark.parametrize(("lead", "better"), [(0.6, True), (0.4, False), (-3, False)])
-def test_more_parameters_must_be_worth_half_a_standard_error(monkeypatch, lead, better):
-    monkeypatch.setattr(room, "_LEAST_GAIN", 0.0)
-    simple, rich = candidate("simple", 0, 10), candidate("rich", lead, 20)
-    assert room._simplest_of_the_best([rich, simple]) is (rich if better else simple)
-
-
-@pytest.mark.parametrize(("nats", "better"), [(2.3, True), (1.7, False)])
-def test_more_parameters_must_be_worth_two_nats_however_sure_they_are(nats, better):
-    simple, rich = candidate("simple", 0, 10), candidate("rich", 0, 20, climbed=nats / 400)
-    rich.search.climb()
-    assert room._simplest_of_the_best([rich, simple]) is (rich if better else simple)
-    behind = candidate("behind", 0, 10)
-    rich.search.climbed = 0.0
-    assert (behind in room._raced([rich, behind])) is not better
-
-
 def test_rows_that_took_part_in_learning_a_tree_look_too_probable(monkeypatch):
     """Where no column depends on any other, a Chow-Liu tree of all rows predicts held-out rows too well."""
     found = {}
@@ -270,22 +252,6 @@ def test_a_search_that_finds_no_hidden_variable_is_no_candidate(monkeypatch):
     found, _, rows = searched(monkeypatch, table, [], lambda part: alone if part.n_rows == 250 else tree)
     assert found.kind == "hclt"
     assert rows == [250]
-
-
-@pytest.mark.parametrize(("errors", "repeats"), [(1.9, 6), (2.1, 0)])
-def test_a_search_that_is_clearly_behind_is_not_repeated(monkeypatch, errors, repeats):
-    tree, table = latent_tree(250)
-    behind, behind_by = room._Candidate.is_better, []
-
-    def is_better(self, other, least, nats=0.0):
-        if nats == 0.0 and not behind_by:
-            behind_by.append(least)
-            return errors > least
-        return behind(self, other, least, nats)
-
-    monkeypatch.setattr(room._Candidate, "is_better", is_better)
-    _, _, rows = searched(monkeypatch, table, [], lambda _: tree)
-    assert len(rows) == 1 + repeats
 
 
 def test_candidates_are_the_methods_of_the_same_names():

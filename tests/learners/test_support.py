@@ -114,7 +114,7 @@ def test_every_method_learns_from_resampled_rows(method):
     codes = simulated().codes()
     codes[:, 0] = np.arange(60) == 0
     learned = [
-        learn_model(as_table(codes), Settings(method, n_states=2, smoothing=0.1, bootstrap=5, random_state=0))
+        learn_model(as_table(codes), Settings(method, n_states=2, smoothing=0.1, bootstrap=2, random_state=0))
         for _ in range(2)
     ]
     one, two = learned
@@ -122,7 +122,7 @@ def test_every_method_learns_from_resampled_rows(method):
     assert one.summary["support"] == two.summary["support"]
     tree = one.model.tree
     assert [not np.isnan(share) for share in tree.support] == [split in tree.splits for split in tree.edge_splits]
-    assert set(one.summary["support"].values()) <= {0, 0.2, 0.4, 0.6, 0.8, 1}
+    assert set(one.summary["support"].values()) <= {0, 0.5, 1}
 
 
 # Support

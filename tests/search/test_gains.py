@@ -1,7 +1,6 @@
 """What edges gain in whole models, and what they must gain."""
 
 import numpy as np
-import pytest
 
 from helpers.models import grouped_model
 from helpers.search import random_binary, surroundings
@@ -32,15 +31,6 @@ def begun(monkeypatch, first, second=0.0, asked=-np.inf):
     return found, around, seen
 
 
-@pytest.mark.parametrize(("above", "again"), [(-6.1, False), (-5.9, True), (5.9, True), (6.1, False)])
-def test_edges_near_the_threshold_are_tested_with_other_folds_too(monkeypatch, above, again):
-    gain = DISTRIBUTION.threshold + above
-    found, around, seen = begun(monkeypatch, gain, 2.0)
-    expected = (gain + 2) / 2 if again else gain
-    assert found.held_out(around, around.inner_edges[:1], 3).tolist() == [pytest.approx(expected)]
-    assert seen == ([3, 3 + gains.FOLD_SETS] if again else [3])
-
-
 def test_tests_of_the_same_model_are_kept(monkeypatch):
     found, around, seen = begun(monkeypatch, 50.0)
     found.held_out(around, around.inner_edges[:2])
@@ -48,24 +38,6 @@ def test_tests_of_the_same_model_are_kept(monkeypatch):
     assert len(seen) == 3
     found.held_out(around, around.inner_edges[:1], 1)
     assert seen == [0, 0, 0, 1]
-
-
-@pytest.mark.parametrize(("above", "asked", "expected"), [(14.9, 60.0, 60.0), (15.1, 60.0, None), (10.0, 3.9, None)])
-def test_bic_may_ask_for_edges_that_are_not_sure(monkeypatch, above, asked, expected):
-    gain = DISTRIBUTION.threshold + above
-    found, around, _ = begun(monkeypatch, gain, asked=asked)
-    assert found.worth(around, around.inner_edges[:1]).tolist() == [pytest.approx(expected or gain)]
-    assert found.held_out(around, around.inner_edges[:1]).tolist() == [pytest.approx(gain)]
-
-
-def test_new_hidden_variables_must_gain_as_much_as_edges_at_least(monkeypatch):
-    found, *_ = begun(monkeypatch, 0.0)
-    assert DISTRIBUTION.threshold < 4
-    assert found.least_division == 4
-    found.distribution = GainDistribution(0.05, 100.0)
-    assert found.least_division == found.threshold > 4
-    found.distribution = None
-    assert found.least_division == 4
 
 
 def test_the_share_of_missing_cells_decides_about_the_threshold(monkeypatch):

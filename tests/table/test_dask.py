@@ -166,7 +166,7 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
     """To the last bit: the same sums are added in the same order; lost chunks are read and coded again."""
     monkeypatch.setattr("latree.model.fitting.FEW_ROWS", 100)
     table = simulated_table(1000)
-    chosen = Settings("auto", n_states=2, smoothing=0.1, random_state=0, bootstrap=4, max_iter=8, tol=0)
+    chosen = Settings("auto", n_states=2, smoothing=0.1, random_state=0, bootstrap=3, max_iter=5, tol=0)
     killers = {}
 
     def stages(stage, at_most=False):
@@ -182,7 +182,7 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
     for killer in killers.values():
         killer.join()
     assert cluster.killed == len(killers) == 2
-    assert found.fit.iterations == 8
+    assert found.fit.iterations == 5
     assert found.model.tree.to_newick() == expected.model.tree.to_newick()
     assert found.consensus.to_newick() == expected.consensus.to_newick()
     for one, other in zip(found.model.tables, expected.model.tables, strict=True):

@@ -66,7 +66,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch):
 
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):
     content = write(tmp_path / "book.xlsx").read_bytes()
-    assert count_refused(tmp_path / "damaged.xlsx", content, 60) > 30
+    assert count_refused(tmp_path / "damaged.xlsx", content, 30) > 15
 
 
 def answers(path, change, n_rows=60):

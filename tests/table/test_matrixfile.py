@@ -87,4 +87,4 @@ def test_bad_files_are_refused_in_one_line(tmp_path):
 @pytest.mark.parametrize("ending", [".npz", ".mtx"])
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, ending):
     content = write(tmp_path / f"small{ending}", DENSE[:8]).read_bytes()
-    assert 30 < count_refused(tmp_path / f"damaged{ending}", content, 150, counts=True) < 150
+    assert 8 < count_refused(tmp_path / f"damaged{ending}", content, 40, counts=True) < 40

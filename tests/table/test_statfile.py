@@ -218,7 +218,7 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, ending):
         pyreadstat.write_dta(small, path, variable_value_labels={"a": ANSWERS})
     else:
         write_sav(path, small)
-    assert count_refused(tmp_path / f"damaged{ending}", path.read_bytes(), 150, bins=0) > 20
+    assert count_refused(tmp_path / f"damaged{ending}", path.read_bytes(), 40, bins=0) > 5
 
 
 def test_impute_writes_a_file_like_the_one_it_reads(tmp_path):
