@@ -68,7 +68,7 @@ def line(name: str, fitted: Table, new: Table, goal: Goal) -> str:
     assert worth.gain is not None
     simpler = {one.method: one.model.log_likelihood_rows(new) for one in fit_simpler_models(fitted)}
     independent, own = simpler.pop("independent"), model.log_likelihood_rows(new)
-    on_fitted = learned.log_likelihood - next(fit_simpler_models(fitted)).model.log_likelihood(fitted)
+    on_fitted = learned.summary["log_likelihood"] - next(fit_simpler_models(fitted)).model.log_likelihood(fitted)
     best = worth.best_simpler
     return (
         f"{name:14}{fitted.n_rows:6}{fitted.n_columns:5}{on_fitted / fitted.n_rows:9.2f}"

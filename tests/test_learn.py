@@ -13,12 +13,14 @@ from latree._util.progress import stages_shown_by
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
+from latree.facts import report_facts
+from latree.facts.text import summary_lines
+from latree.facts.words import figure
 from latree.interpret.scores import reliability
-from latree.learn import _reordered, learn_model, learn_tree, summary_lines
+from latree.learn import _reordered, learn_model, learn_tree
 from latree.model import LatentTreeModel
 from latree.model.fitting import held_out
-from latree.model.record import Candidate, figure
-from latree.report.facts import report_facts
+from latree.model.record import Candidate
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
 from latree.table.rows import DiskRows, MemoryRows

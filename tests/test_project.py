@@ -32,6 +32,7 @@ ROOMS = [
     "search",
     "learners",
     "interpret",
+    "facts",
     "learn",
     "figure",
     "export",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from latree.model.model import LatentTreeModel as LatentTreeModel
     from latree.paper.simulate import random_model as random_model
     from latree.paper.simulate import random_tree as random_tree
-    from latree.report.write import report_html as report_html
+    from latree.report.render import report_html as report_html
     from latree.table.checking import check as check
     from latree.table.columns import Column as Column
     from latree.table.labels import read_labels as read_labels
@@ -54,7 +54,7 @@ _HOMES = {
     "model.group": ("Group",),
     "model.model": ("LatentTreeModel",),
     "paper.simulate": ("random_model", "random_tree"),
-    "report.write": ("report_html",),
+    "report.render": ("report_html",),
     "table.checking": ("check",),
     "table.columns": ("Column",),
     "table.labels": ("read_labels",),

@@ -20,12 +20,13 @@ from latree._util.progress import stage
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
+from latree.facts import summary_of
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
 from latree.interpret.columns import loadings, profiles
 from latree.interpret.groups import group_labels
 from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
-from latree.learn import learn_model, summary_of
+from latree.learn import learn_model
 from latree.learners.methods import find_method
 from latree.model import Group, LatentTreeModel
 from latree.model.impute import How, impute_like
@@ -469,7 +470,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         overwrite : bool
             Whether a file that exists is replaced, as with `--force` on the command line; if not, it is an error.
         """
-        from latree.report.write import report_html, write_report
+        from latree.report.render import report_html, write_report
 
         check_is_fitted(self)
         if not overwrite:
@@ -506,9 +507,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from latree.report.notebook import notebook_html
 
         labels = None if self.labels is None else as_labels(self.labels, self.tree_.names)
-        warned = "".join(f"<div>Warning: {escape(warning)}</div>" for warning in self.summary_["warnings"])
-        finding = notebook_html(self.model_, self.summary_["worth"], labels)
-        return f"<div>{finding}{warned}<div><code>{escape(repr(self))}</code></div></div>"
+        return f"<div>{notebook_html(self.model_, labels)}<div><code>{escape(repr(self))}</code></div></div>"
 
     def _output_is_set(self) -> bool:
         """Return whether scikit-learn was told what :meth:`transform` returns, for this estimator or for all."""

@@ -14,8 +14,9 @@ from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
 from latree._util.words import as_in_shell
+from latree.facts import facts_of
+from latree.facts.text import group_lines, group_table
 from latree.interpret.columns import loadings, profiles
-from latree.interpret.overview import group_facts, group_lines, group_table
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
@@ -49,10 +50,10 @@ def test_fit_writes_its_files_and_prints_a_report_json_or_nothing(fitted):
     assert all(name in files["report.txt"] for name in HEADER)
     model = LatentTreeModel.load("run/model.json")
     assert summary["n_hidden"] == model.tree.n_hidden
-    assert summary["groups"] == group_facts(model)
-    assert files["groups.csv"] == write_lines(group_table(model))
+    assert summary["groups"] == facts_of(model)["summary"]["groups"]
+    assert files["groups.csv"] == write_lines(group_table(facts_of(model)))
     # The finding comes first, then the tree, then the facts.
-    assert files["report.txt"].split("\n\n")[0] == group_lines(model)[0]
+    assert files["report.txt"].split("\n\n")[0] == group_lines(facts_of(model))[0]
     assert files["report.txt"].index(model.draw()) < files["report.txt"].index("5 columns, 60 rows")
     assert summary["log_likelihood"] == pytest.approx(model.log_likelihood(model.encode("data.csv")), rel=1e-12)
     assert latree.Tree.from_newick(files["tree.nwk"]).robinson_foulds(model.tree) == 0

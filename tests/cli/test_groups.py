@@ -7,8 +7,9 @@ import pytest
 
 from helpers.cli import run, succeed
 from helpers.csv import HEADER
-from latree.interpret.overview import HEADER as COLUMNS
-from latree.interpret.overview import group_lines
+from latree.facts import facts_of
+from latree.facts.text import HEADER as COLUMNS
+from latree.facts.text import group_lines
 from latree.model import LatentTreeModel
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -20,7 +21,7 @@ def load(path="model.json"):
 
 def test_groups_are_printed_written_or_given_as_json():
     model = load()
-    assert succeed("groups", "model.json") == "\n".join(group_lines(model)) + "\n"
+    assert succeed("groups", "model.json") == "\n".join(group_lines(facts_of(model))) + "\n"
     assert [group["name"] for group in json.loads(succeed("groups", "model.json", "--json"))] == [
         group.name for group in model.groups
     ]
@@ -38,7 +39,7 @@ def test_groups_of_a_model_that_has_none():
     plain = json.loads(Path("model.json").read_text())
     del plain["groups"], plain["hidden_names"]
     Path("bare.json").write_text(json.dumps(plain))
-    assert succeed("groups", "bare.json").startswith(group_lines(load())[0])
+    assert succeed("groups", "bare.json").startswith(group_lines(facts_of(load()))[0])
 
 
 def test_rename_in_place_and_to_a_new_file():

@@ -10,13 +10,13 @@ import latree
 from latree.counts.distances import informational_correlation
 from latree.interpret import cutting
 from latree.interpret.cutting import TreeCutter
-from latree.interpret.dependence import Dependence
 from latree.interpret.groups import _loadings
+from latree.interpret.view import View
 from latree.tree import Tree
 
 
 def cutter_of(model):
-    dependence = Dependence(model)
+    dependence = View(model)
     similarity, loadings = informational_correlation(dependence.column_information), _loadings(dependence)
     return TreeCutter(model.tree, similarity, loadings), similarity, loadings
 

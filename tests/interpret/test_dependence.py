@@ -10,7 +10,7 @@ from scipy.special import xlogy
 import latree
 from helpers.models import copying_model, model_on, naive_joint, small_models, star, table_of
 from helpers.strategies import mixed_tree
-from latree.interpret.dependence import Dependence
+from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
@@ -33,7 +33,7 @@ def naive_information(model, u, v):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_information_of_columns_equals_sums_over_all_states(model):
-    found = Dependence(model).column_information
+    found = View(model).column_information
     for i, j in np.ndindex(found.shape):
         expected = naive_information(model, i, j) if i != j else 0
         assert found[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -41,20 +41,20 @@ def test_information_of_columns_equals_sums_over_all_states(model):
 
 def test_information_does_not_depend_on_the_size_of_a_batch(monkeypatch):
     model = model_on(mixed_tree(12, 3), [3] * 40, 3)
-    together = Dependence(model).column_information
+    together = View(model).column_information
     monkeypatch.setattr("latree.interpret.dependence._BATCH_STATES", 4)
-    np.testing.assert_allclose(Dependence(model).column_information, together, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(View(model).column_information, together, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("most", [1, 2])
 def test_information_of_columns_with_many_states_is_the_same(model, most, monkeypatch):
     """Columns with more states than a batch are never sources; two of them are compared a few states at a time."""
-    correlation = Dependence(model).column_correlation
+    correlation = View(model).column_correlation
     monkeypatch.setattr("latree.interpret.dependence._BATCH_STATES", most)
     monkeypatch.setattr("latree.interpret.dependence._WIDE_CELLS", 4)
-    np.testing.assert_allclose(Dependence(model).column_correlation, correlation, rtol=1e-9, atol=1e-12)
-    found = Dependence(model).column_information
+    np.testing.assert_allclose(View(model).column_correlation, correlation, rtol=1e-9, atol=1e-12)
+    found = View(model).column_information
     for i, j in np.ndindex(found.shape):
         expected = naive_information(model, i, j) if i != j else 0
         assert found[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -64,7 +64,7 @@ def test_a_column_of_thousands_of_states_needs_little_memory():
     tree = star(4)
     n = 20_000  # numbers for every two states would take 3.2 GB
     model = model_on(tree, [n, 3, 3, 3, 2], 0)
-    dependence = Dependence(model)
+    dependence = View(model)
     tracemalloc.start()
     try:
         assert dependence.column_information.shape == dependence.column_correlation.shape == (4, 4)
@@ -78,7 +78,7 @@ def test_a_column_of_thousands_of_states_needs_little_memory():
 def test_information_is_counted_in_rows_less_its_bias():
     model = model_on(star(3), [3, 3, 2, 2], 0)
     table = table_of(model, [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1], [1, 0, -1], [2, 2, -1]])
-    found = Dependence(model).counted_information(table)
+    found = View(model).counted_information(table)
     np.testing.assert_array_equal(found, found.T)
     np.testing.assert_array_equal(np.diag(found), 0)
     # H(a) + H(b) - H(a, b), less (3 - 1) (3 - 1) / (2 * 6)
@@ -103,7 +103,7 @@ def with_ordered_columns(model, ordered):
 @pytest.mark.parametrize("model", MODELS)
 def test_correlation_of_columns_equals_sums_over_all_states(model):
     model = with_ordered_columns(model, [column != 1 for column in range(model.tree.n_observed)])
-    found = Dependence(model).column_correlation
+    found = View(model).column_correlation
     for i, j in np.ndindex(found.shape):
         covariance = naive_covariance(naive_pair(model, i, j)) if i != j else np.ones((2, 2))
         if model.columns[i].ordered and model.columns[j].ordered:
@@ -116,7 +116,7 @@ def test_correlation_of_columns_equals_sums_over_all_states(model):
 def test_correlation_in_rows_has_a_sign_only_between_ordered_columns():
     model = with_ordered_columns(model_on(star(3), [3, 3, 2, 2], 0), [True, True, False])
     rows = np.array([[0, 2, 0], [0, 2, 0], [1, 1, 1], [2, 0, 1], [2, 0, 1], [1, 2, 0]] * 5)
-    dependence = Dependence(model)
+    dependence = View(model)
     found = dependence.counted_correlation(table_of(model, rows))
     assert found[0, 1] == pytest.approx(np.corrcoef(rows[:, 0], rows[:, 1])[0, 1])
     assert found[0, 1] < 0
@@ -128,25 +128,25 @@ def test_correlation_in_rows_has_a_sign_only_between_ordered_columns():
 
 def test_correlation_that_rows_do_not_show_is_that_of_the_model():
     model = with_ordered_columns(copying_model(star(3), lambda *_: 0.8), [True] * 3)
-    dependence = Dependence(model)
+    dependence = View(model)
     found = dependence.counted_correlation(table_of(model, [[0, -1, 0], [1, -1, 0], [-1, 0, 0], [-1, 1, 0]] * 10))
     assert found[0, 1] == dependence.column_correlation[0, 1] != 0
     assert found[0, 2] == 0  # a column that is constant in the rows
-    wide = Dependence(model_on(star(3), [65, 2, 2, 2], 0))
+    wide = View(model_on(star(3), [65, 2, 2, 2], 0))
     assert wide.counted_correlation(wide.model.sample(300, random_state=0)) is wide.column_correlation
 
 
 def test_counted_information_of_independent_columns_is_chance_as_often_as_not():
     model = model_on(star(30), [4] * 31, 0)
     rng = np.random.default_rng(0)
-    found = Dependence(model).counted_information(table_of(model, rng.integers(0, 4, (400, 30))))
+    found = View(model).counted_information(table_of(model, rng.integers(0, 4, (400, 30))))
     positive = (found[np.triu_indices(30, 1)] > 0).mean()
     assert 0.35 < positive < 0.55  # a chi-squared variable of 9 degrees is above its mean in 44 % of all cases
 
 
 def test_columns_that_are_never_present_together_have_the_information_of_the_model():
     model = copying_model(star(3), lambda *_: 0.8)
-    dependence = Dependence(model)
+    dependence = View(model)
     found = dependence.counted_information(table_of(model, [[0, -1, 0], [1, -1, 1], [-1, 0, 1], [-1, 1, 0]] * 10))
     assert found[0, 1] == dependence.column_information[0, 1]
     assert found[0, 2] == pytest.approx(np.log(2) - 1 / 40)
@@ -155,14 +155,14 @@ def test_columns_that_are_never_present_together_have_the_information_of_the_mod
 @pytest.mark.parametrize(("n_states", "is_counted"), [(64, True), (65, False)])
 def test_columns_with_many_states_are_not_counted(n_states, is_counted):
     model = model_on(star(3), [n_states, 2, 2, 2], 0)
-    dependence = Dependence(model)
+    dependence = View(model)
     found = dependence.counted_information(model.sample(300, random_state=0))
     assert (found is not dependence.column_information) == is_counted
 
 
 def test_a_sample_of_many_rows_is_counted(monkeypatch):
     model = copying_model(star(4), lambda *_: 0.8)
-    table, dependence = model.sample(500, random_state=0), Dependence(model)
+    table, dependence = model.sample(500, random_state=0), View(model)
     all_rows = dependence.counted_information(table)
     monkeypatch.setattr("latree.interpret.dependence.MAX_ROWS", 400)
     some = dependence.counted_information(table)
@@ -172,7 +172,7 @@ def test_a_sample_of_many_rows_is_counted(monkeypatch):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_closest_columns_are_those_with_most_information(model):
-    dependence = Dependence(model)
+    dependence = View(model)
     for source in range(model.tree.n_nodes):
         others = [column for column in range(model.tree.n_observed) if column != source]
         found = dependence.closest_columns(source, len(others))
@@ -191,7 +191,7 @@ def test_the_closest_columns_are_those_with_most_information(model):
 def test_a_search_can_be_kept_within_a_group():
     model = MODELS[0]
     inside = {0, 1, 5}
-    found = Dependence(model).closest_columns(5, 5, within=inside)
+    found = View(model).closest_columns(5, 5, within=inside)
     assert {relative.column for relative in found} == {0, 1}
 
 
@@ -210,9 +210,9 @@ def test_strength_is_0_for_independence_and_1_where_one_end_determines_the_other
 def test_some_states_stand_for_all_of_two_columns_with_very_many(monkeypatch):
     tree = latree.Tree.from_newick("((a,b),c,d);")
     model = latree.random_model(tree, n_states=600, hidden_states=2, random_state=0)
-    exact = Dependence(model)._wide_information(0, 1)
+    exact = View(model)._wide_information(0, 1)
     monkeypatch.setattr("latree.interpret.dependence._MOST_WIDE_CELLS", 600 * 40)
     sizes = []
     monkeypatch.setattr("latree.interpret.dependence.xlogy", lambda x, y: sizes.append(x.shape) or xlogy(x, y))
-    assert Dependence(model)._wide_information(0, 1) == pytest.approx(exact, rel=0.02)
+    assert View(model)._wide_information(0, 1) == pytest.approx(exact, rel=0.02)
     assert sizes[-1] == (600, 40)

@@ -7,8 +7,8 @@ import latree
 from helpers.models import small_models
 from latree.counts.distances import informational_correlation
 from latree.interpret.cutting import TreeCutter, find_levels, main_level_nearby, most_persistent
-from latree.interpret.dependence import Dependence
 from latree.interpret.groups import _loadings
+from latree.interpret.view import View
 from latree.tree import Tree
 
 
@@ -25,7 +25,7 @@ def test_of_the_cuts_that_agree_the_one_in_the_middle_is_taken():
 
 
 def cutter_of(model):
-    dependence = Dependence(model)
+    dependence = View(model)
     return TreeCutter(model.tree, informational_correlation(dependence.column_information), _loadings(dependence))
 
 

@@ -14,13 +14,18 @@ from latree import LatentTree
 from latree.errors import InputError
 from latree.interpret.columns import loading_matrix, loadings, profiles
 from latree.interpret.groups import find_groups
-from latree.interpret.order import order_states, state_scores
+from latree.interpret.order import order_states
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
 
 MODELS = small_models()
 every_model = pytest.mark.parametrize("model", MODELS, ids=["binary", "star", "forest", "observed-inner", "chain"])
+
+
+def values_of_states(model):
+    return {node: score.values for node, score in view_of(model).scores.items()}
 
 
 def pair(joint, one, other):
@@ -48,7 +53,7 @@ def without_order(model, columns):
 
 @every_model
 def test_loadings_of_ordered_columns_are_correlations(model):
-    joint, scores = naive_joint(model), state_scores(model)
+    joint, scores = naive_joint(model), values_of_states(model)
     found = loading_matrix(model)
     for hidden, score in scores.items():
         for column in range(model.tree.n_observed):

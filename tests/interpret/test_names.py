@@ -10,9 +10,9 @@ import latree
 from helpers.models import copying_model, model_on, on_tree, small_models
 from helpers.report import hostile_model
 from helpers.strategies import mixed_tree
-from latree.interpret.dependence import Dependence
 from latree.interpret.groups import find_groups, with_groups
 from latree.interpret.names import choose_names
+from latree.interpret.view import View
 from latree.tree import Tree
 
 # How strongly the columns of a group copy its hidden variable: the first column the most.
@@ -49,7 +49,7 @@ def test_columns_that_may_not_belong_to_a_group_do_not_name_it():
 
     def name(space, orbit):
         own = replace(groups[0], column_stability=(space, orbit, 1.0, 1.0))
-        return choose_names(Dependence(model), [own, *groups[1:]])[0][0].name
+        return choose_names(View(model), [own, *groups[1:]])[0][0].name
 
     assert groups[0].columns == ("space", "orbit", "moon", "nasa")
     assert name(0.45, 0.9) == "orbit, moon +2"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from helpers.models import all_rows, model_on, naive_joint, small_models, star, table_of
 from latree import LatentTree
-from latree.interpret.columns import column_directions
-from latree.interpret.order import Neighbourhood, order_states, scores_of, state_steps, trend
+from latree.interpret.order import order_states
+from latree.interpret.view import trend, view_of
 from latree.model import Group, LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column
@@ -97,6 +97,10 @@ def naive_scores(model, node, columns):
     return means @ vectors[:, np.argmax(values)]
 
 
+def steps(model):
+    return {node: score.has_steps for node, score in view_of(model).scores.items()}
+
+
 MODELS = [*small_models(), random_model(random_tree(5, random_state=3), n_states=3, hidden_states=3, random_state=3)]
 
 
@@ -162,8 +166,8 @@ def test_the_strongest_columns_of_a_group_are_in_the_order_of_its_states():
     assert (np.diff(means[:, :7], axis=0) > 0).all()
     assert (np.diff(means[:, 7:], axis=0)[0] < 0).all()
     # Columns that do not follow the order of the states have no direction. The states are steps all the same.
-    assert column_directions(model, {12: range(9)}) == {12: [1] * 7 + [0, 0]}
-    assert state_steps(model)[12]
+    assert view_of(model).directions({12: range(9)}) == {12: [1] * 7 + [0, 0]}
+    assert view_of(model).scores[12].has_steps
 
 
 def test_states_are_kinds_if_many_columns_contradict_their_order():
@@ -171,11 +175,11 @@ def test_states_are_kinds_if_many_columns_contradict_their_order():
         distributions(*order) for order in ((LOW, MIDDLE, HIGH), (MIDDLE, HIGH, LOW), (HIGH, LOW, MIDDLE))
     )
     kinds = star_model([one, one, other, other, third, third], [0.3, 0.3, 0.4])
-    assert state_steps(kinds) == {6: False}
-    assert state_steps(star_model([*[one] * 7, other, third], [0.3, 0.3, 0.4])) == {9: True}
+    assert steps(kinds) == {6: False}
+    assert steps(star_model([*[one] * 7, other, third], [0.3, 0.3, 0.4])) == {9: True}
     # Two states are always steps, and states without ordered columns have no order that could hold.
-    assert state_steps(star_model([t[:, :2] for t in (one, other, third)], [0.5, 0.5])) == {3: True}
-    assert state_steps(star_model([one, other, third], [0.3, 0.3, 0.4], ordered=False)) == {}
+    assert steps(star_model([t[:, :2] for t in (one, other, third)], [0.5, 0.5])) == {3: True}
+    assert steps(star_model([one, other, third], [0.3, 0.3, 0.4], ordered=False)) == {}
 
 
 @pytest.mark.parametrize(
@@ -216,8 +220,8 @@ def test_a_reversed_column_changes_its_own_direction_only(seed, reversed_column)
     before, after = order_states(model).model, turned.model
     assert before.tables[5].tolist() == after.tables[5].tolist()
     expected = [-1 if node == reversed_column else 1 for node in range(5)]
-    assert turned.directions.tolist() == column_directions(after, {5: range(5)})[5] == expected
-    assert column_directions(before, {5: range(5)})[5] == [1] * 5
+    assert turned.directions.tolist() == view_of(after).directions({5: range(5)})[5] == expected
+    assert view_of(before).directions({5: range(5)})[5] == [1] * 5
 
 
 @settings(deadline=None, max_examples=60)
@@ -234,7 +238,7 @@ def test_the_numbering_of_states_does_not_matter(seed, n_columns, some_unordered
     found = order_states(shuffled_states(model, seed + 1))
     assert [t.tobytes() for t in found.model.tables] == [t.tobytes() for t in expected.model.tables]
     assert found.directions.tolist() == expected.directions.tolist()
-    scores, shuffled_scores = (scores_of(Neighbourhood(one)) for one in (model, shuffled_states(model, seed + 1)))
+    scores, shuffled_scores = (view_of(one).scores for one in (model, shuffled_states(model, seed + 1)))
     assert {node: score.has_steps for node, score in scores.items()} == {
         node: score.has_steps for node, score in shuffled_scores.items()
     }

@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 from helpers.models import all_rows, naive_joint, small_models
 from latree import InputError, LatentTree, LatentTreeModel, Tree
 from latree.interpret.groups import find_groups
-from latree.interpret.order import order_states, state_scores
+from latree.interpret.order import order_states
 from latree.interpret.scores import row_scores, scored_groups, state_names, with_state_numbers
+from latree.interpret.view import view_of
 from latree.model.group import Group
 from latree.table import Column, Table
 
 EXACT = 1e-10
+
+
+def values_of_states(model):
+    return {node: score.values for node, score in view_of(model).scores.items()}
 
 
 def likert_model(newick="((a,b,c),d,e,f);", reversed_columns=(), n_states=3, seed=0, ordered=True, between=0.8):
@@ -36,7 +41,7 @@ def likert_model(newick="((a,b,c),d,e,f);", reversed_columns=(), n_states=3, see
 
 def naive_score(model, group, row):
     """Return score and error of a group by visiting every combination of states, and its most probable state."""
-    joint, tree, scores = naive_joint(model), model.tree, state_scores(model)
+    joint, tree, scores = naive_joint(model), model.tree, values_of_states(model)
     marginals = model.network.marginals()
     total, lowest, highest = np.zeros(joint.shape), 0.0, 0.0
     for node in group.nodes:
@@ -97,7 +102,7 @@ def test_scores_are_those_of_brute_force(newick, reversed_columns):
 
 def test_hidden_variables_that_point_the_other_way_are_turned():
     model = likert_model(reversed_columns=("H2",), between=0.5)
-    one, other = state_scores(model).values()
+    one, other = values_of_states(model).values()
     assert one @ model.joint([6, 7]) @ other < -0.2  # each keeps the direction of its own three columns
     group = Group("H1", "main", model.tree.names, "H1", None, None, tuple(range(8)), 6)
     model = replace(model, groups=(group,))

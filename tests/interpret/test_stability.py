@@ -14,8 +14,8 @@ from helpers.models import copying_model, on_tree, star
 from latree._util.workers import one_thread
 from latree.counts.distances import information_above_chance, informational_correlation, pairwise
 from latree.interpret import groups
-from latree.interpret.dependence import Dependence
 from latree.interpret.groups import find_groups, nearest_group, same_group
+from latree.interpret.view import View
 from latree.table import Column, Table
 from latree.tree import Tree
 
@@ -236,7 +236,7 @@ def test_columns_that_are_never_present_together_keep_their_similarity(monkeypat
     codes[:200, 0] = codes[200:, 1] = -1
     table = Table.from_codes(model.columns, codes)
     seen = similarities(monkeypatch, model, table, 3)
-    known = informational_correlation(Dependence(model).counted_information(table))
+    known = informational_correlation(View(model).counted_information(table))
     assert (seen[:, 0, 1] == known[0, 1]).all()
     assert known[0, 1] > 0.4
     assert (seen[:, 0, 2] != known[0, 2]).all()

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.report import learned_run
 from latree.errors import InputError
-from latree.interpret.dependence import Dependence
+from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.model.record import Candidate, Record
 
@@ -60,7 +60,7 @@ WRONG = {
     "history": [1.0, "2"],
     "tried": [[1, 2, 3.0]],
     "counts": [["exchanges", 1.5]],
-    "warnings": "none",
+    "odd": "none",
     "worth": ["latent tree", 300, 1.0, 0.1, [["chow-liu", 0, 1.0, 0.1, "0.2", 0.1]]],
     "candidates": [["hclt", 0.0]],
     "correlations": [100] * 20 + [0.5],
@@ -114,7 +114,7 @@ def test_a_record_is_read_as_hostile_input(learned, field):
 
 def test_a_record_has_the_correlations_of_all_pairs_of_columns(learned):
     record = learned.model.record
-    expected = Dependence(learned.model).correlation_in_rows(learned.table)
+    expected = View(learned.model).correlation_in_rows(learned.table)
     for one, other in combinations(range(7), 2):
         assert (
             record.correlation(one, other)
@@ -132,15 +132,6 @@ def test_a_record_without_worth_is_read(learned):
     assert Record.from_dict(plain_record, 7).worth is None
 
 
-def test_weights_of_older_files_are_counts(learned):
-    plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
-    del plain_record["weights_are"]
-    assert Record.from_dict(plain_record, 7).weights_facts is None
-    facts = Record.from_dict(plain_record | {"weights": "w", "total_weight": 900.0}, 7).weights_facts
-    assert (facts["are"], facts["effective_rows"]) == ("counts", 900)
-    assert facts["meaning"] == "The weights of column 'w' are numbers of rows: 300 rows count as 900."
-
-
 @pytest.mark.parametrize(("name", "value"), [("method", None), ("random_state", -1)])
 def test_the_settings_of_a_record_are_read_as_hostile_input(learned, name, value):
     plain_record = json.loads(json.dumps(learned.model.record.to_dict()))
@@ -153,4 +144,3 @@ def test_a_record_remembers_the_candidates(learned):
     record = replace(learned.model.record, candidates=candidates)
     again = Record.from_dict(json.loads(json.dumps(record.to_dict())), 7)
     assert again.candidates == candidates
-    assert again.candidates[0].words == "a hidden Chow-Liu tree (hclt)"

@@ -15,10 +15,8 @@ def test_it_says_what_the_report_says():
     tree = Tree.from_newick("((a,b,c)0.95,(d,e,f));")
     model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5))
     model = replace(model, groups=tuple(replace(group, stability=0.945) for group in model.groups))
-    html = notebook_html(
-        model, {"headline": "New rows gain.", "verdict": ""}, dict(zip("abcdef", "xxxyyy", strict=True))
-    )
-    for text in ("6 columns fall into 2 groups: exactly", "1 of 1 edges sure.", "New rows gain.", "95 %", "<svg"):
+    html = notebook_html(model, dict(zip("abcdef", "xxxyyy", strict=True)))
+    for text in ("6 columns fall into 2 groups: exactly", "1 of 1 edges sure.", "95 %", "<svg"):
         assert text in html
     assert all(f"color:{colour_of(number)}" in html for number in (0, 1))
     assert "style='color" in html
@@ -26,12 +24,12 @@ def test_it_says_what_the_report_says():
 
 
 def test_names_stay_text():
-    html = notebook_html(with_groups(hostile_model()), None, dict.fromkeys(HOSTILE, "<i>"))
+    html = notebook_html(with_groups(hostile_model()), dict.fromkeys(HOSTILE, "<i>"))
     assert "<script" not in html
     assert "<img" not in html
 
 
 def test_every_shape_has_a_display():
     for tree in SHAPES.values():
-        html = notebook_html(with_groups(model_on(tree, [2] * tree.n_nodes, 0)), None, None)
+        html = notebook_html(with_groups(model_on(tree, [2] * tree.n_nodes, 0)), None)
         assert ("<svg" in html) == (len(tree.edges) > 0)

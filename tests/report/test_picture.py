@@ -10,8 +10,8 @@ from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
 from latree._util.words import one_line
 from latree.figure.picture import shortened
-from latree.report.facts import report_facts
-from latree.report.picture import tree_picture
+from latree.report.picture import convergence_chart, gain_bars, tree_picture
+from latree.report.render import page_facts
 
 
 def strips(picture):
@@ -19,7 +19,7 @@ def strips(picture):
 
 
 def test_strips_follow_each_other_and_no_row_is_cut():
-    found = strips(tree_picture(report_facts(grouped_model([8, 6, 5, 3, 2]))))
+    found = strips(tree_picture(page_facts(grouped_model([8, 6, 5, 3, 2]))))
     end = 0.0
     for strip in found:
         _, top, _, height = map(float, strip.get("viewBox").split())
@@ -32,7 +32,7 @@ def test_strips_follow_each_other_and_no_row_is_cut():
 
 
 def test_every_column_group_and_support_is_there_once():
-    picture = tree_picture(report_facts(grouped_model([8, 6, 5, 3, 2])))
+    picture = tree_picture(page_facts(grouped_model([8, 6, 5, 3, 2])))
     texts = {kind: set() for kind in ("group-name", "ring-text", "support", None)}
     for strip in strips(picture):
         for text in strip.iter("text"):
@@ -50,14 +50,32 @@ def test_every_column_group_and_support_is_there_once():
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_has_a_picture(name):
     tree = SHAPES[name]
-    picture = tree_picture(report_facts(model_on(tree, [2] * tree.n_nodes, 0)))
+    picture = tree_picture(page_facts(model_on(tree, [2] * tree.n_nodes, 0)))
     assert "nan" not in picture
     found = {"".join(text.itertext()) for strip in strips(picture) for text in strip.iter("text")}
     assert set(tree.names) <= found
 
 
 def test_names_stay_text():
-    picture = str(tree_picture(report_facts(hostile_model())))
+    picture = str(tree_picture(page_facts(hostile_model())))
     assert set(re.findall(r"<(\w+)", picture)) <= {"svg", "g", "path", "circle", "text", "rect"}
     shown = unescape(picture)
     assert all(shortened(one_line(name))[:8] in shown for name in HOSTILE)
+
+
+def test_bars_of_gains_start_at_independence():
+    def ends(*gains):
+        return [(bar["start"], bar["end"]) for bar in gain_bars([{"name": "a", "gain": gain} for gain in gains])]
+
+    assert ends(1.0, 4.0) == [(0, 25), (0, 100)]
+    assert ends(-1.0, 3.0) == [(0, 25), (25, 100)]
+    assert ends(0.0) == [(0, 0)]
+    assert gain_bars([]) == ends(None, 1.0) == []
+
+
+def test_the_line_of_em_starts_where_it_can_be_seen():
+    assert convergence_chart([1.0]) is None
+    line = convergence_chart([-100.0 / (i + 1) for i in range(40)])
+    assert line["clipped"]
+    assert line["x_ticks"][0]["text"] == "0"
+    assert all(0 <= float(number) <= 420 for point in line["line"].split() for number in point.split(","))

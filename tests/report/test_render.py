@@ -12,10 +12,11 @@ import latree
 from helpers.models import model_on, small_models
 from helpers.report import HOSTILE, SHAPES, Page, grouped_model, hostile_model, learned_run
 from latree._util.words import one_line
-from latree.interpret.overview import group_lines
+from latree.facts import facts_of
+from latree.facts.text import group_lines
+from latree.facts.words import worth_facts
 from latree.interpret.worth import measure_worth
-from latree.report.render import count, in_percent
-from latree.report.write import report_html
+from latree.report.render import count, in_percent, report_html
 
 MODELS = small_models()
 
@@ -113,7 +114,7 @@ def test_the_first_screen_has_the_gain_on_new_rows_and_not_that_of_fitted_ones()
     worth = measure_worth(model, table)
     tile = tile_of(report_html(model, table))
     assert f"{worth.gain:.2f} ± {worth.error:.2f} nats per new row" in tile
-    assert worth.verdict("explain") in tile
+    assert worth_facts(worth, "explain")["verdict"] in tile
     assert "test rows" not in tile
     tile = tile_of(report_html(model, table, test=model.sample(50, random_state=3)))
     assert re.search(r"The 50 test rows are \d\.\d\d nats more probable than under independence\.", tile)
@@ -186,4 +187,4 @@ def test_independent_columns_without_a_name_of_the_data():
     words = "The 4 columns are independent of each other, as far as the rows show."
     assert words in " ".join(Page(report_html(model)).text.split())
     # The terminal has the same words.
-    assert group_lines(model)[-1] == words
+    assert group_lines(facts_of(model))[-1] == words

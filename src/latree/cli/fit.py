@@ -223,9 +223,9 @@ def _learn(
 
 def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None) -> None:
     from latree._util.files import new_folder, to_json, write_text
+    from latree.facts.text import group_table
     from latree.interpret.columns import loading_columns, profile_columns
-    from latree.interpret.overview import group_table
-    from latree.report.write import report_html
+    from latree.report.render import report_html
     from latree.table.formats.text import write_columns, write_lines
 
     with new_folder(out, common.may_replace()) as folder:
@@ -234,7 +234,7 @@ def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None) -> 
         write_text(folder / "report.txt", learned.report())
         page = report_html(learned.model, learned.table, labels=labels)
         write_text(folder / "report.html", page)
-        write_text(folder / "groups.csv", write_lines(group_table(learned.model)))
+        write_text(folder / "groups.csv", write_lines(group_table(learned.facts)))
         learned.model.save(folder / "model.json")
         write_text(folder / "loadings.csv", write_columns(loading_columns(learned.model)))
         profiles = profile_columns(learned.model)

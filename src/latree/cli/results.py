@@ -60,7 +60,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     from latree._util.files import staged
     from latree._util.progress import stage
     from latree._util.terminal import progress_bars
-    from latree.report.write import report_html, write_report
+    from latree.report.render import report_html, write_report
     from latree.table import read_labels
 
     if data is None and (given := [name for name in ("test", "weights", "identifier", "rows") if options[name]]):
@@ -178,20 +178,24 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     Example: latree groups run/model.json
     """
     from latree._util.files import to_json
+    from latree.facts import facts_of
+    from latree.facts.found import group_list
+    from latree.facts.groups import all_groups
+    from latree.facts.text import group_lines, group_table
     from latree.interpret.groups import with_groups
-    from latree.interpret.overview import group_facts, group_lines, group_table
+    from latree.interpret.view import view_of
 
     loaded = common.load_model(model)
     if not loaded.groups:
         loaded = with_groups(loaded)
     if out is not None:
         with common.rows_output(out) as write:
-            write(group_table(loaded))
+            write(group_table(facts_of(loaded)))
         click.echo(f"Written to {out}")
     elif as_json:
-        click.echo(to_json(group_facts(loaded)), nl=False)
+        click.echo(to_json(group_list(all_groups(view_of(loaded)))), nl=False)
     else:
-        click.echo("\n".join(group_lines(loaded)))
+        click.echo("\n".join(group_lines(facts_of(loaded))))
 
 
 @click.command()

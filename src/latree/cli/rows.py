@@ -170,10 +170,10 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
 
     from latree._util.progress import stage
     from latree._util.terminal import progress_bars
-    from latree.interpret.order import state_steps
-    from latree.interpret.overview import kinds_lines
+    from latree.facts.warnings import scores_without_direction
+    from latree.facts.words import kinds_lines
     from latree.interpret.scores import Scorer, few_rows, finish, reliability_sums, scored_groups
-    from latree.model.diagnostics import scores_without_direction
+    from latree.interpret.view import view_of
     from latree.table.reading import stream_rows
     from latree.table.rows import add
 
@@ -198,8 +198,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
         click.echo(f"{plural(n_rows, 'row')}{weighted}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
-            steps = state_steps(loaded)
-            kinds = kinds_lines([scale.name for scale in scorer.scales if not steps.get(scale.hidden, True)])
+            kinds = kinds_lines([scale.name for scale in scorer.scales if scale.hidden in view_of(loaded).kinds])
             for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded)), *kinds):
                 click.echo(f"warning: {warning}\n")
         click.echo(f"Written to {out}")

@@ -14,6 +14,7 @@ import numpy as np
 
 from latree._util.words import percent, plural
 from latree.errors import InputError
+from latree.facts.groups import compare_labels
 from latree.figure.layout import LayoutPlan, PlacedComponent, horizontal, radial, unrooted
 from latree.figure.picture import (
     LINE_HEIGHT,
@@ -31,7 +32,6 @@ from latree.figure.picture import (
     name_text,
     text_width,
 )
-from latree.interpret.groups import compare_labels
 from latree.model import Group, LatentTreeModel
 from latree.tree import Tree
 

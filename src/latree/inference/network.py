@@ -50,8 +50,30 @@ class Network:
 
     def marginals(self) -> list[FloatArray]:
         """Return the distribution of every node, ``P(v) = Σ_h P(v | parent = h) P(parent = h)``."""
+        return list(self._marginals)
+
+    @cached_property
+    def _marginals(self) -> list[FloatArray]:
         found: list[FloatArray] = [np.ones(1)] * len(self.parent)
         for node in self.order.tolist():
             parent = self.parent[node]
             found[node] = self.tables[node] @ (found[parent] if parent >= 0 else np.ones(1))
         return found
+
+    def conditional(self, node: int, given: int) -> FloatArray:
+        """Return ``P(node = x | given = h)`` of two neighbours, with one column per state h."""
+        if self.parent[node] == given:
+            return self.tables[node]
+        if given not in self._parent_given_child:
+            # Bayes' rule: P(parent | child) = P(child | parent) P(parent) / P(child), one row per state of the child.
+            joint = self.tables[given] * self._marginals[node]
+            total = joint.sum(axis=1, keepdims=True)
+            # A state of the child that never occurs says nothing about the parent: use the marginal of the parent.
+            known = np.where(total > 0, joint / np.where(total > 0, total, 1), self._marginals[node])
+            self._parent_given_child[given] = known.T
+        return self._parent_given_child[given]
+
+    @cached_property
+    def _parent_given_child(self) -> dict[int, FloatArray]:
+        """What :meth:`conditional` computed by Bayes' rule, by the child."""
+        return {}

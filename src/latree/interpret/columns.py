@@ -15,7 +15,7 @@ reported if this is large, clearly larger than that of most pairs in the group, 
 share more than E says, not less.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
 import narwhals as nw
@@ -24,14 +24,13 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from latree._util.arrays import FloatArray, IntArray, make_frame
-from latree._util.words import plural, shortened
 from latree.counts.contingency import column_tiles, pair_tables_between
 from latree.counts.distances import PairDistributions, information, informational_correlation
 from latree.errors import InputError
-from latree.interpret.dependence import SEED, Dependence, standardised_codes
+from latree.interpret.dependence import SEED
 from latree.interpret.groups import find_groups
-from latree.interpret.order import Neighbourhood, scores_of, state_scores, trend
-from latree.interpret.scores import Of, state_names
+from latree.interpret.scores import Of
+from latree.interpret.view import view_of
 from latree.model import Group, LatentTreeModel
 from latree.model.query import MAX_ROWS
 from latree.table import Column, Table
@@ -159,7 +158,7 @@ def _values(column: Column) -> dict[str, Any]:
 
 def profile_columns(model: LatentTreeModel, hidden: str | Sequence[str] | None = None) -> dict[str, list[Any]]:
     """Return the columns of the frame of profiles by name."""
-    dependence = Dependence(model)
+    view = view_of(model)
     if hidden is None:
         columns_of = _own_columns(model)
     else:
@@ -167,18 +166,17 @@ def profile_columns(model: LatentTreeModel, hidden: str | Sequence[str] | None =
         if observed := [model.node_names[node] for node in nodes if node < model.tree.n_observed]:
             raise InputError(f"{observed[0]!r:.60} is a column: profiles are those of hidden variables")
         columns_of = {node: list(range(model.tree.n_observed)) for node in nodes}
-    found = dict(dependence.columns_given(columns_of))
+    found = dict(view.columns_given(columns_of))
     rows: list[tuple[Any, ...]] = []
-    of_states = state_names(model)
     for node, columns in columns_of.items():
-        hidden_name = model.node_names[node]
-        for state, share in enumerate(dependence.marginals[node].tolist()):
+        hidden_name, of_states = model.node_names[node], view.state_names(node)
+        for state, share in enumerate(view.marginals[node].tolist()):
             for column in columns:
                 distribution, numbers = found[node][column][:, state], column_numbers(model.columns[column])
                 mean = float("nan") if numbers is None else float(numbers @ distribution)
                 for value, probability in zip(model.columns[column].categories, distribution.tolist(), strict=True):
                     of_cell = (model.tree.names[column], value, probability, mean)
-                    rows.append((hidden_name, state, of_states[hidden_name][state], share, *of_cell))
+                    rows.append((hidden_name, state, of_states[state], share, *of_cell))
     names = ("hidden", "state", "state_name", "share", "column", "value", "probability", "mean")
     return {name: [row[position] for row in rows] for position, name in enumerate(names)}
 
@@ -215,64 +213,8 @@ def loading_matrix(model: LatentTreeModel) -> FloatArray:
     """Return the loadings as an array with one row per column, and one column per hidden variable in their order."""
     tree = model.tree
     hidden, columns = range(tree.n_observed, tree.n_nodes), range(tree.n_observed)
-    found = column_loadings(model, dict.fromkeys(hidden, columns))
+    found = view_of(model).loadings(dict.fromkeys(hidden, columns))
     return np.array([found[node] for node in hidden]).reshape(tree.n_hidden, tree.n_observed).T
-
-
-def column_loadings(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]]) -> dict[int, list[float]]:
-    """Return the loadings of some columns on some hidden variables, by the nodes of the hidden variables.
-
-    Parameters
-    ----------
-    model : LatentTreeModel
-    wanted : mapping of int to sequence of int
-        From hidden variables to columns.
-    """
-    dependence, scores = Dependence(model), state_scores(model)
-    codes = [
-        standardised_codes(share) if c.ordered else None
-        for c, share in zip(model.columns, dependence.marginals, strict=False)
-    ]
-    found: dict[int, list[float]] = {}
-    for hidden, conditionals in dependence.columns_given(wanted):
-        shares = dependence.marginals[hidden]
-        found[hidden] = []
-        for column in wanted[hidden]:
-            code, conditional = codes[column], conditionals[column]
-            if code is not None and hidden in scores:
-                # r = Σ_h P(h) score(h) E[code | h], where score and code have mean 0 and variance 1.
-                loading = float((shares * scores[hidden]) @ (code @ conditional))
-            else:
-                loading = float(
-                    informational_correlation(np.array(dependence.information(hidden, column, conditional)))
-                )
-            found[hidden].append(float(np.clip(loading, -1, 1)))
-    return found
-
-
-def column_directions(model: LatentTreeModel, wanted: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
-    """Return whether some columns rise (1) or fall (-1) with some hidden variables, by the nodes of the latter.
-
-    It is 0 where a column has no order, where its means in the states do not follow the order of the states, and where
-    all differences between them may be chance. Nothing rises or falls where the states are kinds of rows and not steps.
-    See :func:`column_loadings` for the parameters.
-    """
-    neighbourhood = Neighbourhood(model)
-    codes, scores = neighbourhood.standardised, scores_of(neighbourhood)
-    found: dict[int, list[int]] = {}
-    for hidden, conditionals in Dependence(model).columns_given(wanted):
-        found[hidden] = [
-            trend(
-                conditionals[column].T,
-                codes[column],
-                scores[hidden].values,
-                neighbourhood.rows_in_states(hidden, column),
-            ).direction
-            if column in codes and hidden in scores and scores[hidden].has_steps
-            else 0
-            for column in wanted[hidden]
-        ]
-    return found
 
 
 # The least residual correlation of a redundant pair: what is commonly called a correlation of medium size.
@@ -284,8 +226,6 @@ _MIN_ABOVE_TYPICAL = 0.2
 _SIGNIFICANCE = 0.01
 # Two columns that have a hidden variable to themselves share nothing beyond it.
 _MIN_COLUMNS = 3
-# Most pairs that are listed in words, and most letters of a name there.
-_LISTED_PAIRS, _MAX_NAME = 5, 40
 # Rounds of iterative proportional fitting. The shares under a fitted model are nearly those of the rows already.
 _ROUNDS = 20
 
@@ -361,32 +301,20 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
     if not groups or table.n_states.max() > FEW_STATES:
         return []
     rows = table.subsample(MAX_ROWS, SEED)
-    dependence = Dependence(model)
-    given = dict(dependence.columns_given({group.centre for group in groups}))
+    view = view_of(model)
+    given = dict(view.columns_given({group.centre for group in groups}))
     n_pairs = sum(len(group.columns) * (len(group.columns) - 1) // 2 for group in groups)
     found: list[RedundantPair] = []
     for group in groups:
         columns = np.sort([model.node(name) for name in group.columns])
         distributions = [given[group.centre][column] for column in columns]
         strength = _residual_correlations(
-            _some_columns(rows, columns), distributions, dependence.marginals[group.centre], n_pairs
+            _some_columns(rows, columns), distributions, view.marginals[group.centre], n_pairs
         )
         for first, second in np.argwhere(strength > 0).tolist():
             names = (table.names[columns[first]], table.names[columns[second]])
             found.append(RedundantPair(names, group.name, float(strength[first, second])))
     return sorted(found, key=lambda pair: (-pair.strength, pair.columns))
-
-
-def redundancy_lines(pairs: Sequence[tuple[Sequence[str], float]]) -> list[str]:
-    """Return a line about redundant pairs of columns, with their strengths; none if there are none."""
-    left = "still correlate {}after their group is taken into account"
-    both = [" and ".join(shortened(name, _MAX_NAME) for name in names) for names, _ in pairs[:_LISTED_PAIRS]]
-    if len(pairs) == 1:
-        return [f"Possibly redundant: {both[0]} {left.format(f'{pairs[0][1]:.2f} ')}."]
-    shown = [f"{names} ({strength:.2f})" for names, (_, strength) in zip(both, pairs, strict=False)]
-    if len(pairs) > _LISTED_PAIRS:
-        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
-    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
 
 
 def _is_comparable(group: Group) -> bool:

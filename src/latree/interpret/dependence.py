@@ -1,6 +1,6 @@
 """How strongly the nodes of a model depend on each other: exactly under the model, and columns also in rows."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
@@ -31,6 +31,8 @@ _WIDE_CELLS = 2**22
 # Conditional probabilities that are computed for two columns at most: pairs of columns with up to 8192 states each are
 # exact. With more, the time would grow with the square of the states.
 _MOST_WIDE_CELLS = 2**26
+# Of a column's variance, a hidden variable must explain more than this share; less is rounding.
+MIN_EXPLAINED = 1e-12
 SEED = 0
 
 
@@ -43,7 +45,7 @@ class RelatedColumn(NamedTuple):
 
 
 class Dependence:
-    """The dependence between the nodes of a model.
+    """What follows from the tree and the tables of a model: distributions of nodes, and how these depend on each other.
 
     Parameters
     ----------
@@ -53,25 +55,37 @@ class Dependence:
     def __init__(self, model: LatentTreeModel) -> None:
         self.model = model
         self.tree = model.tree
-        self.marginals = list(model.marginals().values())
-        self._parent = model.network.parent
-        self._given_child: dict[int, FloatArray] = {}
+        self.marginals = model.network.marginals()
+        self.hidden = range(model.tree.n_observed, model.tree.n_nodes)
 
-    def conditional(self, source: int, target: int) -> FloatArray:
-        """Return ``P(target = x | source = h)`` of two neighbours, with one column per state of the source."""
-        if self._parent[target] == source:
-            return self.model.tables[target]
-        if source not in self._given_child:
-            self._given_child[source] = self._parent_given_child(source, target)
-        return self._given_child[source]
+    def given(self, node: int, other: int) -> FloatArray:
+        """Return P(other | node) for neighbours, one row per state of the node."""
+        return self.model.network.conditional(other, node).T
 
-    def _parent_given_child(self, child: int, parent: int) -> FloatArray:
-        # Bayes' rule: P(parent | child) = P(child | parent) P(parent) / P(child).
-        joint = self.model.tables[child].T * self.marginals[parent][:, None]
-        total = joint.sum(axis=0)
-        conditional = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
-        # A state of the child that never occurs says nothing about the parent: use the marginal of the parent.
-        return np.where(total > 0, conditional, self.marginals[parent][:, None])
+    def neighbours(self, node: int, *, hidden: bool) -> list[int]:
+        """Return the neighbours of a node that are hidden, or those that are columns, by name."""
+        found = [other for other, _ in self.tree.neighbors[node] if (other >= self.tree.n_observed) == hidden]
+        return found if hidden else sorted(found, key=lambda column: self.tree.names[column])
+
+    def outwards(self, start: int, nodes: Container[int]) -> list[tuple[int, int]]:
+        """Return some connected nodes but the first one, nearest to it first, each with the one before it."""
+        order = [(start, -1)]
+        for node, before in order:  # which grows
+            inside = (other for other, _ in self.tree.neighbors[node] if other in nodes)
+            order += [(other, node) for other in inside if other != before]
+        return order[1:]
+
+    @cached_property
+    def standardised(self) -> dict[int, FloatArray]:
+        """The codes of each ordered column with mean 0 and variance 1 under the model; no constant columns."""
+        return {
+            node: codes
+            for node, (column, shares) in enumerate(zip(self.model.columns, self.marginals, strict=False))
+            if column.ordered and (codes := standardised_codes(shares, MIN_EXPLAINED)).any()
+        }
+
+    def _conditional(self, source: int, target: int) -> FloatArray:
+        return self.model.network.conditional(target, source)
 
     def information(self, source: int, target: int, conditional: FloatArray) -> float:
         """Return the mutual information ``H(target) - H(target | source)``, given ``P(target | source)``."""
@@ -81,7 +95,7 @@ class Dependence:
     @cached_property
     def edge_information(self) -> FloatArray:
         """Mutual information of the two ends of each edge, in nats."""
-        return np.array([self.information(u, v, self.conditional(u, v)) for u, v in self.tree.edges.tolist()])
+        return np.array([self.information(u, v, self._conditional(u, v)) for u, v in self.tree.edges.tolist()])
 
     @cached_property
     def entropies(self) -> FloatArray:
@@ -112,7 +126,7 @@ class Dependence:
             bound, node, previous, conditional, is_exact = heappop(heap)
             if not is_exact:
                 # P(node | source) = P(node | previous) P(previous | source)
-                step = self.conditional(previous, node)
+                step = self._conditional(previous, node)
                 conditional = step if conditional is None else step @ conditional
                 information = self.information(source, node, conditional)
                 heappush(heap, (-round(information, 12), node, previous, conditional, True))
@@ -187,9 +201,9 @@ class Dependence:
             path.insert(0, int(parent[path[0]]))
         given: FloatArray | None = None
         for node, following in successive(path[:-1]):
-            step = self.conditional(node, following)
+            step = self._conditional(node, following)
             given = step if given is None else step @ given
-        return self.conditional(path[-2], target), given
+        return self._conditional(path[-2], target), given
 
     def _wide_information(self, source: int, target: int) -> float:
         """Return the mutual information of two columns with many states, for a few states of the source at a time.
@@ -324,7 +338,8 @@ class Dependence:
         for node in rooted.postorder:
             (start, stop), parent = spans[node], int(rooted.parent[node])
             if stop > start and parent >= 0:
-                conditionals[parent][:, start:stop] = self.conditional(node, parent) @ conditionals[node][:, start:stop]
+                given = self._conditional(node, parent)
+                conditionals[parent][:, start:stop] = given @ conditionals[node][:, start:stop]
         # Downwards: every other source reaches v through its parent.
         for node in rooted.order.tolist():
             (start, stop), parent = spans[node], int(rooted.parent[node])
@@ -335,12 +350,12 @@ class Dependence:
         return conditionals, starts
 
 
-def standardised_codes(shares: FloatArray) -> FloatArray:
-    """Return codes 0, 1, ... with mean 0 and variance 1; zeros for a column that is constant under the model."""
+def standardised_codes(shares: FloatArray, least: float = 0.0) -> FloatArray:
+    """Return codes 0, 1, ... with mean 0 and variance 1; zeros for a column whose variance is not above the least."""
     codes = np.arange(len(shares), dtype=np.float64)
     codes -= codes @ shares
     variance = float(codes**2 @ shares)
-    return codes / np.sqrt(variance) if variance > 0 else np.zeros(len(shares))
+    return codes / np.sqrt(variance) if variance > least else np.zeros(len(shares))
 
 
 def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 The score of a group is an estimate of what its columns have in common, from 0 (lowest) to 1 (highest):
 
 1. Each state of a hidden variable h has a value ``v_h``: the first principal component of what the ordered columns
-   beside h are expected to be in that state (:mod:`latree.explain.order`), with mean 0 and variance 1.
+   beside h are expected to be in that state (:mod:`latree.interpret.view`), with mean 0 and variance 1.
 2. The group measures ``T = Σ_h σ_h b_h v_h``, a sum over its hidden variables. The weight ``b_h`` is the sum of the
    absolute loadings of the ordered columns that hang on h, and the sign ``σ_h`` is that of the correlation of ``v_h``
    with the values of the hidden variable in the group's middle. As a column is expected to be its loading times
@@ -22,8 +22,8 @@ of a group has an order, states have equally spaced values in the order of their
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -37,21 +37,13 @@ from latree.inference.messages import downward, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 from latree.interpret.groups import known_groups
-from latree.interpret.order import Neighbourhood, Score, scores_of
+from latree.interpret.view import view_of
 from latree.interpret.worth import MIN_ROWS
 from latree.model import Group, LatentTreeModel
 from latree.table import Block
 from latree.table.table import signed_codes
 
 Of = Literal["groups", "hidden"]
-
-# Names of states from low to high, by their number. More states are numbered.
-_ORDERED_NAMES: dict[int, tuple[str, ...]] = {
-    2: ("low", "high"),
-    3: ("low", "middle", "high"),
-    4: ("low", "rather low", "rather high", "high"),
-    5: ("low", "rather low", "middle", "rather high", "high"),
-}
 
 
 @dataclass(frozen=True)
@@ -166,8 +158,8 @@ def state_names(model: LatentTreeModel) -> dict[str, tuple[str, ...]]:
     >>> state_names(model)["H1"]
     ('low', 'high')
     """
-    scorer = Scorer.of_model(model, "hidden")
-    return {scale.name: scale.state_names for scale in scorer.scales}
+    view = view_of(model)
+    return {model.node_names[node]: view.state_names(node) for node in view.hidden}
 
 
 def with_state_numbers(model: LatentTreeModel, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,8 +168,7 @@ def with_state_numbers(model: LatentTreeModel, given: Mapping[str, Any]) -> dict
     nodes = {name: model.node(name) for name, value in given.items() if isinstance(value, str)}
     if all(node < first for node in nodes.values()):
         return dict(given)
-    of_hidden = state_names(model)
-    states = {name: of_hidden[model.node_names[node]] for name, node in nodes.items() if node >= first}
+    states = {name: view_of(model).state_names(node) for name, node in nodes.items() if node >= first}
     return {
         name: states[name].index(value) if name in states and value in states[name] else value
         for name, value in given.items()
@@ -227,7 +218,7 @@ class Scorer:
             raise InputError(f"of must be 'groups' or 'hidden', not {of!r:.60}")
         scales = _Scales(model)
         if of == "hidden":
-            return cls(model.network, tuple(map(scales.of_hidden, scales.neighbourhood.hidden)))
+            return cls(model.network, tuple(map(scales.of_hidden, scales.view.hidden)))
         return cls(model.network, tuple(scales.of_group(group) for group in scored_groups(model)))
 
     @property
@@ -283,37 +274,18 @@ def scored_groups(model: LatentTreeModel) -> list[Group]:
     return [group for group in known_groups(model) if group.level == "main" and group.hidden is not None]
 
 
-@dataclass(frozen=True)
 class _Scales:
     """Makes the scales of a model."""
 
-    model: LatentTreeModel
-
-    @cached_property
-    def neighbourhood(self) -> Neighbourhood:
-        return Neighbourhood(self.model)
-
-    @cached_property
-    def scores(self) -> dict[int, Score]:
-        """The scores of hidden variables that have an order."""
-        return scores_of(self.neighbourhood)
-
-    @cached_property
-    def state_values(self) -> dict[int, FloatArray]:
-        """The values of the states of hidden variables that have an order."""
-        return {node: score.values for node, score in self.scores.items()}
-
-    @cached_property
-    def own_values(self) -> dict[int, FloatArray]:
-        """The values of states by the columns beside their hidden variable, whatever group it stands for."""
-        alone = Neighbourhood(replace(self.model, groups=()))
-        return {node: score.values for node, score in scores_of(alone).items()}
+    def __init__(self, model: LatentTreeModel) -> None:
+        self.model, self.view = model, view_of(model)
 
     def of_hidden(self, node: int) -> Scale:
         """Return the scale of a hidden variable, given whole rows."""
         every, none = np.arange(self.model.tree.n_observed), np.zeros(self.model.tree.n_observed, dtype=np.intp)
-        values = _scaled({node: self.state_values.get(node, self._equally_spaced(node))})
-        return Scale(self.model.node_names[node], node, self._state_names(node), values, None, every, none)
+        score = self.view.scores.get(node)
+        values = _scaled({node: self._equally_spaced(node) if score is None else score.values})
+        return Scale(self.model.node_names[node], node, self.view.state_names(node), values, None, every, none)
 
     def of_group(self, group: Group) -> Scale:
         """Return the scale of a group, given its own columns."""
@@ -324,16 +296,16 @@ class _Scales:
         expected = self._expected_value(centre, set(group.nodes))
         values = {}
         for node in hidden:
-            if node in self.own_values and (weight := self._weight(node, set(columns))) > 0:
-                own = self.own_values[node]
-                agrees = float((self.neighbourhood.marginals[node] * own) @ expected[node]) >= 0 if expected else True
+            if node in self.view.own_scores and (weight := self._weight(node, set(columns))) > 0:
+                own = self.view.own_scores[node].values
+                agrees = float((self.view.marginals[node] * own) @ expected[node]) >= 0 if expected else True
                 values[node] = (weight if agrees else -weight) * own
         values = _scaled(values or {centre: self._equally_spaced(centre)})
         number = {node: position for position, node in enumerate([*columns, *hidden])}
         return Scale(
             group.name,
             centre,
-            self._state_names(centre),
+            self.view.state_names(centre),
             {number[node]: value for node, value in values.items()},
             self._part(order, number, len(columns)),
             np.array(columns, dtype=np.intp),
@@ -348,9 +320,7 @@ class _Scales:
             above = int(self.model.network.parent[node])
             parent[number[node]] = number.get(above, -1)
             # The part's top has its own distribution.
-            tables[number[node]] = (
-                self.model.tables[node] if above in number else self.neighbourhood.marginals[node][:, None]
-            )
+            tables[number[node]] = self.model.tables[node] if above in number else self.view.marginals[node][:, None]
         return Network(n_columns, parent, np.array([number[node] for node in order], dtype=np.intp), tuple(tables))
 
     def _expected_value(self, centre: int, nodes: set[int]) -> dict[int, FloatArray]:
@@ -359,54 +329,37 @@ class _Scales:
         The central value is that of the hidden variable nearest to the middle whose states have an order; nothing if
         there is none.
         """
-        order = [centre, *(node for node, _ in self.neighbourhood.outwards(centre, nodes))]
-        nearest = next((node for node in order if node in self.state_values), None)
+        order = [centre, *(node for node, _ in self.view.outwards(centre, nodes))]
+        nearest = next((node for node in order if node in self.view.scores), None)
         if nearest is None:
             return {}
-        found = {nearest: self.state_values[nearest]}
-        for node, before in self.neighbourhood.outwards(nearest, nodes):
-            found[node] = self.neighbourhood.given(node, before) @ found[before]
+        found = {nearest: self.view.scores[nearest].values}
+        for node, before in self.view.outwards(nearest, nodes):
+            found[node] = self.view.given(node, before) @ found[before]
         return found
 
     def _weight(self, node: int, columns: set[int]) -> float:
         """Return the sum of the absolute loadings of a group's ordered columns on a hidden variable beside them."""
-        value = self.neighbourhood.marginals[node] * self.own_values[node]
+        value = self.view.marginals[node] * self.view.own_scores[node].values
         beside = [
             column
-            for column in self.neighbourhood.neighbours(node, hidden=False)
-            if column in columns and column in self.neighbourhood.standardised
+            for column in self.view.neighbours(node, hidden=False)
+            if column in columns and column in self.view.standardised
         ]
-        loadings = (
-            value @ self.neighbourhood.given(node, column) @ self.neighbourhood.standardised[column]
-            for column in beside
-        )
+        loadings = (value @ self.view.given(node, column) @ self.view.standardised[column] for column in beside)
         return float(sum(map(abs, loadings)))
 
     def _direction(self, column: int, expected: Mapping[int, FloatArray]) -> int:
         """Return whether an ordered column rises (1) or falls (-1) with the group's central value; 0 without order."""
         if column not in expected or not self.model.columns[column].ordered:
             return 0
-        codes = self.neighbourhood.standardised.get(column)
+        codes = self.view.standardised.get(column)
         if codes is None:
             return 0
-        return 1 if float((self.neighbourhood.marginals[column] * codes) @ expected[column]) >= 0 else -1
-
-    def _state_names(self, node: int) -> tuple[str, ...]:
-        n = len(self.model.tables[node])
-        score = self.scores.get(node)
-        if score is None:
-            return _numbered(n)
-        ranks = np.argsort(np.argsort(score.values, kind="stable"))
-        in_steps = _ORDERED_NAMES.get(n) or tuple(f"{number} of {n}" for number in range(1, n + 1))
-        names = in_steps if score.has_steps else _numbered(n)
-        return tuple(names[rank] for rank in ranks.tolist())
+        return 1 if float((self.view.marginals[column] * codes) @ expected[column]) >= 0 else -1
 
     def _equally_spaced(self, node: int) -> FloatArray:
         return np.arange(len(self.model.tables[node]), dtype=np.float64)
-
-
-def _numbered(n_states: int) -> tuple[str, ...]:
-    return tuple(f"state {number}" for number in range(1, n_states + 1))
 
 
 def _scaled(values: Mapping[int, FloatArray]) -> dict[int, FloatArray]:

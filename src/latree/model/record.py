@@ -1,29 +1,14 @@
 """How a model was made, and what it is worth, as data of a model."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from latree._util.arrays import check_fields
-from latree._util.words import setting
 from latree.errors import InputError
-from latree.settings import Goal, Settings
+from latree.settings import Settings
 from latree.table.columns import Unseen, is_number, is_text
 from latree.table.reading import Reading
-from latree.table.sources import WeightsAre, weights_facts
-
-# A difference of two models is clear if it is more than this many times its standard error.
-CLEAR = 2.0
-
-# What readers call kinds of models: methods, and the two trees of ``auto``.
-KINDS = {
-    "independent": "independent columns",
-    "chow-liu": "a Chow-Liu tree",
-    "lcm": "one hidden variable",
-    "hclt": "a hidden Chow-Liu tree",
-    "resolved": "the fully resolved tree",
-    "explained": "the tree that explains the columns",
-}
+from latree.table.sources import WeightsAre
 
 
 class SimplerGain(NamedTuple):
@@ -47,8 +32,8 @@ class SimplerGain(NamedTuple):
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> chow_liu, one_hidden = measure_worth(true, true.sample(300, random_state=0)).simpler
-    >>> chow_liu.name, one_hidden.name
-    ('a Chow-Liu tree', 'one hidden variable with 4 states')
+    >>> chow_liu.method, one_hidden.method, one_hidden.n_states
+    ('chow-liu', 'lcm', 4)
     """
 
     method: str
@@ -57,11 +42,6 @@ class SimplerGain(NamedTuple):
     error: float | None
     ahead: float | None
     ahead_error: float | None
-
-    @property
-    def name(self) -> str:
-        """What readers call it."""
-        return KINDS.get(self.method, self.method) + (f" with {self.n_states} states" if self.n_states else "")
 
 
 class Worth(NamedTuple):
@@ -87,8 +67,8 @@ class Worth(NamedTuple):
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> worth = measure_worth(true, true.sample(300, random_state=0))
-    >>> worth.best_simpler.name
-    'a Chow-Liu tree'
+    >>> worth.best_simpler.method
+    'chow-liu'
     """
 
     kind: str
@@ -102,71 +82,6 @@ class Worth(NamedTuple):
         """The simpler model of another kind that gains the most; None if there is none."""
         others = [simpler for simpler in self.simpler if simpler.gain is not None and simpler.method != self.kind]
         return max(others, key=lambda simpler: simpler.gain or 0.0, default=None)
-
-    def to_dict(self, goal: Goal) -> dict[str, Any]:
-        """Return the figures and the verdict as plain data, for ``summary.json``."""
-        best = self.best_simpler
-        return {
-            "headline": self.headline(),
-            "verdict": self.verdict(goal),
-            "n_rows": self.n_rows,
-            "gain": self.gain,
-            "standard_error": self.error,
-            "simpler": {
-                simpler.method: {
-                    **({"n_states": simpler.n_states} if simpler.n_states else {}),
-                    "gain": simpler.gain,
-                    "standard_error": simpler.error,
-                }
-                for simpler in self.simpler
-            },
-            "best_simpler": best.method if best else None,
-            "ahead": best.ahead if best else None,
-            "ahead_standard_error": best.ahead_error if best else None,
-        }
-
-    def headline(self) -> str:
-        """Return the gain in one sentence."""
-        if self.gain is None or self.error is None:
-            return f"Some new rows have probability 0 under this model. To avoid that, use {setting('smoothing', 0.1)}."
-        if self.kind == "independent":
-            return "The model treats the columns as independent of each other."
-        direction = "more" if self.gain >= 0 else "less"
-        return f"New rows are {figure(abs(self.gain), self.error)} nats {direction} probable than under independence."
-
-    def verdict(self, goal: Goal) -> str:
-        """Return in one or two sentences whether a simpler model of another kind predicts new rows as well or better.
-
-        Parameters
-        ----------
-        goal : {"explain", "predict"}
-            What the model was made for.
-        """
-        best = self.best_simpler
-        if best is None or best.ahead is None or best.ahead_error is None:
-            return ""
-        difference = figure(abs(best.ahead), best.ahead_error)
-        name = best.name[0].upper() + best.name[1:]
-        if best.ahead > CLEAR * best.ahead_error:
-            return f"{name} predicts new rows worse, by {difference} nats per row."
-        if best.ahead >= -CLEAR * best.ahead_error:
-            return f"{name} predicts new rows as well: the difference is {difference} nats per row."
-        advice = f" To predict, use {setting('goal', 'predict')}." if goal == "explain" else ""
-        return f"{name} predicts new rows better, by {difference} nats per row.{advice}"
-
-
-def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:
-    """Return what a summary says about the worth of a model, in plain words."""
-    if facts is None:
-        return ["There are too few rows to measure how well the model predicts new ones."]
-    unit = "One nat more means 2.7 times as probable." if " nats " in facts["headline"] else ""
-    return [line for line in (facts["headline"], unit, facts["verdict"]) if line]
-
-
-def figure(value: float, error: float) -> str:
-    """Return a figure with its standard error, with two digits after the point, or three where errors are small."""
-    digits = 2 if error >= 0.01 else 3
-    return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 VERSION = 1
@@ -188,14 +103,9 @@ class Attempt(NamedTuple):
 class Candidate(NamedTuple):
     """A kind of model that held-out rows chose from, and how far it is behind the chosen one."""
 
-    kind: str  # see KINDS of :mod:`latree.model.record`
+    kind: str  # a method, or one of the two trees of "auto": resolved, explained
     behind: float  # nats per held-out row; 0 for the chosen one
     error: float  # standard error of the mean difference
-
-    @property
-    def words(self) -> str:
-        """The kind in plain words, with its short name."""
-        return f"{KINDS[self.kind]} ({self.kind})" if self.kind in KINDS else self.kind
 
 
 class Origin(NamedTuple):
@@ -242,7 +152,11 @@ class Record:
         What states and smoothing were chosen from.
     counts : tuple of (str, int)
         Such as the number of quartet tests.
-    warnings : tuple of str
+    odd : tuple of str
+        What was odd about the table when it was read.
+    order_cost : float or None
+        By how many nats a row is less probable if the sixth of the table around it is held out, and not random rows;
+        None if the order of the rows does not matter, or was not looked at.
     reliability : tuple of (float or None, float or None)
         The reliability and Cronbach's alpha of each score, on these rows.
     redundant : tuple of (str, str, float)
@@ -281,7 +195,7 @@ class Record:
     converged: bool
     tried: tuple[Attempt, ...]
     counts: tuple[tuple[str, int], ...]
-    warnings: tuple[str, ...]
+    odd: tuple[str, ...]
     reliability: tuple[tuple[float | None, float | None], ...]
     redundant: tuple[tuple[str, str, float], ...]
     left_out: tuple[tuple[str, str], ...]
@@ -289,11 +203,7 @@ class Record:
     candidates: tuple[Candidate, ...] | None = None
     correlations: tuple[int | None, ...] | None = None
     weights_are: str | None = None
-
-    @property
-    def weights_facts(self) -> dict[str, Any] | None:
-        """What the weights of rows are, and what that means, as plain data; None if rows had none."""
-        return weights_facts(self.weights, self.weights_are, self.n_rows, self.total_weight)
+    order_cost: float | None = None
 
     @property
     def identifier(self) -> str | None:
@@ -348,8 +258,6 @@ class Record:
             values["worth"] = worth._replace(simpler=tuple(map(SimplerGain._make, worth.simpler)))
         if values["candidates"] is not None:
             values["candidates"] = tuple(map(Candidate._make, values["candidates"]))
-        if values["weights"] is not None and values["weights_are"] is None:
-            values["weights_are"] = "counts"  # as weights were, when nothing else could be said of them
         record = cls(**values)
         if len(record.n_missing) != n_columns:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")

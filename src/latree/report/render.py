@@ -1,6 +1,7 @@
-"""Render facts as one HTML file that contains its styles, scripts and data."""
+"""The report: facts as one HTML file that contains its styles, scripts and data."""
 
 from base64 import b64encode
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,20 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from latree._util.files import write_text
 from latree._util.words import one_line, percent, plural, shortened
-from latree.report.charts import convergence_chart, gain_bars
-from latree.report.facts import title_of
-from latree.report.payload import payload
-from latree.report.picture import tree_picture
+from latree.facts.found import report_facts, title_of
+from latree.interpret.groups import RESAMPLES, with_groups
+from latree.interpret.view import view_of
+from latree.model import LatentTreeModel
+from latree.report.drawing import drawing_facts, payload, with_colours
+from latree.report.picture import convergence_chart, gain_bars, tree_picture
+from latree.table import Table
 
 _HERE = Path(__file__).parent
+
+# The number of unusual rows, and of rows in words, that a report shows if rows are given.
+DEFAULT_ROWS = 5
 
 # The files of the drawing's script. Each one builds on those before it.
 _SCRIPTS = (
@@ -34,8 +42,77 @@ _SCRIPTS = (
 )
 
 
+def report_html(
+    model: LatentTreeModel,
+    table: Table | None = None,
+    *,
+    test: Table | None = None,
+    labels: Mapping[str, str] | None = None,
+    rows: int = DEFAULT_ROWS,
+) -> str:
+    """Return the report of a model as one HTML page.
+
+    The page says what was found and how sure it is, and shows a card for each group of columns, the tree, the
+    dependence between the columns, unusual rows, and how well the model fits. It contains everything it needs, so it
+    opens offline. The same input gives the same text. Use :func:`write_report` to write it to a file.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    table : Table, optional
+        The rows that the model was fitted to, encoded with the model's columns (see :meth:`LatentTreeModel.encode`).
+        They add the distribution of each column in the data; groups are found with them.
+    test : Table, optional
+        New rows. If ``table`` is given, the gain over independent columns on them is added, for this model and simpler
+        ones.
+    labels : mapping of str to str, optional
+        Your own label of each column, by the name of the column. Labels give colours, and are compared with the groups.
+    rows : int
+        The number of most unusual rows of ``table`` to show, by the names that the table has for them. As many rows,
+        evenly spaced over the table, are described in words: where they stand on each group.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.report import report_html
+    >>> tree = latree.random_tree(5, random_state=0)
+    >>> model = latree.random_model(tree, n_states=2, random_state=0)
+    >>> html = report_html(model, model.sample(100, random_state=0), labels={"x0": "first"}, rows=3)
+    >>> html.startswith("<!doctype html>")
+    True
+    >>> "<h1" in html
+    True
+    """
+    return render(page_facts(model, table, test=test, labels=labels, rows=rows))
+
+
+def page_facts(model: LatentTreeModel, table: Table | None = None, **more: Any) -> dict[str, Any]:
+    """Return everything that a page shows: the facts, and what its drawing needs; see :func:`report_html`."""
+    if not model.groups:
+        model = with_groups(model, table, resamples=RESAMPLES)
+    facts = with_colours(report_facts(model, table, **more))
+    return facts | drawing_facts(view_of(model), table, facts)
+
+
+def write_report(path: str | Path, html: str) -> None:
+    """Write a report to a file, either completely or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. One that exists is replaced.
+    html : str
+        The page, as :func:`report_html` returns it.
+    """
+    write_text(Path(path), html)
+
+
 def render(facts: dict[str, Any]) -> str:
-    """Return the HTML of a report from its facts; see :func:`latree.report.facts.report_facts`."""
+    """Return the HTML of a report from its facts; see :func:`page_facts`."""
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -76,9 +153,9 @@ def render(facts: dict[str, Any]) -> str:
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the groups under the names of the broad groups above them; those without one come last."""
-    names = dict.fromkeys(group["broad"] for group in groups)
+    names = dict.fromkeys(group["parent"] for group in groups)
     ordered = [*(name for name in names if name is not None), *(name for name in names if name is None)]
-    return [{"name": name, "groups": [group for group in groups if group["broad"] == name]} for name in ordered]
+    return [{"name": name, "groups": [group for group in groups if group["parent"] == name]} for name in ordered]
 
 
 def _inline(*names: str, frame: str = "{}") -> Markup:

@@ -76,10 +76,7 @@ class Surroundings:
 
     def conditional(self, u: int, v: int) -> FloatArray:
         """Return ``P(u | v)`` for neighbours u and v, one column per state of v."""
-        if self.model.network.parent[u] == v:
-            return self.model.tables[u]
-        joint = self.model.tables[v] * self.marginals[u]
-        return np.asarray((joint / np.maximum(joint.sum(axis=1, keepdims=True), TINY)).T)
+        return self.model.network.conditional(u, v)
 
     def star(self, node: int, without: int | None = None) -> Star:
         """Return a hidden variable with its neighbours."""

@@ -5,15 +5,14 @@ from math import inf, isfinite
 from typing import Any
 
 from latree._util.words import in_shell, setting
+from latree.facts.words import candidate_name, worth_facts
 from latree.interpret.worth import MAX_ROWS, fit_simpler_models, measure_worth
 from latree.model import LatentTreeModel
-from latree.model.model import aic, bic
+from latree.model.model import bic
 from latree.model.record import Record, Worth
 from latree.settings import Settings
 from latree.table import Table
 
-# What the report shows of the record, beside the settings, the attempts and the counts.
-_OF_RECORD = ("latree", "command", "weights_facts", "smoothing")
 # The method of the model that the report is about, where methods are compared.
 _OWN = "own"
 # Names and descriptions of the simpler models, by their methods.
@@ -32,22 +31,26 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -
     if worth is None and table is not None:
         worth = measure_worth(model, table)
     facts: dict[str, Any] = {
-        "n_parameters": model.n_parameters,
-        "total_weight": weight,
-        "worth": _worth_facts(worth, record) if worth else None,
+        "worth": worth_facts(worth, record.settings.goal if record else Settings.goal) if worth else None,
         "compared": _gains(worth) if worth else [],
         "n_fitted": min(table.n_rows, MAX_ROWS) if table is not None else None,
         "n_test": test.n_rows if test is not None else None,
         "test_gain": None,
         "history": [round(objective, 3) for objective in record.history] if record else [],
         "converged": record.converged if record else None,
-        "warnings": list(record.warnings) if record else [],
+        "warnings": [],  # about the rows of the report, beside those of the fit
         "python": python_lines(record),
         "record": _record_facts(record, model) if record else None,
         "n_states": model.n_states[model.tree.n_observed :].tolist(),
     }
     if log_likelihood is not None and weight is not None:
-        facts["own"] = _scores(model, log_likelihood, weight, test)
+        held_out = model.log_likelihood(test) / test.total_weight if test is not None else None
+        facts["own"] = {
+            "log_likelihood": _rounded(log_likelihood, 2),
+            "bic": _rounded(bic(log_likelihood, model.n_parameters, weight), 2),
+            "n_parameters": model.n_parameters,
+            "held_out": _rounded(held_out),
+        }
     if table is not None and test is not None:
         gains = _test_gains(model, table, test)
         facts["test_gain"] = gains[_OWN]
@@ -56,11 +59,6 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -
     if table is not None and record and not _is_fitted(table, log_likelihood, record):
         facts["warnings"].append(_about_rows(table, record))
     return facts
-
-
-def _worth_facts(worth: Worth, record: Record | None) -> dict[str, Any]:
-    goal = record.settings.goal if record else Settings.goal
-    return {"headline": worth.headline(), "verdict": worth.verdict(goal), "n_rows": worth.n_rows}
 
 
 def _gains(worth: Worth) -> list[dict[str, Any]]:
@@ -84,8 +82,8 @@ def _test_gains(model: LatentTreeModel, table: Table, test: Table) -> dict[str, 
     return {method: _rounded(mean - independent) for method, mean in means.items()}
 
 
-def _rounded(value: float | None) -> float | None:
-    return round(value, 4) if value is not None and isfinite(value) else None
+def _rounded(value: float | None, decimals: int = 4) -> float | None:
+    return round(value, decimals) if value is not None and isfinite(value) else None
 
 
 def _about_rows(table: Table, record: Record) -> str:
@@ -111,21 +109,8 @@ def _is_same(one: float | None, other: float | None) -> bool:
     return abs(one - other) <= 1e-6 * abs(other)
 
 
-def _scores(model: LatentTreeModel, log_likelihood: float, weight: float, test: Table | None) -> dict[str, Any]:
-    held_out = model.log_likelihood(test) / test.total_weight if test is not None else None
-    finite = isfinite(log_likelihood)
-    return {
-        "log_likelihood": round(log_likelihood, 2) if finite else None,
-        "per_row": round(log_likelihood / weight, 4) if finite else None,
-        "aic": round(aic(log_likelihood, model.n_parameters), 2) if finite else None,
-        "bic": round(bic(log_likelihood, model.n_parameters, weight), 2) if finite else None,
-        "n_parameters": model.n_parameters,
-        "held_out": round(held_out, 4) if held_out is not None and isfinite(held_out) else None,
-    }
-
-
 def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
-    facts = {name: getattr(record, name) for name in _OF_RECORD} | {"settings": record.settings.to_dict()}
+    """Return what the summary does not say of a fit: the command, what was tried, and which kind of tree was chosen."""
     states = model.n_states[model.tree.n_observed :].tolist() or [1]
     own = (min(states), max(states), record.smoothing)
     # If several attempts have the states and smoothing of the model, the best of them was chosen.
@@ -134,9 +119,12 @@ def _record_facts(record: Record, model: LatentTreeModel) -> dict[str, Any]:
         key=lambda attempt: -inf if attempt.held_out is None else attempt.held_out,
         default=None,
     )
-    facts["tried"] = [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried]
-    chosen = record.candidates[0].words if record.candidates else None
-    return facts | {"counts": dict(record.counts), "chosen": chosen}
+    return {
+        "command": record.command,
+        "tried": [{**attempt._asdict(), "chosen": attempt is best} for attempt in record.tried],
+        "counts": dict(record.counts),
+        "chosen": candidate_name(record.candidates[0]) if record.candidates else None,
+    }
 
 
 def python_lines(record: Record | None) -> str:

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from helpers.report import Page, grouped_model, learned_run
-from latree.interpret.dependence import Dependence
-from latree.interpret.groups import compare_labels, label_match, with_groups
-from latree.interpret.overview import group_lines
-from latree.learn import summary_of
-from latree.report.facts import story_facts
-from latree.report.write import report_html
+from latree.facts import facts_of, summary_of
+from latree.facts.groups import compare_labels
+from latree.facts.text import group_lines
+from latree.facts.words import label_match
+from latree.interpret.groups import with_groups
+from latree.report.render import report_html
 from latree.table.labels import read_labels
 
 
@@ -44,10 +44,8 @@ def labelled_model(label_of):
 def test_the_match_of_labels_is_in_all_places():
     labelled, groups, labels = labelled_model(lambda group, column: f"scale {group}")
     assert label_match(compare_labels(["a", "a", "b", "b"], [[0, 1], [2, 3]])) == "exactly your 2 labels"
-    assert group_lines(labelled)[0] == "2 groups in 6 columns: exactly your 2 labels"
-    assert (
-        story_facts(Dependence(labelled), labels)["headline"] == "6 columns fall into 2 groups: exactly your 2 labels"
-    )
+    assert group_lines(facts_of(labelled))[0] == "2 groups in 6 columns: exactly your 2 labels"
+    assert facts_of(labelled, labels)["headline"] == "6 columns fall into 2 groups: exactly your 2 labels"
     found = summary_of(labelled)["labels"]
     assert found["match"] == "exactly your 2 labels"
     assert found["purity"] == 1
@@ -59,7 +57,7 @@ def test_the_match_of_labels_is_in_all_places():
     # Without labels there is nothing to say.
     without = replace(labelled, record=replace(labelled.record, labels=()))
     assert summary_of(without)["labels"] is None
-    assert group_lines(without)[0] == "2 groups in 6 columns"
+    assert group_lines(facts_of(without))[0] == "2 groups in 6 columns"
 
 
 def test_a_label_is_whole_in_one_group_and_exact_if_that_has_no_others():
@@ -81,7 +79,7 @@ def test_whole_and_exact_are_said_in_the_same_words_in_all_places():
     assert found["labels"] == {"scale 0": "whole", "scale 1": "divided"}
     stray = groups[0].columns[2]
     assert found["groups"][groups[0].name]["others"] == {stray: "scale 1"}
-    lines = group_lines(labelled)
+    lines = group_lines(facts_of(labelled))
     assert lines[0] == f"2 groups in 6 columns: {match}"
     assert meaning in " ".join(lines)
     text = " ".join(Page(report_html(labelled, labels=labels)).text.split())

@@ -7,9 +7,9 @@ import pandas as pd
 from helpers.models import model_on
 from helpers.report import Page, learned_run
 from latree import as_table
+from latree.facts.rows import data_facts
 from latree.model import LatentTreeModel
-from latree.report.data_facts import data_facts
-from latree.report.write import report_html
+from latree.report.render import report_html
 from latree.table.checking import column_facts
 from latree.table.findings import sentences
 from latree.tree import Tree
@@ -70,5 +70,5 @@ def test_what_a_fit_warned_of_is_not_said_twice():
     odd = replace(learned.table, findings=mixed_table().findings)
     said = sentences(odd.oddities)
     assert data_facts(model, odd)["odd"] == said
-    warned = replace(model, record=replace(model.record, warnings=tuple(said)))
+    warned = replace(model, record=replace(model.record, odd=tuple(said)))
     assert data_facts(warned, odd)["odd"] == []

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from latree._util.words import listed, plural, quoted, setting
-from latree.model.fitting import Fit, cost_of_order
-from latree.model.group import Group
-from latree.model.model import LatentTreeModel
-from latree.model.record import CLEAR, Worth, figure
-from latree.settings import Goal
-from latree.table import Column, Table
+from latree.facts.words import CLEAR, figure
+from latree.interpret.view import view_of
+from latree.model import Group, LatentTreeModel
+from latree.model.record import Worth
+from latree.table import Column
+from latree.table.labels import warnings_about_labels
 
 # A state is empty if fewer rows than this are in it.
 _MIN_ROWS_IN_STATE = 1
@@ -28,35 +28,34 @@ _MIN_ANSWERS = 4
 _NUCLEOTIDES, _AMINO_ACIDS, _MIN_AMINO_ACIDS = frozenset("ACGTU"), frozenset("ACDEFGHIKLMNPQRSTVWY"), 8
 
 
-def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
-    """Return what makes a fit less trustworthy: what it means, and what helps. One text per kind.
+def warnings_of(model: LatentTreeModel) -> list[str]:
+    """Return what makes a fitted model less trustworthy: what it means, and what helps. One text per kind.
 
-    What is odd about the table itself is in its ``oddities``.
+    What was odd about the table comes first. A model that was not fitted to rows has no warnings.
     """
-    found = []
-    monitor = fit.monitor
-    if not monitor.converged:
-        found.append(
-            f"EM was stopped after {plural(monitor.max_iter, 'iteration')} before it converged, so that a longer "
-            f"fit may change the probabilities. For that, use {setting('max_iter', 2 * monitor.max_iter)}."
-        )
-    if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
-        found += unused_states(fit.model, table.total_weight)
-        found += coarse_scores(fit.model)
-    found += scores_without_direction(fit.model, fit.model.groups)
-    return found
-
-
-def ordered_rows(table: Table) -> list[str]:
-    """Return a warning if the order of the rows matters for a model that was chosen on held-out rows."""
-    cost = cost_of_order(table)
-    if not cost:
+    record = model.record
+    if record is None:
         return []
-    return [
-        f"The rows are in an order that matters: a row is {cost:.2g} nats less probable if the sixth of the table "
-        "around it is held out, and not random rows. So the model was chosen to predict both rows like these and rows "
-        "unlike them. If new rows are like these, shuffle the rows and fit again: the model will predict better."
-    ]
+    found = [*record.odd, *warnings_about_labels(dict(record.labels), model.tree.names)]
+    if not record.converged:
+        most = record.settings.max_iter
+        found.append(
+            f"EM was stopped after {plural(most, 'iteration')} before it converged, so that a longer fit may change "
+            f"the probabilities. For that, use {setting('max_iter', 2 * most)}."
+        )
+    if record.settings.goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
+        found += unused_states(model, record.total_weight)
+        found += coarse_scores(model)
+    found += scores_without_direction(model, model.groups)
+    found += worse_than_independent(record.worth)
+    if record.order_cost is not None:
+        found.append(
+            f"The rows are in an order that matters: a row is {record.order_cost:.2g} nats less probable if the sixth "
+            "of the table around it is held out, and not random rows. So the model was chosen to predict both rows "
+            "like these and rows unlike them. If new rows are like these, shuffle the rows and fit again: the model "
+            "will predict better."
+        )
+    return found
 
 
 def worse_than_independent(worth: Worth | None) -> list[str]:
@@ -81,7 +80,7 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
     empty, duplicate = dict[str, str](), dict[str, str]()  # from the name of a variable to how many of its states
     n_needed = 1  # this number of states is enough for every hidden variable
     tree = model.tree
-    marginals = model.network.marginals()
+    marginals = view_of(model).marginals
     for node in range(tree.n_observed, tree.n_nodes):
         name, shares = model.node_names[node], marginals[node]
         is_empty = shares * n_rows < _MIN_ROWS_IN_STATE

@@ -6,13 +6,29 @@ import numpy as np
 import pytest
 
 from helpers.models import chain_model, copying_model, model_on, star
+from latree.facts import facts_of, text
+from latree.facts.found import group_list
+from latree.facts.groups import all_groups
 from latree.interpret.columns import loading_matrix
 from latree.interpret.groups import with_groups
 from latree.interpret.order import order_states
-from latree.interpret.overview import columns_of_groups, group_facts, group_lines, group_table
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
+
+
+def group_lines(model, width=80):
+    return text.group_lines(facts_of(model), width)
+
+
+def group_table(model):
+    return text.group_table(facts_of(model))
+
+
+def group_facts(model):
+    return group_list(all_groups(view_of(model)))
+
 
 STRENGTHS = (0.9, 0.8, 0.7, 0.6, 0.5)
 
@@ -62,7 +78,7 @@ def test_kinds_are_not_called_steps():
         f"The states of '{group.name}' are kinds of rows, not steps from low to high: read the state, not the score."
     )
     # Some loadings are negative, but no column is said to fall from kind to kind.
-    ((*found,),) = columns_of_groups(model)
+    ((*found,),) = view_of(model).group_columns
     assert any(column.loading < -0.3 for column in found)
     assert {column.direction for column in found} == {0}
     assert not any("(−)" in line for line in lines)
@@ -80,7 +96,7 @@ def test_a_column_that_does_not_follow_the_states_is_not_marked():
     shares = [*[[0.1, 0.5, 0.9]] * 7, [0.6, 0.1, 0.5]]
     tables = (*(np.array([[1 - x for x in row], row]) for row in shares), np.full((3, 1), 1 / 3))
     model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
-    (found,) = columns_of_groups(model)
+    (found,) = view_of(model).group_columns
     directions = {column.name: column.direction for column in found}
     assert directions == {f"x{i}": int(i < 7) for i in range(8)}
     assert {column.name: column.loading < 0 for column in found}["x7"]
@@ -141,7 +157,7 @@ def test_columns_come_in_the_same_order_everywhere():
     assert [row[0] for row in group_table(model)[1:]] == group_facts(model)[0]["columns"] == ["b", "c", "a"]
     # Parts and unions of groups, too: by the loadings on their own hidden variable.
     model = scales("a", "b", "c", "d", between=(0.4, 0.1, 0.4))
-    for group, columns in zip(model.groups, columns_of_groups(model), strict=True):
+    for group, columns in zip(model.groups, view_of(model).group_columns, strict=True):
         sizes = [abs(column.loading) for column in columns]
         assert sizes == sorted(sizes, reverse=True)
         assert sorted(column.name for column in columns) == sorted(group.columns)

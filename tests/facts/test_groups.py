@@ -8,17 +8,20 @@ import pytest
 
 import latree
 from helpers.report import Page
+from latree.facts import facts_of, report_facts
+from latree.facts.groups import _meaning, state_profiles, two_digits, yes_of
 from latree.interpret.columns import profiles
-from latree.interpret.dependence import Dependence
 from latree.interpret.groups import with_groups
 from latree.interpret.order import order_states
-from latree.interpret.overview import columns_of_groups
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
-from latree.report.cards import _meaning, columns_alone, group_cards, two_digits, yes_of
-from latree.report.drawing_facts import drawing_facts
-from latree.report.write import report_html
+from latree.report.render import page_facts, report_html
 from latree.table import Column
 from latree.tree import Tree
+
+
+def group_cards(model):
+    return report_facts(model)["groups"]
 
 
 def two_groups(columns, seed=5):
@@ -41,7 +44,7 @@ def test_cells_are_the_means_of_columns_in_states_from_low_to_high():
     model = two_groups(answers("abcdef"))
     # Column b is reversed: its probabilities are those of the other end.
     model = replace(model, tables=tuple(t[::-1] if node == 1 else t for node, t in enumerate(model.tables)))
-    cards = group_cards(Dependence(model))
+    cards = group_cards(model)
     frame = profiles(model, backend="pandas")
     for card, group in zip(cards, model.groups, strict=True):
         assert [state["name"] for state in card["states"]] == ["low", "middle", "high"]
@@ -74,7 +77,7 @@ def test_weak_columns_and_those_out_of_order_do_not_say_what_a_high_score_means(
     columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in shares)
     tables = (*(np.array([[1 - x for x in row], row]) for row in shares.values()), np.full((3, 1), 1 / 3))
     model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
-    (card,) = group_cards(Dependence(model))
+    (card,) = group_cards(model)
     facts = {model.tree.names[column["node"]]: (column["direction"], column["loading"]) for column in card["columns"]}
     assert {name: direction for name, (direction, _) in facts.items()} == dict.fromkeys("abcd", 1) | {
         "out of order": 0,
@@ -82,7 +85,7 @@ def test_weak_columns_and_those_out_of_order_do_not_say_what_a_high_score_means(
         "flat": 0,
     }
     assert facts["out of order"][1] > 0.3 > facts["weak"][1] > facts["flat"][1] == 0
-    assert not card["has_kinds"]
+    assert card["states_are"] == "steps"
     # Even if there is room, because other columns may not belong to the group.
     unsure = [column | {"unsure": model.tree.names[column["node"]] in ("a", "b", "c")} for column in card["columns"]]
     assert _meaning(unsure) == {"more": [model.node("d")], "less": []}
@@ -94,13 +97,13 @@ def test_kinds_are_called_so():
     columns = tuple(Column(name, "integer", ("0", "1"), ordered=True) for name in "abcdef")
     tables = (*(np.array([1 - shares, shares]) for shares in high), np.array([[0.3], [0.3], [0.4]]))
     model = with_groups(order_states(LatentTreeModel(tree, columns, tables)).model)
-    (card,) = group_cards(Dependence(model))
-    assert card["has_kinds"]
+    (card,) = group_cards(model)
+    assert card["states_are"] == "kinds"
     assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
     assert {column["direction"] for column in card["columns"]} == {0}
     assert card["meaning"] == {"more": [], "less": []}
     # Nor has a loading a sign beside the tree.
-    (hidden,) = drawing_facts(Dependence(model), None)["hidden"]
+    (hidden,) = page_facts(model)["hidden"]
     assert min(column["loading"] for column in hidden["columns"]) > 0
 
 
@@ -118,18 +121,15 @@ def test_columns_come_by_loading_and_are_marked():
         *model.groups[1:],
     )
     model = replace(model, groups=groups)
-    cards, listed = group_cards(Dependence(model), {model.groups[0].name: 0.837}), columns_of_groups(model)
+    cards, listed = group_cards(model), view_of(model).group_columns
     for card, columns in zip(cards, listed, strict=True):
         assert [model.tree.names[column["node"]] for column in card["columns"]] == [column.name for column in columns]
-        assert [column["loading"] for column in card["columns"]] == [
-            round(abs(column.loading), 2) for column in columns
-        ]
+        assert [column["loading"] for column in card["columns"]] == [round(column.loading, 9) for column in columns]
     unsure = [model.tree.names[column["node"]] for column in cards[0]["columns"] if column["unsure"]]
     assert unsure == [model.groups[0].columns[0]]
-    assert (cards[0]["stability"], cards[0]["reliability"]) == (47, 0.84)
-    assert (cards[1]["stability"], cards[1]["reliability"]) == (None, None)
+    assert cards[0]["stability"] == 0.466
+    assert cards[1]["stability"] is None
     assert [card["number"] for card in cards] == [1, 2]
-    assert [card["colour"] for card in cards] == [0, 1]
 
 
 def test_labels_of_variables_are_shown():
@@ -140,7 +140,7 @@ def test_labels_of_variables_are_shown():
 def test_columns_without_an_order_show_their_most_frequent_value():
     columns = [Column(name, "text", ("blue", "green", "red")) for name in "abcdef"]
     model = two_groups(columns)
-    for card in group_cards(Dependence(model)):
+    for card in group_cards(model):
         assert [state["name"] for state in card["states"]] == ["state 1", "state 2", "state 3"]
         sizes = [state["size"] for state in card["states"]]
         assert sizes == sorted(sizes, reverse=True)
@@ -159,10 +159,9 @@ def test_two_values_show_the_share_of_yes():
     assert yes_of(Column("x", "text", ("a", "b", "yes"))) is None
     columns = [Column(name, "text", ("no", "yes")) for name in "abcdef"]
     model = two_groups(columns)
-    dependence = Dependence(model)
-    card = group_cards(dependence)[0]
+    card = group_cards(model)[0]
     assert card["scale"] == "Cells are shares of rows with “yes”."
-    ((_, conditionals),) = dependence.columns_given([card["centre"]])
+    ((_, conditionals),) = view_of(model).columns_given([card["centre"]])
     first = card["columns"][0]
     shares = conditionals[first["node"]][1]
     assert [cell[0] for cell in first["cells"]] == [f"{round(100 * share)}\u00a0%" for share in shares]
@@ -173,7 +172,7 @@ def test_a_long_group_shows_its_strongest_columns():
     for n in (14, 15):
         tree = Tree([f"x{i:02}" for i in range(n)], [(i, n) for i in range(n)])
         drawn = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1)
-        (card,) = group_cards(Dependence(with_groups(drawn)))
+        (card,) = group_cards(with_groups(drawn))
         shown[n] = sum(bool(column["cells"]) for column in card["columns"])
         assert len(card["columns"]) == n
     assert shown == {14: 14, 15: 12}
@@ -186,7 +185,7 @@ def test_cards_of_many_groups_are_small():
         edges = [(column, n_columns + column // 8) for column in range(n_columns)]
         tree = Tree([f"x{column:03}" for column in range(n_columns)], edges)
         model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
-        cards = group_cards(Dependence(model))
+        cards = group_cards(model)
         shown[len(cards)] = {card["n_shown"] for card in cards}
     assert shown == {20: {8}, 21: {5}}
 
@@ -195,7 +194,7 @@ def test_the_largest_of_very_many_groups_have_cards():
     n_columns = 3 * 42
     tree = Tree([f"x{column:03}" for column in range(n_columns)], [(c, n_columns + c // 3) for c in range(n_columns)])
     model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
-    cards = group_cards(Dependence(model))
+    cards = group_cards(model)
     assert [card["has_card"] for card in cards] == [True] * 40 + [False] * 2
     page = report_html(model)
     assert page.count("<article") == 40
@@ -205,7 +204,7 @@ def test_the_largest_of_very_many_groups_have_cards():
 def test_many_states_are_cut_to_the_largest():
     tree = Tree("abcd", [(i, 4) for i in range(4)])
     model = with_groups(latree.random_model(tree, n_states=9, hidden_states=9, start="identity", random_state=1))
-    (card,) = group_cards(Dependence(model))
+    (card,) = group_cards(model)
     assert card["n_states"] == 9
     assert len(card["states"]) == 6
     assert len(card["columns"][0]["cells"]) == 6
@@ -213,7 +212,7 @@ def test_many_states_are_cut_to_the_largest():
 
 def test_columns_in_no_group_are_known():
     model = with_groups(latree.random_model(Tree("abcde", [(0, 5), (1, 5), (2, 5)]), start="identity", random_state=0))
-    assert columns_alone(model) == [3, 4]
+    assert facts_of(model)["alone"] == [3, 4]
 
 
 @pytest.mark.parametrize(
@@ -230,3 +229,38 @@ def test_columns_in_no_group_are_known():
 def test_two_digits(value, span, text):
     assert two_digits(value, span) == text
     assert two_digits(-1.26, 5) == "−1.3"
+
+
+def topics():
+    """Return a model of documents in two topics: three words, an ordered answer, and a column without an order."""
+    columns = (
+        Column("space", "integer", ("0", "1"), ordered=True),
+        Column("car", "integer", ("0", "1"), ordered=True),
+        Column("the", "integer", ("0", "1"), ordered=True),
+        Column("length", "integer", ("1", "2", "3"), ordered=True),
+        Column("colour", "text", ("blue", "red", "white")),
+    )
+    tables = (
+        np.array([[0.4, 0.98], [0.6, 0.02]]),
+        np.array([[0.95, 0.5], [0.05, 0.5]]),
+        np.array([[0.1, 0.1], [0.9, 0.9]]),
+        np.array([[0.7, 0.1], [0.2, 0.2], [0.1, 0.7]]),
+        np.array([[0.2, 0.2], [0.7, 0.1], [0.1, 0.7]]),
+        np.array([[0.255], [0.745]]),
+    )
+    return LatentTreeModel(Tree([c.name for c in columns], [(i, 5) for i in range(5)]), columns, tables)
+
+
+def test_profiles_name_what_is_typical_of_each_state():
+    model = topics()
+    found = state_profiles(view_of(model), 5)
+    assert sorted(state["size"] for state in found) == [26, 74]  # 25.5 and 74.5 would both be rounded up
+    (space,) = [state for state in found if state["size"] == 26]
+    shown = {model.tree.names[one["node"]]: (one["value"], one["text"], one["overall"]) for one in space["typical"]}
+    assert shown["space"] == ("", "60\u00a0%", "17\u00a0%")
+    assert shown["car"] == ("", "5\u00a0%", "39\u00a0%")
+    assert shown["length"] == ("low", "1.4", "2.3")
+    assert shown["colour"] == ("red", "70\u00a0%", "25\u00a0%")
+    assert "the" not in shown  # it is as frequent as everywhere
+    # What is rarer than elsewhere comes last.
+    assert model.tree.names[space["typical"][-1]["node"]] == "car"

@@ -8,9 +8,10 @@ import pytest
 
 import latree
 from helpers.report import learned_run
+from latree.facts import report_facts
+from latree.facts.fit import python_lines
+from latree.facts.words import worth_facts
 from latree.interpret.worth import measure_worth
-from latree.report.facts import report_facts
-from latree.report.fit_facts import python_lines
 from latree.settings import Settings
 from latree.table.reading import Reading, as_reading
 
@@ -63,7 +64,7 @@ def test_a_model_without_a_record_is_measured_with_its_rows():
     model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=0)
     table = model.sample(300, random_state=0)
     worth = measure_worth(model, table)
-    assert report_facts(model, table)["fit"]["worth"]["headline"] == worth.headline()
+    assert report_facts(model, table)["fit"]["worth"]["headline"] == worth_facts(worth, "explain")["headline"]
     assert report_facts(model)["fit"]["worth"] is None
     assert report_facts(model, table.take(np.arange(20)))["fit"]["worth"] is None
 

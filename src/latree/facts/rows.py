@@ -1,4 +1,4 @@
-"""Single rows: where they stand, in words, and why the most unusual rows are unusual."""
+"""The data: what the columns are taken for, what is missing and odd; rows in words, and the most unusual rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,15 +7,21 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import percent
+from latree.facts.groups import category_name
 from latree.interpret.scores import RowScores, row_scores, scored_groups
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
-from latree.report.node_details import category_name
-from latree.table import Table
+from latree.table import Column, Table
+from latree.table.checking import facts_of_column, labels_in_words
+from latree.table.findings import sentences
+from latree.table.raw import label_of
 
 _N_CELLS = 4  # the number of least expected cells that are shown of an unusual row
 _N_GROUPS = 6  # the number of groups on which a row is described, those that say most about it
 # A state says something about a row if knowing it is worth so many nats: a state that most rows are in says little.
 _MIN_INFORMATION = 0.1
+# The most letters of a list of values, and the most bounds of bins that are listed.
+_MAX_VALUES, _MAX_CUTS = 100, 12
 _MIDDLE = "middle"  # the state that is not worth a word
 
 
@@ -42,8 +48,7 @@ def row_facts(model: LatentTreeModel, table: Table, count: int) -> dict[str, Any
         ]
 
     standing = row_scores(model, table.take(spaced))
-    marginals = model.network.marginals()
-    shares = [marginals[group.centre] for group in scored_groups(model)]
+    shares = [view_of(model).marginals[group.centre] for group in scored_groups(model)]
     return {
         "median": round(float(np.median(finite)), 2) if finite.size else None,
         "unusual": [
@@ -111,3 +116,41 @@ def _least_expected_cells(model: LatentTreeModel, table: Table, row: int) -> lis
             }
         )
     return cells
+
+
+def data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:
+    """Return the facts about the columns and, without a table, what the record of the fit has.
+
+    Columns that a fit left out, and what else was odd at that time, are in the record. So a report that is made
+    again from the model and the rows is the same.
+    """
+    record = model.record
+    missing = table.n_missing.tolist() if table is not None else list(record.n_missing) if record else None
+    n_rows = table.n_rows if table is not None else record.n_rows if record else None
+    known = set(record.odd) if record else set()
+    return {
+        "missing": missing,
+        "n_missing": sum(missing) if missing is not None else None,
+        "n_cells": n_rows * len(model.columns) if n_rows is not None else None,
+        "kinds": _kinds(model.columns),
+        "bins": sorted({column.n_states for column in model.columns if column.cuts is not None}),
+        "odd": [one for one in sentences(table.oddities) if one not in known] if table is not None else [],
+    }
+
+
+def _kinds(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
+    """Return what columns are taken for; columns with the same values are listed together."""
+    found: dict[tuple[str, int, str], list[int]] = {}
+    for node, column in enumerate(columns):
+        facts = facts_of_column(column, 0)
+        text = labels_in_words(facts, _MAX_VALUES) if column.cuts is None else _cuts_in_words(column.cuts)
+        found.setdefault((facts.taken_for, column.n_states, text), []).append(node)
+    return [
+        {"taken_for": taken_for, "n_states": n_states, "text": text, "columns": nodes}
+        for (taken_for, n_states, text), nodes in found.items()
+    ]
+
+
+def _cuts_in_words(cuts: tuple[float, ...]) -> str:
+    shown = ", ".join(map(label_of, cuts[:_MAX_CUTS]))
+    return f"cut at {shown}{', ...' if len(cuts) > _MAX_CUTS else ''}" if cuts else ""

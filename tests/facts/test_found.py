@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 
 from helpers.report import learned_run
-from latree._util.words import percent, whole_shares
+from latree._util.words import whole_shares
 from latree.interpret.scores import reliability
 from latree.model import LatentTreeModel
-from latree.report.facts import report_facts
+from latree.report.render import page_facts as report_facts
 
 
 @pytest.fixture(scope="module")
 def learned():
     return learned_run()
-
-
-def without_reliability(card):
-    return card | {"reliability": None}
 
 
 def test_facts_are_plain_data_that_do_not_depend_on_the_last_bits(learned):
@@ -40,10 +36,9 @@ def test_a_report_without_data_has_what_the_model_file_contains(learned):
     with_data, without = report_facts(learned.model, learned.table), report_facts(learned.model)
     for key in ("headline", "certainty", "n_rows", "tree", "places", "hidden", "data", "names", "files"):
         assert with_data[key] == without[key]
-    # Only the reliability of scores needs rows.
-    assert [without_reliability(card) for card in with_data["groups"]] == without["groups"]
-    assert [card["reliability"] for card in with_data["groups"]] == [
-        round(one.reliability, 2) for one in reliability(learned.model, learned.table)
+    assert with_data["groups"] == without["groups"]
+    assert [card["reliability"] for card in without["groups"]] == [
+        one.reliability for one in reliability(learned.model, learned.table)
     ]
     assert without["fit"]["own"] == with_data["fit"]["own"]
     # The cross-validated gains are in the file, too.
@@ -62,13 +57,13 @@ def test_names_and_groups_are_those_of_the_model(learned):
         assert facts["names"] == list(model.node_names)
         assert facts["aliases"] == list(model.tree.node_names[7:])
         assert facts["groups"][0]["name"] == facts["names"][facts["groups"][0]["centre"]] == "mood"
-        assert facts["groups"][0]["stability"] == percent(model.groups[0].stability)
+        assert facts["groups"][0]["stability"] == model.groups[0].stability
     # Groups of the model are shown even if the rows say otherwise, and groups that it lacks are computed.
     fewer = replace(model, groups=model.groups[:1])
     assert [group["name"] for group in report_facts(fewer, learned.table)["groups"]] == ["mood"]
     bare = replace(model, groups=(), hidden_names=())
     found = report_facts(bare, learned.table)["groups"]
-    assert list(map(without_reliability, found)) == report_facts(learned.model)["groups"]
+    assert found == report_facts(learned.model)["groups"]
     assert report_facts(bare)["groups"][0]["stability"] is None  # there are no rows to resample
     # A name that was given before there were groups is kept.
     assert "mood" in report_facts(bare.rename({"H1": "mood"}))["names"]

@@ -5,16 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.models import copying_model, model_on, star, table_of
-from latree.interpret.groups import with_groups
-from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
-from latree.model.diagnostics import (
+from helpers.models import copying_model, model_on, star
+from helpers.report import learned_run
+from latree.facts.warnings import (
     coarse_scores,
     scores_without_direction,
     unused_states,
-    warnings_about,
+    warnings_of,
     worse_than_independent,
 )
+from latree.interpret.groups import with_groups
+from latree.model import LatentTreeModel
 from latree.model.record import Worth
 from latree.table import Column
 from latree.tree import Tree
@@ -120,8 +121,7 @@ def test_groups_of_texts_without_an_order_have_scores_without_direction(n_groups
         columns = [Column(name, "text", ("x", "y"), ordered=is_ordered(i)) for i, name in enumerate(tree.names)]
         changed = replace(model, columns=tuple(columns))
         found = scores_without_direction(changed, changed.groups)
-        rows = changed.sample(100, random_state=0)
-        assert warnings_about(rows, fit_of(changed), "explain") == found
+        assert warnings_of(fitted(changed)) == found
         return found
 
     assert warnings_if(lambda _: False) == [said + INSTEAD]
@@ -130,27 +130,33 @@ def test_groups_of_texts_without_an_order_have_scores_without_direction(n_groups
 
 def test_a_model_that_predicts_may_have_states_to_spare():
     model = one_hidden([0.1, 0.9, 0.9], [0.4, 0.3, 0.3])
-    table = table_of(model, model.sample(200, 0).codes())
-    assert any("means the same" in warning for warning in warnings_about(table, fit_of(model), "explain"))
-    assert warnings_about(table, fit_of(model), "predict") == []
+    assert any("means the same" in warning for warning in warnings_of(fitted(model)))
+    assert warnings_of(fitted(model, goal="predict")) == []
 
 
-def fit_of(model, converged=True):
-    return Fit(model, 0.0, ConvergenceMonitor(1e-5, 200, [0.0], converged))
-
-
-def warnings_of(converged):
-    """Warnings about columns of four states without any dependence."""
-    model = model_on(Tree("abc", []), [4] * 3, 0)
-    return warnings_about(table_of(model, model.sample(100, 0).codes()), fit_of(model, converged), "explain")
+def fitted(model, converged=True, goal="explain"):
+    """Return a model with a record of a fit to 200 rows, about which nothing else is odd."""
+    record = learned_run().model.record
+    settings = replace(record.settings, goal=goal)
+    plain = {"odd": (), "labels": (), "worth": None, "order_cost": None, "total_weight": 200.0}
+    return replace(model, record=replace(record, settings=settings, converged=converged, **plain))
 
 
 def test_a_fit_without_trouble_has_no_warnings():
-    assert warnings_of(converged=True) == []
+    model = model_on(Tree("abc", []), [4] * 3, 0)
+    assert warnings_of(fitted(model)) == warnings_of(model) == []
+
+
+def test_what_was_known_at_the_fit_comes_again():
+    model = fitted(model_on(Tree("abc", []), [4] * 3, 0))
+    odd = replace(model.record, odd=("It is odd.",), labels=(("d", "x"),), order_cost=0.31)
+    first, labels, order = warnings_of(replace(model, record=odd))
+    assert (first, "'d', which is not a column" in labels) == ("It is odd.", True)
+    assert order.startswith("The rows are in an order that matters: a row is 0.31 nats less probable")
 
 
 def test_em_that_did_not_converge():
-    assert warnings_of(converged=False) == [
+    assert warnings_of(fitted(model_on(Tree("abc", []), [4] * 3, 0), converged=False)) == [
         "EM was stopped after 200 iterations before it converged, so that a longer fit may change the probabilities. "
         "For that, use max_iter=400."
     ]
@@ -195,9 +201,8 @@ def test_scores_with_two_states_rank_rows_less_finely_than_the_columns(
         names = sorted(group.name for group in model.groups)
         assert found[0].startswith(said if n_groups > 1 else f"The group '{names[0]}' has only 2 states")
         assert found[0].endswith("To rank rows, use n_states=4, or that mean.")
-        rows = model.sample(500, random_state=0)
-        assert found[0] in warnings_about(rows, fit_of(model), "explain")
-        assert found[0] not in warnings_about(rows, fit_of(model), "predict")
+        assert found[0] in warnings_of(fitted(model))
+        assert found[0] not in warnings_of(fitted(model, goal="predict"))
 
 
 @pytest.mark.parametrize(("gain", "said"), [(-0.5, True), (-0.1, False), (0.5, False), (None, False)])

@@ -1,0 +1,233 @@
+"""The facts in words: every sentence that the text, the page and the notebook say about a model is made here, once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from latree._util.words import listed, percent, plural, setting, shortened
+from latree.model.record import Candidate, SimplerGain, Worth
+from latree.settings import Goal
+
+# An edge is sure from this support on, in per cent, and likely from this one on.
+SURE, LIKELY = 90, 50
+# A difference of two models is clear if it is more than this many times its standard error.
+CLEAR = 2.0
+# What readers call kinds of models: methods, and the two trees of ``auto``.
+KINDS = {
+    "independent": "independent columns",
+    "chow-liu": "a Chow-Liu tree",
+    "lcm": "one hidden variable",
+    "hclt": "a hidden Chow-Liu tree",
+    "resolved": "the fully resolved tree",
+    "explained": "the tree that explains the columns",
+}
+# Most candidates for prediction, beside the chosen one; most redundant pairs, and letters of a name there; most groups.
+_LISTED_KINDS = 2
+_LISTED_PAIRS, _MAX_NAME = 5, 40
+_LISTED_GROUPS = 3
+
+
+def finding(n_edges: int, n_hidden: int, n_groups: int) -> str:
+    """Return what kind of story a report tells.
+
+    Returns
+    -------
+    {"independent", "one hidden variable", "groups", "no groups"}
+        No column depends on another; one hidden variable explains all of one group; there are groups; columns depend on
+        each other, but too few of them to form a group.
+    """
+    if not n_edges:
+        return "independent"
+    if n_hidden == 1 and n_groups == 1:
+        return "one hidden variable"
+    return "groups" if n_groups else "no groups"
+
+
+def headline(facts: dict[str, Any]) -> str:
+    """Return the title of a report: what was found, and how it compares with the labels of the user."""
+    n_columns, n_groups = facts["n_columns"], len(facts["groups"])
+    if facts["finding"] == "independent":
+        return "No dependence found"
+    if facts["finding"] == "one hidden variable":
+        n_states = plural(facts["groups"][0]["n_states"], "state")
+        return f"One hidden variable with {n_states} explains {plural(n_columns, 'column')}"
+    if facts["finding"] == "no groups":
+        return f"{plural(n_columns, 'column')} form no groups"
+    verb = "fall into" if n_groups > 1 else "form"
+    found = f"{plural(n_columns, 'column')} {verb} {plural(n_groups, 'group')}"
+    match = facts["labels"]["match"] if facts["labels"] else ""
+    return found + (f": {match}" if match else "")
+
+
+def label_match(facts: Mapping[str, Any]) -> str:
+    """Return how many labels come out as groups, in words; nothing if that says little.
+
+    Parameters
+    ----------
+    facts : mapping
+        From :func:`compare_labels`.
+    """
+    n_labels, n_groups = len(facts["names"]), len(facts["groups"])
+    n_whole, n_exact = sum(facts["whole"]), sum(facts["exact"])
+    if n_labels < 2 or n_groups < 2:
+        return ""
+    if n_exact == n_labels == n_groups:
+        return f"exactly your {n_labels} labels"
+    if not n_whole:
+        return ""
+    return f"{n_whole} of your {n_labels} labels {'is' if n_whole == 1 else 'are'} whole, {n_exact or 'none'} exact"
+
+
+def label_meaning(match: str) -> str:
+    """Return what the words of :func:`label_match` mean; nothing if they need no explanation."""
+    if "whole" not in match:
+        return ""
+    return "A label is whole if all its columns are in one group, and exact if that group has no others."
+
+
+def certainty(support: Sequence[int | None], groups: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how many edges are sure, likely and unsure, and how stable the groups are.
+
+    Parameters
+    ----------
+    support : sequence of int or None
+        Of each edge in per cent; None for edges without support.
+    groups : sequence of mapping
+        The main groups.
+    """
+    known = [share for share in support if share is not None]
+    sure = sum(share >= SURE for share in known)
+    likely = sum(LIKELY <= share < SURE for share in known)
+    stable = [group for group in groups if group["stability"] is not None]
+    least = min(stable, key=lambda group: percent(group["stability"]), default=None)
+    return {
+        "n_edges": len(known),
+        "sure": sure,
+        "likely": likely,
+        "unsure": len(known) - sure - likely,
+        "stability": sum(group["stability"] for group in stable) / len(stable) if stable else None,
+        "least_stable": None if least is None else least["number"],
+    }
+
+
+def certainty_lines(found: Mapping[str, Any]) -> list[str]:
+    """Return a line about the support of edges, from :func:`certainty`; none if no edge has support."""
+    if not found["n_edges"]:
+        return []
+    others = [f"{found[kind]} {kind}" for kind in ("likely", "unsure") if found[kind]]
+    return [", ".join([f"{found['sure']} of {found['n_edges']} edges sure", *others]) + "."]
+
+
+def independence(n_columns: int, n_rows: int | None) -> str:
+    """Return a sentence about columns of which no two are connected."""
+    rows = "the rows" if n_rows is None else plural(n_rows, "row")
+    return f"The {n_columns} columns are independent of each other, as far as {rows} show."
+
+
+def kinds_lines(names: Sequence[str]) -> list[str]:
+    """Return a line about groups whose states are kinds, by their names, if there are any."""
+    if not names:
+        return []
+    shown = listed(names[:_LISTED_GROUPS])
+    owner = shown if len(names) <= _LISTED_GROUPS else f"{len(names)} groups, such as {shown},"
+    return [f"The states of {owner} are kinds of rows, not steps from low to high: read the state, not the score."]
+
+
+def redundancy_lines(pairs: Sequence[tuple[Sequence[str], float]]) -> list[str]:
+    """Return a line about redundant pairs of columns, with their strengths; none if there are none."""
+    left = "still correlate {}after their group is taken into account"
+    both = [" and ".join(shortened(name, _MAX_NAME) for name in names) for names, _ in pairs[:_LISTED_PAIRS]]
+    if len(pairs) == 1:
+        return [f"Possibly redundant: {both[0]} {left.format(f'{pairs[0][1]:.2f} ')}."]
+    shown = [f"{names} ({strength:.2f})" for names, (_, strength) in zip(both, pairs, strict=False)]
+    if len(pairs) > _LISTED_PAIRS:
+        shown.append(f"and {plural(len(pairs) - _LISTED_PAIRS, 'more pair')}")
+    return [f"Possibly redundant, as they {left.format('')}: {', '.join(shown)}."] if shown else []
+
+
+def figure(value: float, error: float) -> str:
+    """Return a figure with its standard error, with two digits after the point, or three where errors are small."""
+    digits = 2 if error >= 0.01 else 3
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+def worth_facts(worth: Worth, goal: Goal) -> dict[str, Any]:
+    """Return the figures of a model's worth and the verdict on them, as plain data.
+
+    Parameters
+    ----------
+    worth : Worth
+    goal : {"explain", "predict"}
+        What the model was made for.
+    """
+    best = worth.best_simpler
+    return {
+        "headline": _gain(worth),
+        "verdict": _verdict(best, goal),
+        "n_rows": worth.n_rows,
+        "gain": worth.gain,
+        "standard_error": worth.error,
+        "simpler": {
+            simpler.method: {
+                **({"n_states": simpler.n_states} if simpler.n_states else {}),
+                "gain": simpler.gain,
+                "standard_error": simpler.error,
+            }
+            for simpler in worth.simpler
+        },
+        "best_simpler": best.method if best else None,
+        "ahead": best.ahead if best else None,
+        "ahead_standard_error": best.ahead_error if best else None,
+    }
+
+
+def _gain(worth: Worth) -> str:
+    """Return the gain in one sentence."""
+    if worth.gain is None or worth.error is None:
+        return f"Some new rows have probability 0 under this model. To avoid that, use {setting('smoothing', 0.1)}."
+    if worth.kind == "independent":
+        return "The model treats the columns as independent of each other."
+    direction = "more" if worth.gain >= 0 else "less"
+    return f"New rows are {figure(abs(worth.gain), worth.error)} nats {direction} probable than under independence."
+
+
+def _verdict(best: SimplerGain | None, goal: Goal) -> str:
+    """Return in one or two sentences whether a simpler model of another kind predicts new rows as well or better."""
+    if best is None or best.ahead is None or best.ahead_error is None:
+        return ""
+    difference = figure(abs(best.ahead), best.ahead_error)
+    name = KINDS.get(best.method, best.method) + (f" with {best.n_states} states" if best.n_states else "")
+    name = name[0].upper() + name[1:]
+    if best.ahead > CLEAR * best.ahead_error:
+        return f"{name} predicts new rows worse, by {difference} nats per row."
+    if best.ahead >= -CLEAR * best.ahead_error:
+        return f"{name} predicts new rows as well: the difference is {difference} nats per row."
+    advice = f" To predict, use {setting('goal', 'predict')}." if goal == "explain" else ""
+    return f"{name} predicts new rows better, by {difference} nats per row.{advice}"
+
+
+def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:
+    """Return what a summary says about the worth of a model, in plain words."""
+    if facts is None:
+        return ["There are too few rows to measure how well the model predicts new ones."]
+    unit = "One nat more means 2.7 times as probable." if " nats " in facts["headline"] else ""
+    return [line for line in (facts["headline"], unit, facts["verdict"]) if line]
+
+
+def candidate_name(candidate: Candidate) -> str:
+    """Return a kind of model in plain words, with its short name."""
+    return f"{KINDS[candidate.kind]} ({candidate.kind})" if candidate.kind in KINDS else candidate.kind
+
+
+def candidate_lines(candidates: Sequence[Candidate]) -> list[str]:
+    """Return a line about the kind of tree that held-out rows chose, and those next to it."""
+    if not candidates:
+        return []
+    chosen, *others = candidates
+    # The simplest of several that are about as good is chosen, so that others may be slightly ahead.
+    beside = [
+        f"{candidate_name(other)} {'−' if other.behind > 0 else '+'}{figure(abs(other.behind), other.error)}"
+        for other in others[:_LISTED_KINDS]
+    ]
+    others_too = f" Beside it, in nats per row: {', '.join(beside)}." if beside else ""
+    goal = setting("goal", "explain")
+    return [f"Held-out rows chose {candidate_name(chosen)}.{others_too} For groups of columns to read, use {goal}."]

@@ -1,0 +1,348 @@
+"""What the drawing shows and its panel says: the tree, columns, hidden variables and heat map, and their JSON."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from latree._util.arrays import FloatArray
+from latree._util.words import one_line, percent, whole_shares
+from latree.counts.contingency import column_counts
+from latree.facts.groups import category_name
+from latree.facts.text import group_table
+from latree.facts.words import LIKELY, SURE
+from latree.figure.draw import group_colours, label_colours
+from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
+from latree.interpret.columns import loading_columns
+from latree.interpret.view import View
+from latree.model import LatentTreeModel
+from latree.table import Column, Table
+from latree.table.formats.text import write_columns, write_lines
+
+# With more numbers, loadings.csv is not part of the page: it would be most of the file.
+_MAX_LOADINGS = 20_000
+# The number of columns that explain the states of a hidden variable.
+MAX_COLUMNS = 5
+# The number of related columns that are shown of a column.
+MAX_RELATED = 6
+# The number of states of a hidden variable that are explained: the largest ones.
+MAX_STATES = 8
+# The number of categories that are shown of a column. If it has more, the rarest are added up under one name.
+MAX_CATEGORIES = 20
+# The heat map has at most this many cells in a row. Of more columns, neighbours share a cell.
+MAX_CELLS = 400
+# Facts that are embedded as they are. Names are made safe to show, and long lists of numbers are packed.
+_FACTS = ("n_columns", "tree", "aliases", "files")
+_GROUP_FACTS = ("number", "nodes", "centre", "colour")
+
+
+def with_colours(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts with a colour for each main group, and for each of the user's labels."""
+    groups, labels = facts["groups"], facts["labels"]
+    colours = group_colours(len(groups))
+    facts = facts | {"groups": [group | {"colour": one} for group, one in zip(groups, colours, strict=True)]}
+    if labels is not None:
+        of_labels = label_colours(labels["names"], [match["label"] for match in labels["groups"]])
+        facts["labels"] = labels | {"colours": of_labels}
+    return facts
+
+
+def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tree, the columns with their categories, the hidden variables, and the matrix of the heat map."""
+    model = view.model
+    correlation = view.column_correlation if table is None else view.counted_correlation(table)
+    columns, category_lists = column_details(view, table, correlation)
+    # Columns with the same categories share one list of them.
+    keys = [(categories.names, categories.ordered, categories.bounds) for categories in category_lists]
+    distinct = list(dict.fromkeys(keys))
+    number = {key: place for place, key in enumerate(distinct)}
+    for column, key in zip(columns, keys, strict=True):
+        column["category_list"] = number[key]
+    places = _places(model)
+    order = sorted(range(model.tree.n_observed), key=lambda column: places["row"][column])
+    return {
+        "tree": _tree_facts(view),
+        "places": places,
+        "category_lists": [
+            {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
+        ],
+        "columns": columns,
+        "hidden": hidden_details(view, category_lists),
+        "matrix": matrix_facts(correlation, order, [column.ordered for column in model.columns]),
+        "has_rows": table is not None,
+        "files": _files(model, facts),
+    }
+
+
+def _places(model: LatentTreeModel) -> dict[str, list[float]]:
+    """Return where each node is in the horizontal layout: its row, and its distance from the root from 0 to 1."""
+    plan = LayoutPlan.of(model.tree.with_numbers(lengths=model.edge_lengths()), 0.0)
+    row, along, start = [0.0] * model.tree.n_nodes, [0.0] * model.tree.n_nodes, 0
+    for component in plan.rooted.components:
+        for node, place in rows_of(plan, component).items():
+            row[node] = start + place
+        for node, distance in distances_from_root(plan, component).items():
+            along[node] = distance
+        start += sum(node in plan.names for node in component)
+    farthest = max(along) or 1.0
+    return {"row": row, "along": [round(distance / farthest, 4) for distance in along]}
+
+
+def _files(model: LatentTreeModel, facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts that the page offers for download, by the names that the files of a fit have."""
+    files = {
+        "tree.nwk": model.tree.to_newick(),
+        "groups.csv": write_lines(group_table(facts)),
+    }
+    if 0 < model.tree.n_observed * model.tree.n_hidden <= _MAX_LOADINGS:
+        files["loadings.csv"] = write_columns(loading_columns(model))
+    return files
+
+
+def _tree_facts(view: View) -> dict[str, Any]:
+    """Return the rooted tree. The values of an edge are listed at its lower node; a root has None.
+
+    The support of an edge is in per cent, rounded once for the whole page.
+    """
+    tree = view.tree
+    rooted = tree.rooted()
+    strengths, lengths = (
+        [None if edge < 0 else round(float(values[edge]), 3) for edge in rooted.up]
+        for values in (view.model.edge_strengths(), view.model.edge_lengths())
+    )
+    return {
+        "roots": list(rooted.roots),
+        "parent": rooted.parent.tolist(),
+        "strength": strengths,
+        "length": lengths,
+        "support": [
+            None if edge < 0 or np.isnan(tree.support[edge]) else percent(float(tree.support[edge]))
+            for edge in rooted.up
+        ],
+    }
+
+
+def matrix_facts(correlation: FloatArray, order: Sequence[int], is_ordered: Sequence[bool]) -> dict[str, Any]:
+    """Return the heat map of a matrix of correlations.
+
+    Parameters
+    ----------
+    correlation : array, shape (d, d)
+        Symmetric, from -1 to 1.
+    order : sequence of int
+        The columns in the order in which they are shown.
+    is_ordered : sequence of bool
+        Which columns are ordered. Only correlations of two ordered columns have a sign.
+
+    Returns
+    -------
+    dict
+        ``order``: the columns. ``block``: how many neighbouring columns share a cell; the last cell may have fewer.
+        ``values``: for each cell row i, the values of the cells i, i + 1, ... in hundredths plus 100. A cell of several
+        columns has the mean of all its pairs of different columns. ``signed``: whether any value may be negative.
+    """
+    d = len(order)
+    block = -(-d // MAX_CELLS)
+    starts = np.arange(0, d, block)
+    arranged = correlation[np.ix_(order, order)].copy()
+    pairs = np.ones((d, d))
+    if block > 1:
+        # A column is not compared with itself, unless it is alone in its cell.
+        np.fill_diagonal(arranged, 0)
+        np.fill_diagonal(pairs, 0)
+        if d % block == 1:
+            arranged[-1, -1] = pairs[-1, -1] = 1
+    sums, counts = (
+        np.add.reduceat(np.add.reduceat(values, starts, axis=0), starts, axis=1) for values in (arranged, pairs)
+    )
+    hundredths = np.round(100 * np.round(sums / counts, 9)).astype(int)
+    return {
+        "order": list(order),
+        "block": block,
+        "values": [(hundredths[i, i:] + 100).tolist() for i in range(len(starts))],
+        "signed": sum(is_ordered) > 1,
+    }
+
+
+@dataclass(frozen=True)
+class CategoryList:
+    """The categories of a column that are shown: all, or the most common and one name for the others.
+
+    Attributes
+    ----------
+    codes : tuple of int
+        The categories that have a name of their own.
+    names : tuple of str
+        Their names; if some categories are left out, the last name stands for these.
+    ordered : bool
+        Whether all categories are shown and are in an order from low to high.
+    bounds : tuple of str
+        For bins, the bound between each bin and the next one; otherwise empty.
+    """
+
+    codes: tuple[int, ...]
+    names: tuple[str, ...]
+    ordered: bool
+    bounds: tuple[str, ...]
+
+    @classmethod
+    def of(cls, column: Column, shares: FloatArray) -> "CategoryList":
+        """Choose the categories to show by their shares of the rows."""
+        codes = list(range(column.n_states))
+        if column.n_states > MAX_CATEGORIES:
+            by_share = sorted(codes, key=lambda code: (-round(float(shares[code]), 9), code))
+            codes = sorted(by_share[: MAX_CATEGORIES - 1])
+        names = [category_name(column, code) for code in codes]
+        is_complete = len(codes) == column.n_states
+        if not is_complete:
+            names.append(f"{column.n_states - len(codes)} others")
+        is_bins = column.cuts is not None and names[0].startswith("≤ ")
+        bounds = [names[0].removeprefix("≤ "), *(name.split(" to ")[-1] for name in names[1:-1])] if is_bins else []
+        return cls(tuple(codes), tuple(names), is_complete and column.ordered, tuple(bounds))
+
+    def shares(self, probabilities: FloatArray) -> FloatArray:
+        """Return the probability of each name."""
+        own = probabilities[list(self.codes)]
+        has_others = len(self.names) > len(self.codes)
+        return np.append(own, max(probabilities.sum() - own.sum(), 0)) if has_others else own
+
+    def per_mille(self, probabilities: FloatArray) -> list[int]:
+        """Return the probability of each name, in thousandths that add up to 1000."""
+        return whole_shares(self.shares(probabilities).tolist(), 1000)
+
+
+def observed_shares(table: Table) -> list[FloatArray | None]:
+    """Return the share of each category among the present cells of each column; None for a column without cells."""
+    return [counts / counts.sum() if counts.sum() > 0 else None for counts in column_counts(table)]
+
+
+def column_details(
+    view: View, table: Table | None, correlation: FloatArray
+) -> tuple[list[dict[str, Any]], list[CategoryList]]:
+    """Return for every column its distribution and related columns, and the categories that are shown.
+
+    Parameters
+    ----------
+    view : View
+    table : Table or None
+        Rows, whose shares are shown; without rows, those of the model.
+    correlation : array
+        Of every two columns.
+    """
+    model = view.model
+    observed = observed_shares(table) if table is not None else [None] * model.tree.n_observed
+    details, category_lists = [], []
+    for node, column in enumerate(model.columns):
+        in_model, in_data = view.marginals[node], observed[node]
+        shown = in_model if in_data is None else in_data
+        categories = CategoryList.of(column, shown)
+        hundredths = np.round(100 * np.round(correlation[node], 9)).astype(int)
+        hundredths[node] = 0
+        related = np.lexsort((np.arange(len(hundredths)), -abs(hundredths)))[:MAX_RELATED]
+        details.append(
+            {
+                "model": categories.per_mille(in_model),
+                "percent": whole_shares(categories.shares(shown).tolist()),
+                "related": [[other, int(hundredths[other])] for other in related.tolist() if hundredths[other]],
+            }
+        )
+        category_lists.append(categories)
+    return details, category_lists
+
+
+def hidden_details(view: View, category_lists: list[CategoryList]) -> list[dict[str, Any]]:
+    """Return for every hidden variable its states, and the distribution of its closest columns in each state."""
+    scores = view.scores
+    closest = {node: view.closest_columns(node, MAX_COLUMNS) for node in view.hidden}
+    loadings = view.loadings({node: [one.column for one in found] for node, found in closest.items()})
+    details = []
+    for node, related in closest.items():
+        sizes = whole_shares(view.marginals[node].tolist())
+        by_size = sorted(range(len(sizes)), key=lambda state: (-sizes[state], state))
+        # From low to high, where the states have an order.
+        rank = scores[node].values if node in scores else np.arange(len(sizes))
+        has_kinds = node in scores and not scores[node].has_steps
+        states = sorted(by_size[:MAX_STATES], key=lambda state: (rank[state], state))
+        others = by_size[MAX_STATES:]
+        columns = [
+            {
+                "column": one.column,
+                # Nothing rises or falls where the states are kinds.
+                "loading": percent(abs(loading)) if loading >= 0 or has_kinds else -percent(-loading),
+                "shares": [category_lists[one.column].per_mille(one.conditional[:, state]) for state in states],
+            }
+            for one, loading in zip(related, loadings[node], strict=True)
+        ]
+        details.append(
+            {
+                "states": [view.state_names(node)[state] for state in states],
+                "sizes": [sizes[state] for state in states],
+                # The number of other states, and their share.
+                "others": [len(others), sum(sizes[state] for state in others)] if others else None,
+                "columns": columns,
+            }
+        )
+    return details
+
+
+def payload(facts: dict[str, Any]) -> Markup:
+    """Return the facts that the script needs, as JSON that an HTML parser cannot take for markup."""
+    labels = facts["labels"]
+    # Most hidden variables have the same names of states.
+    state_lists = [list(names) for names in dict.fromkeys(tuple(hidden["states"]) for hidden in facts["hidden"])]
+    needed = {key: facts[key] for key in _FACTS} | {
+        "names": _shown(facts["names"]),
+        "labels": labels and {key: labels[key] for key in ("of", "colours")} | {"names": _shown(labels["names"])},
+        "category_lists": [
+            categories | {"names": _shown(categories["names"])} for categories in facts["category_lists"]
+        ],
+        "groups": [
+            {
+                "name": one_line(group["name"]),
+                **{key: group[key] for key in _GROUP_FACTS},
+                "stability": None if group["stability"] is None else percent(group["stability"]),
+            }
+            for group in facts["groups"]
+        ],
+        "columns": [
+            column
+            | {key: _packed(column[key]) for key in ("model", "percent")}
+            | {"related": [number for pair in column["related"] for number in pair]}
+            for column in facts["columns"]
+        ],
+        "state_lists": state_lists,
+        "hidden": [
+            {
+                "states": state_lists.index(hidden["states"]),
+                "sizes": hidden["sizes"],
+                # A column, its loading, and the shares of its values in one state after the other.
+                "columns": [
+                    [column["column"], column["loading"], "".join(map(_packed, column["shares"]))]
+                    for column in hidden["columns"]
+                ],
+            }
+            | ({"others": hidden["others"]} if hidden["others"] else {})
+            for hidden in facts["hidden"]
+        ],
+        "matrix": facts["matrix"] | {"values": [_packed(row) for row in facts["matrix"]["values"]]},
+        "missing": facts["data"]["missing"],
+        "has_rows": facts["has_rows"],
+        "limits": [SURE, LIKELY],
+    }
+    text = json.dumps(needed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _shown(names: list[str]) -> list[str]:
+    return [one_line(name) for name in names]
+
+
+def _packed(numbers: list[int]) -> str:
+    """Write whole numbers from 0 to 1000 with two characters each, in base 32: they are most of the file."""
+    digits = "0123456789abcdefghijklmnopqrstuv"
+    return "".join(digits[number // 32] + digits[number % 32] for number in numbers)

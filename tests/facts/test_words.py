@@ -1,0 +1,137 @@
+"""The headline, how sure the finding is, and what is said about the worth of a model."""
+
+import pytest
+
+from latree.facts.groups import compare_labels
+from latree.facts.words import (
+    LIKELY,
+    SURE,
+    candidate_name,
+    certainty,
+    finding,
+    headline,
+    label_match,
+    worth_facts,
+    worth_lines,
+)
+from latree.model.record import Candidate, SimplerGain, Worth
+
+
+def facts_of(labels, groups, **more):
+    """Return the facts that a headline needs, of groups of columns."""
+    n_columns = len(labels) if labels else sum(map(len, groups))
+    found = {"n_columns": n_columns, "groups": [{"n_states": 3}] * len(groups), "finding": "groups"}
+    return found | {"labels": {"match": label_match(compare_labels(labels, groups))} if labels else None} | more
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind"),
+    [
+        ((0, 0, 0), "independent"),
+        ((5, 1, 1), "one hidden variable"),
+        ((5, 1, 2), "groups"),
+        ((5, 3, 1), "groups"),
+        ((4, 0, 2), "groups"),
+        ((1, 0, 0), "no groups"),
+    ],
+)
+def test_what_was_found(numbers, kind):
+    assert finding(*numbers) == kind
+
+
+def test_headlines():
+    assert headline(facts_of(None, [[0, 1], [2, 3, 4]])) == "5 columns fall into 2 groups"
+    assert headline(facts_of(None, [[0, 1, 2]])) == "3 columns form 1 group"
+    assert headline(facts_of(None, [], finding="independent")) == "No dependence found"
+    assert headline(facts_of(None, [[0, 1]], finding="one hidden variable")) == (
+        "One hidden variable with 3 states explains 2 columns"
+    )
+    assert headline(facts_of(None, [], finding="no groups", n_columns=2)) == "2 columns form no groups"
+
+
+def test_labels_in_the_headline():
+    labels = ["a", "a", "b", "b", "c", "c"]
+    assert headline(facts_of(labels, [[0, 1], [2, 3], [4, 5]])).endswith(": exactly your 3 labels")
+    assert headline(facts_of(labels, [[0, 1], [2, 3, 4, 5]])).endswith(": 3 of your 3 labels are whole, 1 exact")
+    assert headline(facts_of(labels, [[0, 1], [2, 3], [4], [5]])).endswith(": 2 of your 3 labels are whole, 2 exact")
+    assert headline(facts_of(labels, [[0, 2], [1, 3, 4], [5]])) == "6 columns fall into 3 groups"
+    # One label for all columns says nothing.
+    assert headline(facts_of(["a"] * 4, [[0, 1], [2, 3]])) == "4 columns fall into 2 groups"
+
+
+def test_edges_are_sure_likely_or_unsure():
+    found = certainty([None, SURE, SURE - 1, LIKELY, LIKELY - 1, 100], [])
+    assert (found["n_edges"], found["sure"], found["likely"], found["unsure"]) == (5, 2, 2, 1)
+    assert (SURE, LIKELY) == (90, 50)
+    assert found["stability"] is found["least_stable"] is None
+    cards = [{"number": 1, "stability": 0.9}, {"number": 2, "stability": 0.7}, {"number": 3, "stability": None}]
+    assert certainty([], cards)["least_stable"] == 2
+    assert certainty([], cards)["stability"] == pytest.approx(0.8)
+
+
+def said_of(*args, goal="explain", **more):
+    found = worth_facts(worth(*args, **more), goal)
+    return found["headline"], found["verdict"]
+
+
+def worth(ahead, ahead_error=0.2, kind="latent tree", gain=3.0, error=0.1):
+    tree = SimplerGain("chow-liu", 0, 3.0 - ahead, 0.1, ahead, ahead_error)
+    return Worth(kind, 500, gain, error, (tree, SimplerGain("lcm", 4, 1.0, 0.1, 2.0, 0.1)))
+
+
+def test_the_gain_has_its_error_and_direction():
+    assert said_of(0.0)[0] == "New rows are 3.00 ± 0.10 nats more probable than under independence."
+    assert said_of(0.0, gain=-0.0012, error=0.0004)[0] == (
+        "New rows are 0.001 ± 0.000 nats less probable than under independence."
+    )
+    assert said_of(0.0, kind="independent")[0] == "The model treats the columns as independent of each other."
+    impossible = said_of(0.0, gain=None, error=None)[0]
+    assert impossible.startswith("Some new rows have probability 0")
+    assert "use smoothing=0.1." in impossible
+
+
+@pytest.mark.parametrize(
+    ("ahead", "said"),
+    [
+        (0.5, "A Chow-Liu tree predicts new rows worse, by 0.50 ± 0.20 nats per row."),
+        (0.3, "A Chow-Liu tree predicts new rows as well: the difference is 0.30 ± 0.20 nats per row."),
+        (-0.3, "A Chow-Liu tree predicts new rows as well: the difference is 0.30 ± 0.20 nats per row."),
+        (
+            -0.5,
+            "A Chow-Liu tree predicts new rows better, by 0.50 ± 0.20 nats per row. To predict, use goal='predict'.",
+        ),
+    ],
+)
+def test_the_verdict_needs_two_standard_errors(ahead, said):
+    assert said_of(ahead)[1] == said
+
+
+def test_a_model_that_predicts_is_not_told_to_predict():
+    assert said_of(-0.5, goal="predict")[1] == "A Chow-Liu tree predicts new rows better, by 0.50 ± 0.20 nats per row."
+
+
+def test_a_model_is_not_compared_with_its_own_kind():
+    assert said_of(-0.5, kind="chow-liu")[1] == (
+        "One hidden variable with 4 states predicts new rows worse, by 2.00 ± 0.10 nats per row."
+    )
+    alone = Worth("latent tree", 500, 3.0, 0.1, ())
+    assert alone.best_simpler is None
+    assert worth_facts(alone, "explain")["verdict"] == ""
+
+
+def test_plain_data_have_figures_and_words():
+    found = worth_facts(worth(-0.5), "explain")
+    assert found["simpler"] == {
+        "chow-liu": {"gain": 3.5, "standard_error": 0.1},
+        "lcm": {"n_states": 4, "gain": 1.0, "standard_error": 0.1},
+    }
+    assert (found["gain"], found["standard_error"], found["n_rows"]) == (3.0, 0.1, 500)
+    assert (found["best_simpler"], found["ahead"], found["ahead_standard_error"]) == ("chow-liu", -0.5, 0.2)
+    unit = "One nat more means 2.7 times as probable."
+    assert worth_lines(found) == [found["headline"], unit, found["verdict"]]
+    assert worth_lines(None) == ["There are too few rows to measure how well the model predicts new ones."]
+
+
+def test_kinds_of_models_have_names():
+    assert candidate_name(Candidate("hclt", 0.0, 0.0)) == "a hidden Chow-Liu tree (hclt)"
+    assert candidate_name(Candidate("new", 0.0, 0.0)) == "new"

@@ -1,0 +1,161 @@
+"""What the drawing shows, the heat map, and the JSON of both."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import latree
+from helpers.models import model_on
+from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
+from latree._util.words import one_line
+from latree.report.drawing import MAX_CATEGORIES, CategoryList, matrix_facts, payload
+from latree.report.render import page_facts
+from latree.table import Column
+from latree.tree import Tree
+
+
+def test_support_is_rounded_once_for_the_whole_page():
+    tree = Tree("abcdef", [(0, 6), (1, 6), (2, 7), (3, 7), (4, 8), (5, 8), (6, 7), (7, 8)])
+    supported = Tree(tree.names, tree.edges, support=np.array([np.nan] * 6 + [0.945, 0.5]))
+    facts = page_facts(latree.random_model(supported, random_state=0))
+    assert sorted(share for share in facts["tree"]["support"] if share is not None) == [50, 95]
+
+
+def test_files_are_those_of_a_fit(monkeypatch):
+    model = grouped_model([4, 3])
+    files = page_facts(model)["files"]
+    assert files["tree.nwk"] == model.tree.to_newick()
+    assert files["groups.csv"].splitlines()[0] == "column,group,loading,stability,parent,hidden"
+    assert files["loadings.csv"].splitlines()[0] == "column,group of item 0,group of item 4,what all share"
+    # With many columns, loadings would be most of the page.
+    monkeypatch.setattr("latree.report.drawing._MAX_LOADINGS", 7 * 3 - 1)
+    assert "loadings.csv" not in page_facts(model)["files"]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_rows_are_those_of_the_picture(name):
+    tree = SHAPES[name]
+    facts = page_facts(model_on(tree, [2] * tree.n_nodes, 0))
+    rows = facts["places"]["row"]
+    assert sorted(rows[: tree.n_observed]) == list(range(tree.n_observed))
+    assert facts["matrix"]["order"] == np.argsort(rows[: tree.n_observed]).tolist()
+    assert max(facts["places"]["along"]) == (1 if len(tree.edges) else 0)
+
+
+def test_related_columns_have_the_correlations_of_the_heat_map():
+    model = grouped_model([4, 3])
+    facts = page_facts(model, model.sample(200, random_state=0))
+    order, values = facts["matrix"]["order"], facts["matrix"]["values"]
+    place = {column: i for i, column in enumerate(order)}
+    for column, details in enumerate(facts["columns"]):
+        related = details["related"]
+        assert related
+        assert [abs(value) for _, value in related] == sorted((abs(value) for _, value in related), reverse=True)
+        for other, value in related:
+            first, second = sorted((place[column], place[other]))
+            assert values[first][second - first] - 100 == value
+
+
+def test_states_are_in_order_and_their_sizes_add_up_to_100():
+    for model in (grouped_model([4, 3]), latree.random_model(latree.random_tree(5), hidden_states=11, random_state=0)):
+        for hidden in page_facts(model)["hidden"]:
+            n_others, share = hidden["others"] or (0, 0)
+            assert sum(hidden["sizes"]) + share == 100
+            assert (len(hidden["states"]), n_others) in ((3, 0), (8, 3))
+            # Those of a random model are steps or kinds.
+            steps = hidden["states"][0].endswith("of 11")
+            numbered = [f"{n} of 11" if steps else f"state {n}" for n in range(1, 12)]
+            order = ["low", "middle", "high"] if not n_others else numbered
+            assert hidden["states"] == [name for name in order if name in hidden["states"]]
+            for column in hidden["columns"]:
+                assert all(sum(shares) == 1000 for shares in column["shares"])
+
+
+def symmetric(d, seed=0):
+    values = np.random.default_rng(seed).uniform(-1, 1, (d, d))
+    values = (values + values.T) / 2
+    np.fill_diagonal(values, 1)
+    return values
+
+
+def test_values_are_hundredths_in_the_order_of_the_tree():
+    correlation, order = symmetric(4), [2, 0, 3, 1]
+    facts = matrix_facts(correlation, order, [True] * 4)
+    assert (facts["order"], facts["block"], facts["signed"]) == (order, 1, True)
+    for i in range(4):
+        for j in range(i, 4):
+            assert facts["values"][i][j - i] - 100 == round(100 * correlation[order[i], order[j]])
+
+
+@pytest.mark.parametrize(("d", "block"), [(4, 1), (5, 2), (8, 2), (9, 3), (10, 3)])
+def test_neighbours_share_a_cell_if_there_are_too_many_columns(monkeypatch, d, block):
+    monkeypatch.setattr("latree.report.drawing.MAX_CELLS", 4)
+    correlation = symmetric(d)
+    facts = matrix_facts(correlation, range(d), [False] * d)
+    assert facts["block"] == block
+    cells = [range(start, min(start + block, d)) for start in range(0, d, block)]
+    assert len(facts["values"]) == len(cells)
+    for i, rows in enumerate(cells):
+        for j in range(i, len(cells)):
+            # The mean of all pairs of different columns, or 1 for a column that is alone in its cell.
+            pairs = [correlation[a, b] for a in rows for b in cells[j] if a != b] or [1]
+            assert facts["values"][i][j - i] - 100 == pytest.approx(100 * np.mean(pairs), abs=0.51)
+
+
+def test_only_two_ordered_columns_have_a_sign():
+    for ordered, signed in (([True, True, False], True), ([True, False, False], False)):
+        assert matrix_facts(symmetric(3), range(3), ordered)["signed"] is signed
+
+
+def test_rare_categories_are_added_up():
+    n = MAX_CATEGORIES + 5
+    shares = np.arange(1, n + 1) / np.arange(1, n + 1).sum()
+    categories = CategoryList.of(Column("x", "text", tuple(f"v{i:02}" for i in range(n))), shares)
+    assert categories.names == (*(f"v{i:02}" for i in range(6, n)), "6 others")
+    assert not categories.ordered
+    assert sum(categories.per_mille(shares)) == pytest.approx(1000, abs=len(categories.names) / 2)
+    assert categories.per_mille(shares)[-1] == round(1000 * shares[:6].sum())
+
+
+def test_bins_are_named_by_their_bounds():
+    column = latree.as_table(np.linspace(0, 10, 41)[:, None], bins=3).columns[0]
+    assert column.categories == ("<= 3.125", "(3.125, 6.625]", "> 6.625")
+    categories = CategoryList.of(column, np.ones(3))
+    assert categories.names == ("≤ 3.125", "3.125 to 6.625", "> 6.625")
+    assert categories.bounds == ("3.125", "6.625")
+    assert categories.ordered
+    halves = latree.as_table(np.array([0.5, 1.5] * 5)[:, None]).columns[0]  # too few values to part: they name the bins
+    assert CategoryList.of(halves, np.ones(2)).names == halves.categories
+    assert CategoryList.of(halves, np.ones(2)).bounds == ()
+    text = Column("x", "text", ("(a, b]", "<= c"))
+    assert CategoryList.of(text, np.ones(2)).names == ("(a, b]", "<= c")
+
+
+def unpacked(text):
+    return [int(text[i : i + 2], 32) for i in range(0, len(text), 2)]
+
+
+def test_it_is_json_without_markup_and_with_names_that_can_be_shown():
+    model = hostile_model()
+    facts = page_facts(model, labels=dict(zip(model.tree.names, HOSTILE, strict=True)))
+    text = str(payload(facts))
+    assert not re.search("[<>&\u2028\u2029]", text)
+    embedded = json.loads(text)
+    assert embedded["names"][: len(HOSTILE)] == [one_line(name) for name in HOSTILE]
+    assert sorted(embedded["labels"]["names"]) == sorted(one_line(name) for name in HOSTILE)
+
+
+def test_long_lists_of_numbers_are_packed_without_loss():
+    facts = page_facts(grouped_model([4, 3]))
+    embedded = json.loads(str(payload(facts)))
+    assert [unpacked(row) for row in embedded["matrix"]["values"]] == facts["matrix"]["values"]
+    for packed, plain in zip(embedded["hidden"], facts["hidden"], strict=True):
+        assert embedded["state_lists"][packed["states"]] == plain["states"]
+        for (column, loading, shares), expected in zip(packed["columns"], plain["columns"], strict=True):
+            assert (column, loading) == (expected["column"], expected["loading"])
+            assert unpacked(shares) == [share for of_state in expected["shares"] for share in of_state]
+    for packed, plain in zip(embedded["columns"], facts["columns"], strict=True):
+        assert (unpacked(packed["model"]), unpacked(packed["percent"])) == (plain["model"], plain["percent"])
+        assert packed["related"] == [number for pair in plain["related"] for number in pair]
