@@ -9,10 +9,10 @@ import pytest
 from helpers.estimator import easy_codes, frame
 from helpers.models import all_rows, grouped_model, small_models
 from helpers.tables import keep_all_on_disk, permuted, simulated_table, through_parquet, wide_table, write_frame
+from latree._util.progress import stages_shown_by
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
-from latree.inference.starts import start_from
 from latree.interpret.scores import reliability
 from latree.learn import _reordered, learn_model, learn_tree, summary_lines
 from latree.model import LatentTreeModel
@@ -21,8 +21,7 @@ from latree.model.record import Candidate, figure
 from latree.report.facts import report_facts
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
-from latree.table.disk import DiskRows
-from latree.table.rows import MemoryRows
+from latree.table.rows import DiskRows, MemoryRows
 
 
 @pytest.fixture
@@ -261,11 +260,9 @@ def test_hidden_variables_have_what_the_learner_finds_or_what_it_is_told():
 
 def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
     told = {}
-    learn_model(
-        as_table(easy_codes(100)),
-        Settings("tensor", n_states=2, smoothing=0.1, bootstrap=3, random_state=0),
-        lambda stage, at_most=False: lambda *numbers: told.setdefault(stage, []).append(numbers),
-    )
+    settings = Settings("tensor", n_states=2, smoothing=0.1, bootstrap=3, random_state=0)
+    with stages_shown_by(lambda name, at_most=False: lambda *numbers: told.setdefault(name, []).append(numbers)):
+        learn_model(as_table(easy_codes(100)), settings)
     assert told["Resampling the rows"] == [(1, 3), (2, 3), (3, 3)]
     building = [done for done, _ in told["Building the tree"]]
     assert building == sorted(set(building))
@@ -275,9 +272,7 @@ def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
 def test_em_starts_from_what_the_learner_found_unless_the_number_of_states_is_told(told):
     table = as_table(uneven_codes()[:, 3:])
     learned = learn_model(table, Settings("hw", n_states=told, smoothing=0, random_state=0))
-    tree = learned.model.tree
-    start = LatentTreeModel(tree, table.columns, start_from(table, tree, learned.structure.edge_tables))
-    first = learned.fit.monitor.history[0]
+    start, first = learned.structure.start, learned.fit.monitor.history[0]
     assert learned.structure.n_states == (2,)
     assert (first == pytest.approx(start.log_likelihood(table), rel=1e-12)) == (told is None)
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState, backend_of, frame_like, make_frame
 from latree._util.files import refuse_existing
+from latree._util.progress import stage
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
@@ -185,8 +186,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reading = as_reading(self.reading)
         self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
-        with progress_bars(bool(self.verbose), lines=True) as stages:
-            table = as_table(X, reading, weights=sample_weight, progress=stages("Reading the table"))
+        with progress_bars(bool(self.verbose), lines=True):
+            with stage("Reading the table"):
+                table = as_table(X, reading, weights=sample_weight)
             self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)
             if self._library is None and not is_annotated(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
@@ -206,7 +208,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 unseen=self.unseen,
                 labels=tuple((labels or {}).items()),
             )
-            learned = learn_model(table, settings, stages, origin, labels=labels)
+            learned = learn_model(table, settings, origin, labels=labels)
         _warn(warning for warning in learned.warnings if warning not in odd)
         self.model_, self.summary_ = learned.model, learned.summary
         return self

@@ -21,7 +21,7 @@ from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
-from latree.table.formats.text import write_cells, write_lines
+from latree.table.formats.text import write_lines
 from latree.table.raw import parse_number
 from latree.table.reading import Reading
 
@@ -212,7 +212,7 @@ HOSTILE = ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "-1"]
 
 def test_no_name_is_a_formula_in_a_spreadsheet_and_tables_come_back_as_they_were():
     rows = [[f"={h ^ (i % 7 == j)}+1" for j in range(5)] for i, h in enumerate([0, 1] * 40)]
-    Path("data.csv").write_text(write_cells(["=id()", *HOSTILE], ([f"=A{i}", *row] for i, row in enumerate(rows))))
+    Path("data.csv").write_text(write_lines([["=id()", *HOSTILE], *([f"=A{i}", *row] for i, row in enumerate(rows))]))
     succeed("fit", "data.csv", "--out", "run", "--id", "=id()", "--method", "lcm", "--states", "2", "--quiet")
     succeed("rename", "run", "H1==2+2")
     succeed("groups", "run", "--out", "groups.csv")
@@ -234,7 +234,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet_and_tables_come_back_as_they_were
 def test_long_names_leave_everything_readable():
     names = [f"Q{j} {'how often do you ' * 500}" for j in range(5)]
     rows = [[str(h ^ (i % 7 == j)) for j in range(5)] for i, h in enumerate([0, 1] * 40)]
-    Path("data.csv").write_text(write_cells(names, rows))
+    Path("data.csv").write_text(write_lines([names, *rows]))
     for command in (
         "fit data.csv --out run --method lcm --states 2",
         f"rename run H1={'x' * 9000}",
@@ -247,7 +247,7 @@ def test_long_names_leave_everything_readable():
         assert max(map(len, said.splitlines())) < 600
     assert max(map(len, Path("run/report.txt").read_text().splitlines())) < 200
     assert names[0].strip() in Path("run/groups.csv").read_text()
-    Path("data.csv").write_text(write_cells(["x" * 100_000, *names[1:]], rows))
+    Path("data.csv").write_text(write_lines([["x" * 100_000, *names[1:]], *rows]))
     code, _, error = run("fit", "data.csv", "--out", "other")
     assert (code, error.count("\n")) == (2, 1)
     assert "data.csv: the name of column 1 has 100000 letters" in error

@@ -340,7 +340,7 @@ def test_without_a_command_it_shows_what_there_is(arguments):
         ),
         (
             "score model.json pink.csv",
-            "pink.csv: column 'colour': the value 'pink' was never seen when the model was fitted: correct it, or make "
+            "pink.csv: column 'colour': the value 'pink' was never seen in the fit: correct it, or make "
             "such cells missing (--unseen missing)",
         ),
         (

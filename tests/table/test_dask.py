@@ -288,7 +288,7 @@ def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeyp
     ):
         with pytest.raises(InputError, match=message):
             as_table(data, client=cluster.client, **options)
-    with pytest.raises(InputError, match=r"needs a cluster .*dask\.distributed\.Client"):
+    with pytest.raises(InputError, match=r"needs a cluster.*dask\.distributed\.Client"):
         as_table(dd.from_pandas(frame, npartitions=1))
     for address in ("foo", "http://127.0.0.1:8786", "127.0.0.1:8786x", ""):
         with pytest.raises(InputError, match=r"not the address of a Dask scheduler; an address is like tcp://"):

@@ -149,14 +149,15 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
     Example: latree check data.csv
     """
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.table import check as check_table
     from latree.table.formats.text import SEPARATORS
     from latree.table.opening import find_files
 
     how = arguments(data, options)
-    with progress_bars(not as_json) as stages:
-        found = check_table(data, progress=stages("Reading the table"), **how)
+    with progress_bars(not as_json), stage("Reading the table"):
+        found = check_table(data, **how)
     if not found.n_rows:
         raise InputError(f"{data}: no rows, only column names: add rows")
     can_fit = found.n_remaining >= common.MIN_COLUMNS

@@ -10,7 +10,6 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
-    from latree.table import Table
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -59,6 +58,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     Example: latree report run/model.json data.csv --id person --out report.html
     """
     from latree._util.files import staged
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.report.write import report_html, write_report
     from latree.table import read_labels
@@ -67,36 +67,23 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         option = given[0].replace("identifier", "id")
         raise InputError(f"--{option} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
-    weights = common.weights_in(data, loaded, options["weights"], options["format"])
-    identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
     if options["labels"]:
         labels = read_labels(options["labels"], loaded.tree.names)
     else:
         labels = dict(loaded.record.labels) if loaded.record else {}
-    with progress_bars(True) as stages:
-        reading = stages("Reading the table")
-        how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
-        table = _read_rows(loaded, data, identifier=identifier, **weights, **how)
-        test_weights = common.weights_in(options["test"], loaded, None, options["format"])
-        test = _read_rows(loaded, options["test"], **test_weights, **how)
-        writing = stages("Writing the report", at_most=True)
+    how = {key: options[key] for key in ("format", "unseen")}
+    columns = {key: options[key] for key in ("identifier", "weights")}
+    with progress_bars(True):
+        with stage("Reading the table"):
+            table = common.read_rows(data, loaded, **columns, **how)[0] if data else None
+        with stage("Reading the test rows"):
+            test = common.read_rows(options["test"], loaded, **how)[0] if options["test"] else None
         rows = _ROWS if options["rows"] is None else options["rows"]
-        html = report_html(loaded, table, test=test, labels=labels or None, rows=rows, progress=writing)
+        with stage("Writing the report", at_most=True):
+            html = report_html(loaded, table, test=test, labels=labels or None, rows=rows)
     with staged(out, common.may_replace()) as path:
         write_report(path, html)
     click.echo(f"Written to {out}")
-
-
-def _read_rows(model: "LatentTreeModel", data: Path | None, **how: Any) -> "Table | None":
-    """Read a table with the columns of a model; None without a file."""
-    from latree.table import as_table
-
-    if data is None:
-        return None
-    table = as_table(data, columns=model.columns, **how)
-    if table.n_rows == 0:
-        raise InputError(f"{data}: no rows, only column names")
-    return table
 
 
 @click.command()

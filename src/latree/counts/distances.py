@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from latree._util.arrays import FloatArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import Progress, claim_progress
 from latree._util.workers import map_ordered
 from latree.counts.contingency import column_tiles, pair_tables, pair_tables_between
 from latree.counts.tensor import nuclear_norms, singular_values
@@ -337,7 +337,7 @@ def log_det(pairs: PairDistributions) -> FloatArray:
     return np.where(others > 0, distance, np.inf) + 0.0  # adding zero turns -0.0 into 0.0
 
 
-def pairwise(table: Table, measure: Measure, progress: Progress = no_progress) -> FloatArray:
+def pairwise(table: Table, measure: Measure) -> FloatArray:
     """Return a measure of all pairs of a table's columns, as a symmetric matrix.
 
     Parameters
@@ -346,8 +346,6 @@ def pairwise(table: Table, measure: Measure, progress: Progress = no_progress) -
     measure : callable
         :func:`covariance`, :func:`information`, :func:`log_det`, :func:`nuclear`, or any other function of the
         distributions that :func:`as_pairs` returns.
-    progress : callable
-        Called with the number of stacks of pairs that are measured, and of all stacks.
 
     Returns
     -------
@@ -366,11 +364,12 @@ def pairwise(table: Table, measure: Measure, progress: Progress = no_progress) -
            [0.69, 0.69, 0.  ],
            [0.  , 0.  , 0.69]])
     """
-    return pairwise_all(table, [measure], progress)[0]
+    return pairwise_all(table, [measure])[0]
 
 
-def pairwise_all(table: Table, measures: Sequence[Measure], progress: Progress = no_progress) -> list[FloatArray]:
+def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
     """Return several measures of all pairs of columns, whose contingency tables are counted only once."""
+    progress = claim_progress()
     d, n = table.n_columns, int(table.n_states.max())
     if n > FEW_STATES:
         return _pairwise_wide(table, measures, progress)

@@ -37,9 +37,7 @@ def namespace(array: Any) -> Any:
     try:
         from array_api_compat import array_namespace
     except ModuleNotFoundError:
-        raise InputError(
-            f"arrays of type {type(array).__name__} need array-api-compat: pip install array-api-compat"
-        ) from None
+        raise InputError(f"{type(array).__name__} arrays need array-api-compat: pip install array-api-compat") from None
     return array_namespace(array)
 
 

@@ -4,7 +4,7 @@ The objective is the (weighted) log-likelihood plus ``smoothing`` times the sum 
 a Dirichlet prior that adds ``smoothing`` rows to every cell of every table. No iteration lowers it.
 
 An iteration is one call of :func:`step`, a function from a :class:`State` to the next one. :func:`iterate` repeats it
-until a :class:`ConvergenceMonitor` stops it. Progress and checkpoints stay outside (:mod:`latree.inference.resume`).
+until a :class:`ConvergenceMonitor` stops it.
 
 References
 ----------
@@ -12,13 +12,14 @@ Dempster, Laird & Rubin (1977): Maximum likelihood from incomplete data via the 
 Salakhutdinov & Roweis (2003): Adaptive overrelaxed bound optimization methods.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
+from latree._util.progress import claim_progress
 from latree.inference.messages import expected_counts
 from latree.inference.network import Network
 from latree.inference.patterns import PlanCache
@@ -147,17 +148,14 @@ def step(state: State, expectation: Expectation, smoothing: float) -> State:
     return found
 
 
-def iterate(
-    state: State,
-    next_state: Callable[[State], State],
-    monitor: ConvergenceMonitor,
-    n_cells: float,
-    on_state: Callable[[State], None],
-) -> State:
-    """Take steps until the monitor stops them; ``on_state`` is called with every state that is not the last."""
-    while monitor.goes_on(state.objective, n_cells):
-        on_state(state)
-        state = next_state(state)
+def iterate(expectation: Expectation, tables: Tables, smoothing: float, monitor: ConvergenceMonitor) -> State:
+    """Take steps from some tables until the monitor stops them."""
+    progress = claim_progress()
+    state = evaluate(expectation, tables, smoothing)
+    while monitor.goes_on(state.objective, expectation.n_cells):
+        progress(len(monitor.history) - 1, monitor.max_iter)
+        state = step(state, expectation, smoothing)
+    progress(len(monitor.history) - 1, monitor.max_iter)
     return state
 
 

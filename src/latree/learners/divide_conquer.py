@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.quartets import QuartetTest
 from latree.learners.structure import Structure, latent_class
 from latree.table import Table
@@ -113,7 +113,6 @@ def divide_and_conquer(
     *,
     distance: FloatArray | None = None,
     random_state: RandomState = None,
-    progress: Progress = no_progress,
 ) -> Structure:
     """Build a binary tree with O(d log d) quartet tests, in few rounds.
 
@@ -135,8 +134,6 @@ def divide_and_conquer(
         leaf. Far leaves share little with the new one, so near ones make better tests.
     random_state : int, Generator or None
         Decides the order of insertion, and random representatives.
-    progress : callable
-        Called with the number of leaves in the tree, and of all leaves.
 
     Returns
     -------
@@ -159,6 +156,7 @@ def divide_and_conquer(
     >>> learned.tree.robinson_foulds(tree)
     0
     """
+    progress = claim_progress()
     d = len(names)
     if d < 4:
         return Structure(latent_class(names).tree, {"quartet_tests": 0, "quartet_rounds": 0})

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.distances import finite
 from latree.learners.joining import join
 from latree.learners.structure import Structure, latent_class
@@ -103,7 +103,6 @@ def recursive_grouping(
     *,
     reach: float = np.inf,
     shortest: float = 1e-6,
-    progress: Progress = no_progress,
 ) -> Structure:
     """Build a tree from distances that add up along paths.
 
@@ -133,8 +132,6 @@ def recursive_grouping(
         Distances above this are too uncertain to be used.
     shortest : float
         Shorter edges are contracted. All nodes are one family if no ``Φ_ijk`` varies by more than twice this.
-    progress : callable
-        Called with the number of columns that have a parent, and of all columns.
 
     References
     ----------
@@ -153,14 +150,13 @@ def recursive_grouping(
     """
     if len(names) < 3:
         return latent_class(names)
-    edges, lengths = group(finite(distance), reach, shortest, progress)
+    edges, lengths = group(finite(distance), reach, shortest)
     return Structure(Tree(names, *contracted(edges, lengths, len(names), shortest)))
 
 
-def group(
-    distance: FloatArray, reach: float, shortest: float, progress: Progress = no_progress
-) -> tuple[IntArray, FloatArray]:
+def group(distance: FloatArray, reach: float, shortest: float) -> tuple[IntArray, FloatArray]:
     """Group at least three nodes; return the edges and their lengths. New nodes are d, d + 1, ..."""
+    progress = claim_progress()
     d = n_nodes = len(distance)
     node = np.arange(d)  # the nodes of this round: columns first, then the parents that were found
     edges: list[tuple[int, int]] = []
@@ -311,7 +307,6 @@ def chow_liu_grouping(
     learn: Callable[[FloatArray], tuple[IntArray, FloatArray]] = join,
     *,
     shortest: float = 1e-6,
-    progress: Progress = no_progress,
 ) -> Structure:
     """Build a tree from distances that add up along paths, by learning many small trees.
 
@@ -338,8 +333,6 @@ def chow_liu_grouping(
         :func:`latree.learners.grouping.group`.
     shortest : float
         Shorter edges are contracted in the end.
-    progress : callable
-        Called with the number of inner nodes visited, and of all inner nodes.
 
     References
     ----------
@@ -355,6 +348,7 @@ def chow_liu_grouping(
     >>> print(chow_liu_grouping("abcd", distance).tree.to_newick().strip())
     (a:1.0,b:2.0,(c:1.0,d:2.0):3.0);
     """
+    progress = claim_progress()
     d = len(names)
     if d < 3:
         return latent_class(names)

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.distances import finite
 from latree.counts.tensor import singular_values
 from latree.learners.structure import Structure, latent_class
@@ -16,7 +16,7 @@ from latree.tree import Tree
 _ROUNDING = 1e-10  # relative rounding error that the bounds of the search may have
 
 
-def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progress = no_progress) -> Structure:
+def neighbor_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     """Build a binary tree from any matrix of distances.
 
     Use it as a fast learner for many columns, with :func:`latree.research.log_det` if hidden variables have as many
@@ -38,8 +38,6 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
         Names of the leaves.
     distance : array, shape (d, d)
         Symmetric. Infinite distances count as larger than all others.
-    progress : callable
-        Called with the number of leaves joined, and of all leaves.
 
     Returns
     -------
@@ -62,11 +60,11 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
     """
     if len(names) < 3:
         return latent_class(names)
-    edges, lengths = join(finite(distance), progress)
+    edges, lengths = join(finite(distance))
     return Structure(Tree(names, edges, np.maximum(lengths, 0)))
 
 
-def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArray, FloatArray]:
+def join(distance: FloatArray) -> tuple[IntArray, FloatArray]:
     """Join at least three leaves; return the edges and their lengths. New nodes are d, d + 1, ...
 
     Few rows of the matrix are searched in each step. Every node i has a lower bound b_i of ``d_ij - u_j`` over the
@@ -76,6 +74,7 @@ def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArr
 
     The r nodes that are left to join always occupy the first r rows and columns of the arrays.
     """
+    progress = claim_progress()
     d = len(distance)
     node = np.arange(d)  # the node in each row
     distance = np.array(distance, dtype=np.float64)
@@ -151,7 +150,7 @@ def _best_pair(distance: FloatArray, u: FloatArray, bound: FloatArray) -> tuple[
 _SUBMATRIX_CELLS_AT_ONCE = 2**22
 
 
-def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progress = no_progress) -> Structure:
+def spectral_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     """Build a binary tree from distances that add up along paths.
 
     Use it as an alternative to neighbour joining, for trees whose hidden variables have as many states as the columns.
@@ -172,8 +171,6 @@ def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progr
         Names of the leaves.
     distance : array, shape (d, d)
         Symmetric, such as :func:`latree.research.log_det`; an infinite distance is an affinity of zero.
-    progress : callable
-        Called with the number of leaves joined, and of all leaves.
 
     References
     ----------
@@ -188,6 +185,7 @@ def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progr
     >>> print(spectral_joining("abcd", distance).tree.to_newick().strip())
     (b,a,(c,d));
     """
+    progress = claim_progress()
     d = len(names)
     if d < 4:
         return latent_class(names)

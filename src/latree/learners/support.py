@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree._util.workers import n_threads, one_blas_thread
 from latree.errors import InputError
 from latree.table import Table
@@ -23,7 +23,6 @@ def bootstrap_trees(
     learn: TreeLearner,
     replicates: int,
     seed: int,
-    progress: Progress = no_progress,
     keep: Keeper = NOTHING_KEPT,
     kind: str = "replicates",
 ) -> list[Tree]:
@@ -42,8 +41,6 @@ def bootstrap_trees(
         Number of resampled tables.
     seed : int
         The random numbers of a replicate depend on the seed and the replicate's own number alone.
-    progress : callable
-        Called with the number of replicates that are done, and of all replicates.
     keep : Keeper
         Saves the trees, so that trees saved by an interrupted run are not learned again.
     kind : str
@@ -71,6 +68,7 @@ def bootstrap_trees(
     >>> len(bootstrap_trees(table, learn, replicates=10, seed=0))
     10
     """
+    progress = claim_progress()
 
     def replicate(number: int) -> Tree:
         rng = np.random.default_rng([seed, number, 0, 2])

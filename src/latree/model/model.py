@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
-from latree._util.progress import Progress, no_progress
 from latree.counts.contingency import pair_tables
 from latree.errors import FitWarning, InputError
 from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
@@ -177,7 +176,6 @@ class LatentTreeModel(TreeDistribution):
         format: str | None = None,
         unseen: Unseen = "error",
         names: Sequence[str] | None = None,
-        progress: Progress = no_progress,
     ) -> Table:
         """Encode new data with the model's columns.
 
@@ -192,8 +190,6 @@ class LatentTreeModel(TreeDistribution):
             gets the state of the nearest number that it knows.
         names : sequence of str, optional
             Names of the columns of an array, needed if it has more columns than the model.
-        progress : callable
-            Called with the rows read so far, and all rows.
         """
         if isinstance(data, Table):
             if data.columns != self.columns:
@@ -201,7 +197,7 @@ class LatentTreeModel(TreeDistribution):
                     "the table was not encoded with this model's columns; pass the data that it was made from"
                 )
             return data
-        return as_table(data, columns=self.columns, names=names, format=format, unseen=unseen, progress=progress)
+        return as_table(data, columns=self.columns, names=names, format=format, unseen=unseen)
 
     def log_likelihood_rows(self, data: Any) -> FloatArray:
         """Return the log-likelihood ``log P(row)`` of each row, in nats; missing cells are summed out.

@@ -4,7 +4,6 @@ from dataclasses import fields
 from math import inf, isfinite
 from typing import Any
 
-from latree._util.progress import Progress
 from latree._util.words import in_shell, setting
 from latree.interpret.worth import MAX_ROWS, fit_simpler_models, measure_worth
 from latree.model import LatentTreeModel
@@ -24,14 +23,14 @@ _SIMPLER = {
 }
 
 
-def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, progress: Progress) -> dict[str, Any]:
+def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -> dict[str, Any]:
     """Return the cross-validated gain, that on test rows, and what a fit remembers of itself."""
     record = model.record
     weight = table.total_weight if table is not None else record.total_weight if record else None
     log_likelihood = model.log_likelihood(table) if table is not None else record.log_likelihood if record else None
     worth = record.worth if record else None
     if worth is None and table is not None:
-        worth = measure_worth(model, table, progress=progress)
+        worth = measure_worth(model, table)
     facts: dict[str, Any] = {
         "n_parameters": model.n_parameters,
         "total_weight": weight,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from latree._util.files import write_text
-from latree._util.progress import Progress, no_progress
 from latree.model import LatentTreeModel
 from latree.report.facts import report_facts
 from latree.report.render import render
@@ -21,7 +20,6 @@ def report_html(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = DEFAULT_ROWS,
-    progress: Progress = no_progress,
 ) -> str:
     """Return the report of a model as one HTML page.
 
@@ -43,8 +41,6 @@ def report_html(
     rows : int
         The number of most unusual rows of ``table`` to show, by the names that the table has for them. As many rows,
         evenly spaced over the table, are described in words: where they stand on each group.
-    progress : callable
-        Called with the number of finished steps and the number of all steps.
 
     Returns
     -------
@@ -62,7 +58,7 @@ def report_html(
     >>> "<h1" in html
     True
     """
-    return render(report_facts(model, table, test=test, labels=labels, rows=rows, progress=progress))
+    return render(report_facts(model, table, test=test, labels=labels, rows=rows))
 
 
 def write_report(path: str | Path, html: str) -> None:

@@ -7,14 +7,13 @@ from textwrap import wrap
 from typing import Any
 
 from latree._util.arrays import make_frame
-from latree._util.progress import Progress, no_progress
 from latree._util.words import in_shell, one_line, plural, setting, shortened
 from latree.errors import FitWarning, InputError
 from latree.table.columns import FEW_STATES as FEW_STATES
 from latree.table.columns import Column
 from latree.table.findings import Finding, advice, doubts_about_weights, findings_of, findings_of_file, sentences
 from latree.table.reading import Reading, as_reading, errors_naming, open_data
-from latree.table.sources import Encoder, count_rows, if_survey
+from latree.table.sources import Encoder, if_survey
 from latree.table.table import Table
 
 # Most columns of the table of columns in words, and the widest names in it.
@@ -164,14 +163,8 @@ class Check:
         """
         columns = [{**asdict(one), "labels": list(one.labels)} for one in self.columns]
         findings = [one.to_dict() for one in self.findings]
-        return {
-            "source": self.source,
-            "n_rows": self.n_rows,
-            "columns": columns,
-            "findings": findings,
-            "advice": self.advice,
-            "weights": None if self.weights is None else dict(self.weights),
-        }
+        facts = {"source": self.source, "n_rows": self.n_rows, "columns": columns, "findings": findings}
+        return facts | {"advice": self.advice, "weights": None if self.weights is None else dict(self.weights)}
 
     def __str__(self) -> str:
         """Return the facts in words, for a terminal of 80 columns."""
@@ -240,7 +233,6 @@ def check(
     names: Sequence[str] | None = None,
     weights: Any = None,
     client: Any = None,
-    progress: Progress = no_progress,
     **options: Any,
 ) -> Check:
     """Return what each column of a table would be taken for, what is odd about it, and what helps.
@@ -286,7 +278,7 @@ def check(
     reading = as_reading(reading, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # about how a file was read: it is among the findings
-        source = open_data(data, names, weights, reading, client, progress)
+        source = open_data(data, names, weights, reading, client)
     wanted = reading.wanted(source)
     with errors_naming(source.where):
         learned = reading.learn_columns(source, wanted)
@@ -296,7 +288,7 @@ def check(
         columns = [one.column for one in learned if one.column is not None and one.summary.name not in not_learned]
         kept = [column.name for column in columns]
         rows = source.store(Encoder(tuple(columns), tuple(kept), "missing"), kept)
-        n_rows = source.reduce(_count, _add, source.names[:1])
+        n_rows = source.n_rows()
     table = Table(tuple(columns), rows, tuple(findings))
     facts = {one.column: one for one in column_facts(table) if one.states is not None}
     for one in learned:
@@ -313,14 +305,6 @@ def check(
             facts[found.column] = replace(facts[found.column], taken_for=f"refused: {found.kind}", ordered=None)
     found_weights = None if source.weights is None else source.weights.facts
     return Check(source.where, n_rows, tuple(facts[name] for name in source.names), tuple(everything), found_weights)
-
-
-def _count(batch: Any) -> int:
-    return count_rows(batch.columns.values())
-
-
-def _add(one: int, other: int) -> int:
-    return one + other
 
 
 def _with_problems(table: Table) -> list[Finding]:

@@ -13,7 +13,6 @@ import narwhals as nw
 import numpy as np
 
 from latree._util.files import readable
-from latree._util.progress import Progress, no_progress
 from latree._util.words import did_you_mean, setting
 from latree.errors import FitWarning, InputError
 from latree.table import formats
@@ -88,7 +87,6 @@ def open_source(
     data: Any,
     names: Sequence[str] | None,
     client: Any = None,
-    progress: Progress = no_progress,
     *,
     format: str | None = None,
     counts: bool = False,
@@ -112,7 +110,7 @@ def open_source(
         for path in paths:  # before a reader says that it needs a library
             with readable(path):
                 path.stat()
-        source = kind.open(Files(str(data), paths, kind.name, progress, names, counts))
+        source = kind.open(Files(str(data), paths, kind.name, names, counts))
         for remark in source.remarks:
             warnings.warn(f"{remark}.", FitWarning, stacklevel=2)
         return source

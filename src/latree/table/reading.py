@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from latree._util.progress import Progress, no_progress
 from latree._util.words import did_you_mean
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, FEW_STATES, Column, Unseen, are_counted, is_text
@@ -27,7 +26,6 @@ from latree.table.sources import (
     RowWeights,
     WeightsAre,
     WeightSums,
-    count_rows,
     if_survey,
 )
 from latree.table.table import Table
@@ -49,7 +47,6 @@ def as_table(
     weights: Any = None,
     unseen: Unseen = "error",
     client: Any = None,
-    progress: Progress = no_progress,
     **options: Any,
 ) -> Table:
     """Make a table of codes from data of any supported form.
@@ -85,8 +82,6 @@ def as_table(
     client : dask.distributed.Client, optional
         The cluster that reads Parquet files and keeps their rows. For a Dask dataframe, Dask's default client by
         default.
-    progress : callable
-        Called as ``progress(done, total)`` while files are read, from zero again in every pass over them.
     **options
         Options of the reading by their names, such as ``bins=2``, instead of ``reading`` or beside it.
 
@@ -123,7 +118,7 @@ def as_table(
         return data
     if columns is not None:
         reading = replace(reading, counts=are_counted(columns))
-    source = open_data(data, names, weights, reading, client, progress)
+    source = open_data(data, names, weights, reading, client)
     wanted = reading.wanted(source)
     findings = tuple(findings_of_file(source.remarks))
     with errors_naming(source.where):
@@ -313,16 +308,14 @@ def _several(values: Any) -> tuple[Any, ...]:
     return (values,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
 
 
-def open_data(
-    data: Any, names: Sequence[str] | None, weights: Any, reading: Reading, client: Any, progress: Progress
-) -> RowSource:
+def open_data(data: Any, names: Sequence[str] | None, weights: Any, reading: Reading, client: Any) -> RowSource:
     """Return a source of raw rows with their weights."""
     if isinstance(data, list | tuple):
         try:
             data = np.asarray(data)
         except ValueError:
             raise InputError("the data: rows of different lengths: give every row the same number of cells") from None
-    source = open_source(data, names, client, progress, format=reading.format, counts=reading.counts)
+    source = open_source(data, names, client, format=reading.format, counts=reading.counts)
     if weights is not None:
         source = with_weights(source, weights, reading.weights_are, reading.marks)
     return source
@@ -418,7 +411,7 @@ def with_weights(source: RowSource, weights: Any, are: WeightsAre | None, missin
             raise InputError(f"{source.where}: weights must be one number per row, not {weights!r:.60}") from None
     with errors_naming(source.where):
         if row_weights.array is not None:
-            rows = source.reduce(lambda batch: count_rows(batch.columns.values()), lambda a, b: a + b, source.names[:1])
+            rows = source.n_rows()
             if row_weights.array.shape != (rows,):
                 raise InputError(
                     f"weights: {rows} rows need {rows} weights, got an array of shape {row_weights.array.shape}"
@@ -467,7 +460,6 @@ def stream_rows(
     unseen: Unseen = "error",
     weights: str | None = None,
     weights_are: WeightsAre | None = None,
-    progress: Progress = no_progress,
 ) -> Iterator[StreamedRows]:
     """Encode the rows of a file with known columns, some at a time; the file may be larger than memory.
 
@@ -487,15 +479,13 @@ def stream_rows(
         Another column of the file, with the weights of the rows.
     weights_are : {"counts", "survey"}, optional
         What the weights are, as for :func:`latree.as_table`.
-    progress : callable
-        Called with the rows, or bytes, that were read so far, and all of them.
 
     Yields
     ------
     StreamedRows
         The first may be empty.
     """
-    source = open_source(path, None, None, progress, format=format, counts=are_counted(columns))
+    source = open_source(path, None, format=format, counts=are_counted(columns))
     assert isinstance(source, LocalSource)  # there is no cluster
     if identifier is not None and identifier not in source.names:
         raise no_column(source, identifier, "that names rows")

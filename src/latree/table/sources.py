@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from operator import add
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,9 +18,8 @@ from latree._util.words import quoted, setting
 from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.table.columns import Column, Unseen, code_type, encode_column, number_too_large, parse_numbers
-from latree.table.disk import store_blocks
 from latree.table.raw import RawColumn
-from latree.table.rows import Block, MemoryRows, Rows, concatenate
+from latree.table.rows import Block, MemoryRows, Rows, concatenate, store_blocks
 
 # Raw cells that are read from a file at once.
 BATCH_CELLS = 2**21
@@ -263,6 +263,10 @@ class RowSource(ABC):
     def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes as rows of a table."""
 
+    def n_rows(self) -> int:
+        """Count the rows."""
+        return int(self.reduce(lambda batch: count_rows(batch.columns.values()), add, self.names[:1]))
+
     def with_weights(self, weights: RowWeights) -> "RowSource":
         """Return the same data with weights."""
         names = tuple(name for name in self.names if name != weights.column)
@@ -372,7 +376,7 @@ class RowNames:
             return texts_of(self.data, rows)
         source = self.data if isinstance(self.data, RowSource) else self.data()
         if not isinstance(source, LocalSource):
-            every: list[str] = source.reduce(partial(_every_text, self.column), _joined, [self.column])
+            every: list[str] = source.reduce(partial(_every_text, self.column), add, [self.column])
             return [every[row] for row in rows.tolist()]
         found: dict[int, str] = {}
         start = 0
@@ -388,10 +392,6 @@ def _every_text(column: str, batch: RawBatch) -> list[str]:
     # Not a method: workers of a cluster are sent this function, and the data, with their client, cannot be sent.
     raw = batch.columns[column]
     return texts_of(raw, np.arange(len(raw.codes)))
-
-
-def _joined(one: list[str], other: list[str]) -> list[str]:
-    return one + other
 
 
 def texts_of(raw: RawColumn, rows: IntArray) -> list[str]:

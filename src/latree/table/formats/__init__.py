@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from latree._util.progress import Progress
 from latree.errors import InputError
 from latree.table.sources import RowSource
 
@@ -23,7 +22,6 @@ class Files(NamedTuple):
     paths : list of Path
     format : str
         The name of the format.
-    progress : callable
     names : sequence of str or None
         Names for the columns of a file that has none.
     counts : bool
@@ -33,7 +31,6 @@ class Files(NamedTuple):
     where: str
     paths: list[Path]
     format: str
-    progress: Progress
     names: Sequence[str] | None = None
     counts: bool = False
 

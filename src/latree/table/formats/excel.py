@@ -55,9 +55,7 @@ def _parse(path: Path) -> Parcel:
         sheet, hidden = visible[0], [one.title for one in book.worksheets[: book.worksheets.index(visible[0])]]
         remarks = []
         if hidden:
-            remarks.append(
-                f"The sheet {quoted(sheet.title)} is read, the first that is not hidden ({quoted(hidden[0])} is)"
-            )
+            remarks.append(f"The sheet {quoted(sheet.title)} is read, the first visible one ({quoted(hidden[0])} is)")
         rows, more = _cells(path, sheet)
     if not rows:
         raise InputError(f"{path}: the first sheet is empty; its first row must name the columns")
@@ -87,14 +85,9 @@ def _cells(path: Path, sheet: Any) -> tuple[list[Mapping[int, Any]], list[str]]:
                 n_unknown += 1
             elif value not in (None, ""):
                 if not 0 <= place < _MAX_COLUMNS:
-                    raise InputError(
-                        f"{path}: a cell is in column {place + 1}, and a sheet of Excel has {_MAX_COLUMNS}: move it"
-                    )
+                    raise InputError(f"{path}: a cell is in column {place + 1}, and Excel has {_MAX_COLUMNS}: move it")
                 if isinstance(value, str) and len(value) > _MAX_LETTERS:
-                    raise InputError(
-                        f"{path}: a cell has {len(value)} letters, and no cell of Excel more than {_MAX_LETTERS}: "
-                        "shorten it"
-                    )
+                    raise InputError(f"{path}: a cell has {len(value)} letters, more than {_MAX_LETTERS}: shorten it")
                 kept[place] = value
         if kept:
             rows.append(kept)

@@ -58,7 +58,7 @@ def _items(path: Path, number: int, line: str, separator: str | None) -> list[st
     try:
         cells = line.split() if separator is None else next(csv.reader([line], delimiter=separator, strict=True))
     except csv.Error as error:
-        raise bad_line(path, number, f"{line!r:.40} cannot be divided ({error})", "check its quotes") from None
+        raise bad_line(path, number, f"{line!r:.40} cannot be divided ({error}): check its quotes") from None
     return [item for cell in cells if (item := cell.strip())]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from latree._util.files import readable
-from latree._util.progress import Progress
+from latree._util.progress import Progress, claim_progress
 from latree.errors import InputError
 from latree.table.formats import FileFormat, Files
 from latree.table.raw import (
@@ -36,7 +36,7 @@ _BUFFER_BYTES = 2**20
 
 def parquet_source(files: Files) -> LocalSource:
     """Return a source of the rows of Parquet files with the same columns, one file after the other."""
-    return file_source(files.where, parquet_names(files.paths), partial(_read_batches, files.paths, files.progress))
+    return file_source(files.where, parquet_names(files.paths), partial(_read_batches, files.paths, claim_progress()))
 
 
 def parquet_names(paths: Sequence[Path]) -> list[str]:
@@ -158,9 +158,7 @@ def _open(path: Path) -> Iterator["pq.ParquetFile"]:
                 yield pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER_BYTES, pre_buffer=False)
         except pa.ArrowException as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise InputError(
-                f"{path}: not a readable Parquet file ({reason:.120}): write or download it again"
-            ) from None
+            raise InputError(f"{path}: not a Parquet file ({reason:.120}): write or download it again") from None
         except OSError as error:  # pyarrow raises it without errno, in several lines, for damaged pages
             if error.errno is not None:
                 raise
