@@ -182,9 +182,7 @@ def test_rows_are_scored_by_their_weights():
 
 
 def test_what_weights_are_is_checked():
-    with pytest.raises(
-        InputError, match="weights_are must be 'counts' or 'survey', not 'w': the weights"
-    ):
+    with pytest.raises(InputError, match="weights_are must be 'counts' or 'survey', not 'w': the weights"):
         quick(reading={"weights_are": "w"}).fit(frame())
     table = as_table(frame(), weights=np.arange(300) % 3)
     with pytest.raises(InputError, match="the weights of the Table are 'counts', not 'survey': pass weights_are"):
