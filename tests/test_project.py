@@ -39,10 +39,10 @@ ROOMS = [
     "figure",
     "export",
     "report",
-    "estimator_data",
     "estimator",
     "cli",
     "paper",
+    "research",
     "__main__",
 ]
 

@@ -14,7 +14,7 @@ from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
 from latree._util.words import as_in_shell
-from latree.interpret import loadings, profiles
+from latree.interpret.columns import loadings, profiles
 from latree.interpret.overview import group_facts, group_lines, group_table
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
@@ -23,7 +23,7 @@ from latree.model.record import Origin
 from latree.settings import Settings
 from latree.table.formats.text import write_lines
 from latree.table.raw import parse_number
-from latree.table.reading import Options
+from latree.table.reading import Reading
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -93,7 +93,7 @@ def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
         ("--bins 3", {"bins": 3}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
-        ("--max-iterations 3", {}, {"max_iterations": 3}),
+        ("--max-iter 3", {}, {"max_iter": 3}),
         ("--method hw", {}, {"method": "hw"}),
         ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
         (
@@ -114,7 +114,7 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     command = LatentTreeModel.load("run/model.json").record.command
     told = re.sub(" --(states|smoothing) auto", "", f" {options}")
     assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
-    columns = Options.checked(**{key: value for key, value in reading.items() if "weights" not in key})
+    columns = Reading(**{key: value for key, value in reading.items() if key != "weights"})
     origin = Origin("more.csv", command, reading.get("weights"), columns)
     for name, read, told in (("same", reading, settings), ("other", {}, {})):
         data = latree.as_table("more.csv", **read)

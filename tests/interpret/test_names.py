@@ -10,8 +10,8 @@ import latree
 from helpers.models import copying_model, model_on, on_tree, small_models
 from helpers.report import hostile_model
 from helpers.strategies import mixed_tree
-from latree.interpret import find_groups, with_groups
 from latree.interpret.dependence import Dependence
+from latree.interpret.groups import find_groups, with_groups
 from latree.interpret.names import choose_names
 from latree.tree import Tree
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from helpers.models import chain_model, copying_model, model_on, star
-from latree.interpret import order_states, with_groups
 from latree.interpret.columns import loading_matrix
+from latree.interpret.groups import with_groups
+from latree.interpret.order import order_states
 from latree.interpret.overview import columns_of_groups, group_facts, group_lines, group_table
 from latree.model import LatentTreeModel
 from latree.table import Column

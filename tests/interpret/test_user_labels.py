@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from helpers.report import Page, grouped_model, learned_run
-from latree.interpret import with_groups
 from latree.interpret.dependence import Dependence
-from latree.interpret.groups import compare_labels, label_match
+from latree.interpret.groups import compare_labels, label_match, with_groups
 from latree.interpret.overview import group_lines
 from latree.learn import summary_of
-from latree.report import report_html
 from latree.report.facts import story_facts
+from latree.report.write import report_html
 from latree.table.labels import read_labels
 
 

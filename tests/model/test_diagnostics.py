@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.models import copying_model, model_on, star, table_of
-from latree.interpret import with_groups
+from latree.interpret.groups import with_groups
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel
 from latree.model.diagnostics import (
     coarse_scores,
@@ -152,7 +152,7 @@ def test_a_fit_without_trouble_has_no_warnings():
 def test_em_that_did_not_converge():
     assert warnings_of(converged=False) == [
         "EM was stopped after 200 iterations before it converged, so that a longer fit may change the probabilities. "
-        "For that, use max_iterations=400."
+        "For that, use max_iter=400."
     ]
 
 

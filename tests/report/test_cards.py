@@ -8,13 +8,15 @@ import pytest
 
 import latree
 from helpers.report import Page
-from latree.interpret import order_states, profiles, with_groups
+from latree.interpret.columns import profiles
 from latree.interpret.dependence import Dependence
+from latree.interpret.groups import with_groups
+from latree.interpret.order import order_states
 from latree.interpret.overview import columns_of_groups
 from latree.model import LatentTreeModel
-from latree.report import report_html
 from latree.report.cards import _meaning, columns_alone, group_cards, two_digits, yes_of
 from latree.report.drawing_facts import drawing_facts
+from latree.report.write import report_html
 from latree.table import Column
 from latree.tree import Tree
 

@@ -8,8 +8,8 @@ from helpers.models import model_on
 from helpers.report import Page, learned_run
 from latree import as_table
 from latree.model import LatentTreeModel
-from latree.report import report_html
 from latree.report.data_facts import data_facts
+from latree.report.write import report_html
 from latree.table.checking import column_facts
 from latree.table.findings import sentences
 from latree.tree import Tree

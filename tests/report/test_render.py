@@ -12,10 +12,10 @@ import latree
 from helpers.models import model_on, small_models
 from helpers.report import HOSTILE, SHAPES, Page, grouped_model, hostile_model, learned_run
 from latree._util.words import one_line
-from latree.interpret import measure_worth
 from latree.interpret.overview import group_lines
-from latree.report import report_html
+from latree.interpret.worth import measure_worth
 from latree.report.render import count, in_percent
+from latree.report.write import report_html
 
 MODELS = small_models()
 

@@ -7,7 +7,8 @@ import pytest
 import latree
 from helpers.models import naive_joint, small_models, table_of
 from latree._util.words import percent
-from latree.interpret import row_scores, with_groups
+from latree.interpret.groups import with_groups
+from latree.interpret.scores import row_scores
 from latree.report.unusual_rows import row_facts
 from latree.table import as_table
 

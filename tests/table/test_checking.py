@@ -54,7 +54,7 @@ def test_what_each_column_is_taken_for():
         ("yes", "duplicate", "kept"),
     }
     assert found.advice == "identifier='person', missing_also=[99], drop=['yes']"
-    settings = "identifier='person', missing_also=[99], drop=['yes'],\n      weights='counts'"
+    settings = "reading=dict(identifier='person', missing_also=[99],\n      drop=['yes'], weights_are='counts')"
     command = f"  latree.LatentTree({settings}).fit(..., sample_weight='w')"
     assert str(found).endswith(f"To fit a model, with what helps:\n{command}")
     with as_in_shell():

@@ -206,8 +206,10 @@ def test_weights_that_do_not_look_like_counts_are_doubted_unless_somebody_says_w
         assert found == sentences(check(data, drop=[] if given is not weights else ["w"], weights=given).findings)
         assert len(found) == (problem is not None)
         if problem:
-            assert found[0].startswith(f"{problem} Use weights='survey' if a weight says how many people a row stands")
-            assert "or weights='counts' if it is a number of equal rows" in found[0]
+            assert found[0].startswith(
+                f"{problem} Use weights_are='survey' if a weight says how many people a row stands"
+            )
+            assert "or weights_are='counts' if it is a number of equal rows" in found[0]
     assert as_table(data, weights="w", weights_are="survey").findings == ()
     said = sentences(as_table(data, weights="w", weights_are="counts").findings)
     assert said == ([] if problem is None or "large" in problem else found)  # fractions of a row are no counts

@@ -16,7 +16,6 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree._util.checkpoint import Keeper
-    from latree._util.progress import Progress
     from latree.model import LatentTreeModel
     from latree.table import Table
     from latree.tree import Tree
@@ -212,17 +211,26 @@ unseen = click.option(
     help="What to do with a category that was not in the data of the fit. With error, a number takes the nearest one "
     "that was there.",
 )
-data_format = click.option(
-    "--format",
-    metavar="NAME",
-    help="Format of DATA, if the ending of its name does not tell it: csv, parquet, sav, dta, fasta, phylip, nexus, "
-    "basket, arff, xlsx, npz or mtx.",
-)
+
+
+class _FormatOption(click.Option):
+    """An option whose help lists the formats of files; only that help needs the modules that read them."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the lines of the help."""
+        from latree.table.opening import formats_in_words
+
+        self.help = f"Format of DATA, if the ending of its name does not tell it: {formats_in_words()}"
+        return super().get_help_record(ctx)
+
+
+data_format = click.option("--format", metavar="NAME", cls=_FormatOption, help="Format of DATA.")
 checkpoint = click.option(
     "--checkpoint",
     type=file,
     metavar="DIR",
-    help="Folder that keeps finished work, so that the same command continues after a stop; removed at the end.",
+    help="Folder that keeps finished parts of the work, so that the same command continues after a stop; removed at "
+    "the end.",
 )
 identifier = click.option(
     "--id",
@@ -363,14 +371,12 @@ def reading_of_rows(
     return {**columns, "weights_are": are, "format": format, "unseen": unseen}
 
 
-def read_rows(
-    data: Path, model: "LatentTreeModel", progress: "Progress", **options: Any
-) -> tuple["Table", dict[str, Any]]:
+def read_rows(data: Path, model: "LatentTreeModel", **options: Any) -> tuple["Table", dict[str, Any]]:
     """Read a table with the columns of a model; return it with the arguments that read it. Raise if it has no rows."""
     from latree.table import as_table
 
     how = reading_of_rows(data, model, **options)
-    table = as_table(data, columns=model.columns, progress=progress, **how)
+    table = as_table(data, columns=model.columns, **how)
     if table.n_rows == 0:
         raise InputError(f"{data}: no rows, only column names")
     return table, how

@@ -17,7 +17,7 @@ from latree.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from latree.interpret import Reliability, RowScores
+    from latree.interpret.scores import Reliability, RowScores
     from latree.model import LatentTreeModel
     from latree.model.impute import How
     from latree.table import Block, Column
@@ -49,12 +49,15 @@ def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
     import numpy as np
 
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
 
     loaded = common.load_model(model)
-    with progress_bars(not quiet) as stages:
-        table, how = common.read_rows(data, loaded, stages("Reading the table"), **options)
-        total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
+    with progress_bars(not quiet):
+        with stage("Reading the table"):
+            table, how = common.read_rows(data, loaded, **options)
+        with stage("Scoring the rows"):
+            total = loaded.log_likelihood(table.with_progress())
         if out is not None:
             names = table.names_of_rows(np.arange(table.n_rows))
             scores = loaded.log_likelihood_rows(table).tolist()
@@ -94,18 +97,21 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 
     Example: latree sample run/model.json --rows 1000 --out new.csv
     """
+    from latree._util.progress import claim_progress, stage
     from latree._util.terminal import progress_bars
 
     loaded = common.load_model(model)
-    with progress_bars(True) as stages:
-        drawn = loaded.sample(rows, seed, stages("Drawing rows"))
-        writing = stages("Writing rows")
+    with progress_bars(True):
+        with stage("Drawing rows"):
+            drawn = loaded.sample(rows, seed)
         codes = drawn.codes()
         cells = []
-        for done, column in enumerate(loaded.columns):
-            writing(done, len(loaded.columns))
-            labels = _labels(column)
-            cells.append([labels[code] for code in codes[:, done].tolist()])
+        with stage("Writing rows"):
+            progress = claim_progress()
+            for done, column in enumerate(loaded.columns):
+                progress(done, len(loaded.columns))
+                labels = _labels(column)
+                cells.append([labels[code] for code in codes[:, done].tolist()])
         with common.rows_output(out) as write:
             write([drawn.names, *zip(*cells, strict=True)])
     if out is not None:
@@ -162,6 +168,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
     """
     import numpy as np
 
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.interpret.order import state_steps
     from latree.interpret.overview import kinds_lines
@@ -175,8 +182,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0
-    with _scores_output(out, how["identifier"] or "row") as write, progress_bars(not quiet) as stages:
-        for part in stream_rows(data, loaded.columns, progress=stages("Scoring the rows"), **how):
+    with _scores_output(out, how["identifier"] or "row") as write, progress_bars(not quiet), stage("Scoring the rows"):
+        for part in stream_rows(data, loaded.columns, **how):
             if part.table.n_rows == 0:
                 continue
             lines = part.table.map(scorer.block)
@@ -341,6 +348,7 @@ def impute(
 
     Example: latree impute run/model.json data.csv --out filled.csv
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.model.impute import draw_seeds
     from latree.table.columns import are_counted
@@ -358,13 +366,15 @@ def impute(
     if is_sav and (draws is not None or probabilities):
         raise InputError(f"{out}: --draws and --probabilities are written as CSV: let --out end in .csv")
     loaded = common.load_model(model)
-    with progress_bars(True) as stages:
+    with progress_bars(True):
         # The first pass finds what is wrong with the table, and which columns have missing cells.
         format, unseen = options["format"], options["unseen"]
-        table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
+        with stage("Reading the table"):
+            table = loaded.encode(data, format=format, unseen=unseen)
         with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
         counts = are_counted(loaded.columns)
-        source = open_source(data, None, progress=stages("Filling cells"), format=format, counts=counts)
+        with stage("Filling cells"):
+            source = open_source(data, None, format=format, counts=counts)
         assert isinstance(source, LocalSource)  # there is no cluster here
         filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
         with _sav_output(out, data) if out is not None and is_sav else common.rows_output(out) as write:

@@ -37,8 +37,8 @@ def warnings_about(table: Table, fit: Fit, goal: Goal) -> list[str]:
     monitor = fit.monitor
     if not monitor.converged:
         found.append(
-            f"EM was stopped after {plural(monitor.max_iterations, 'iteration')} before it converged, so that a longer "
-            f"fit may change the probabilities. For that, use {setting('max_iterations', 2 * monitor.max_iterations)}."
+            f"EM was stopped after {plural(monitor.max_iter, 'iteration')} before it converged, so that a longer "
+            f"fit may change the probabilities. For that, use {setting('max_iter', 2 * monitor.max_iter)}."
         )
     if goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(fit.model, table.total_weight)

@@ -9,7 +9,7 @@ from latree._util.words import setting
 from latree.errors import InputError
 from latree.settings import Goal, Settings
 from latree.table.columns import Unseen, is_number, is_text
-from latree.table.reading import Options
+from latree.table.reading import Reading
 from latree.table.sources import WeightsAre, weights_facts
 
 # A difference of two models is clear if it is more than this many times its standard error.
@@ -43,7 +43,7 @@ class SimplerGain(NamedTuple):
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import measure_worth
+    >>> from latree.interpret.worth import measure_worth
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> chow_liu, one_hidden = measure_worth(true, true.sample(300, random_state=0)).simpler
@@ -83,7 +83,7 @@ class Worth(NamedTuple):
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import measure_worth
+    >>> from latree.interpret.worth import measure_worth
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> worth = measure_worth(true, true.sample(300, random_state=0))
@@ -204,7 +204,7 @@ class Origin(NamedTuple):
     source: str | None = None  # what the data are called
     command: str | None = None  # that asked for the fit
     weights: str | None = None  # the column that held the rows' weights
-    reading: Options | None = None  # how columns were chosen and read
+    reading: Reading | None = None  # how columns were chosen and read
     columns: tuple[str, ...] = ()  # the columns of the data, also those that say nothing; none if that does not matter
     library: str | None = None  # the library of the data frame, or "numpy" for an array; None for files and others
     unseen: Unseen = "error"  # what to do with categories that were not there
@@ -266,7 +266,7 @@ class Record:
     source: str | None
     command: str | None
     weights: str | None
-    reading: Options | None
+    reading: Reading | None
     columns: tuple[str, ...]
     library: str | None
     unseen: str
@@ -337,7 +337,7 @@ class Record:
                 values[name] = Settings.from_dict(value)
                 continue
             if name == "reading":
-                values[name] = None if value is None else Options.from_dict(value)
+                values[name] = None if value is None else Reading.from_dict(value)
                 continue
             if not _fits(value, kinds[name]):
                 raise InputError(f"the fit's {name} make no sense: {value!r:.60}")

@@ -56,6 +56,7 @@ def reproduce(
 
     Example: latree reproduce quartets --quick --out paper
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper import reproduce as experiments
     from latree.paper.cells import Run
@@ -69,13 +70,10 @@ def reproduce(
         run.prepare()
     files = []
     try:
-        with progress_bars(not quiet) as stages:
-            if "quartets" in chosen:
-                files += experiments.reproduce_quartets(run, stages("Quartets"))
-            if "trees" in chosen:
-                files += experiments.reproduce_trees(run, stages("Trees"))
-            if "stocks" in chosen:
-                files += experiments.reproduce_stocks(run, prices, sectors, stages("Stocks"))
+        with progress_bars(not quiet):
+            for name in chosen:
+                with stage(name.capitalize()):
+                    files += experiments.reproduce(name, run, prices, sectors)
     except KeyboardInterrupt:
         click.echo(f"latree: interrupted; {run.describe()}", err=True)
         sys.exit(130)
@@ -118,6 +116,7 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     Example: latree theory run/model.json --rows 5000
     """
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper.theory import tree_facts
 
@@ -125,8 +124,8 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     if quartet:
         _print_quartet(loaded, quartet, rows, target, as_json)
         return
-    with progress_bars(True) as stages:
-        facts = tree_facts(loaded, progress=stages("Checking quartets"))
+    with progress_bars(True), stage("Checking quartets"):
+        facts = tree_facts(loaded)
     if as_json:
         found = facts.to_dict() | {"rows": rows, "probability_at_least": facts.success(rows)}
         click.echo(to_json(found | {"target": target, "rows_needed": facts.rows_needed(target)}), nl=False)
@@ -264,6 +263,7 @@ def power(
 
     Example: latree power run/model.json --target 0.9 --out curve
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper.power import recovery_power
 
@@ -271,12 +271,11 @@ def power(
     if loaded.tree.n_observed < 4:
         raise InputError(f"{model}: {plural(loaded.tree.n_observed, 'column')}; fewer than 4 have only one tree")
     with common.resumable(checkpoint, out) as keep_for:
-        with progress_bars(not quiet) as stages:
+        with progress_bars(not quiet), stage("Simulating", at_most=True):
             found = recovery_power(
                 loaded,
                 **settings,
                 random_state=seed,
-                progress=stages("Simulating", at_most=True),
                 keep=keep_for(lambda: {"command": "power", **settings, "seed": seed, "model": common.checksum(model)}),
             )
         names = _write_power(found, settings["method"], out) if out is not None else []

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.quartets import TENSOR_CELLS_AT_ONCE
 from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
@@ -72,7 +72,7 @@ class QuartetFacts:
         return self.alpha > _ROUNDING
 
 
-def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress = no_progress) -> list[QuartetFacts]:
+def quartet_facts(model: LatentTreeModel, quartets: IntArray) -> list[QuartetFacts]:
     """Compute the paper's numbers θ, α and δ for quartets of columns of a known model.
 
     Use it to see why a learner confuses four columns: α is the gap that Algorithm 1 has to see in the data, so a small
@@ -84,8 +84,6 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
         The true model. Its tree must be in one piece.
     quartets : array of int, shape (q, 4)
         Numbers of columns.
-    progress : callable
-        Called with the number of quartets done and their total number.
 
     Returns
     -------
@@ -95,7 +93,8 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.paper import quartet_facts, random_model, random_tree
+    >>> from latree import random_model, random_tree
+    >>> from latree.paper.theory import quartet_facts
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
     >>> (facts,) = quartet_facts(model, np.array([[0, 2, 1, 3]]))
@@ -106,6 +105,7 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
     >>> facts.right                                 # Algorithm 1 is right, if it has enough rows
     True
     """
+    progress = claim_progress()
     medians, narrow = _Medians(model), _narrowed(model)
     found = []
     size = max(len(narrow.tables[column]) for column in range(model.tree.n_observed))
@@ -335,7 +335,6 @@ def tree_facts(
     *,
     max_quartets: int = MAX_QUARTETS,
     random_state: RandomState = 0,
-    progress: Progress = no_progress,
 ) -> TreeFacts:
     """Compute what the paper's theory says about a known model: its assumptions A1 to A4, and its guarantees.
 
@@ -353,8 +352,6 @@ def tree_facts(
         If the tree has more quartets than this, this many are drawn at random and checked.
     random_state : int, Generator or None
         Seed of that draw.
-    progress : callable
-        Called with the number of quartets done and their total number.
 
     Returns
     -------
@@ -362,7 +359,8 @@ def tree_facts(
 
     Examples
     --------
-    >>> from latree.paper import random_model, random_tree, tree_facts
+    >>> from latree import random_model, random_tree
+    >>> from latree.research import tree_facts
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
     >>> facts = tree_facts(model)
@@ -382,7 +380,7 @@ def tree_facts(
     if not tree.n_hidden:
         raise InputError("the theory is about hidden variables, and this model has none: there is nothing to check")
     checked = _choose_quartets(d, max_quartets, random_state)
-    quartets = quartet_facts(model, checked, progress)
+    quartets = quartet_facts(model, checked)
     if not quartets:
         raise InputError("the theory is about quartets that have a pairing, and the tree of this model is a star")
     marginals = list(model.marginals().values())[d:]

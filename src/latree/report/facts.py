@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from latree import __version__
-from latree._util.progress import Progress, no_progress, part_of
+from latree._util.progress import part_of_stage
 from latree._util.words import percent
 from latree.figure.draw import label_colours
 from latree.interpret.dependence import SEED, Dependence
@@ -27,8 +27,7 @@ from latree.report.profiles import state_profiles
 from latree.report.unusual_rows import row_facts
 from latree.table import Table
 
-_FIT_DONE = 600  # progress, of 1000 steps, when the simpler models are fitted
-_GROUPS_DONE = 950  # progress when the groups are found
+_FIT_DONE = 0.6  # share of the time until the simpler models are fitted
 
 
 def report_facts(
@@ -38,29 +37,29 @@ def report_facts(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = 0,
-    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
-    fit = fit_facts(model, table, test, part_of(progress, 0, _FIT_DONE))
-    if not model.groups:
-        model = with_groups(model, table, resamples=RESAMPLES)
-    dependence = Dependence(model)
-    story = story_facts(dependence, labels, _reliability(model, table))
-    progress(_GROUPS_DONE, 1000)
-    tree, record = model.tree, model.record
-    return {
-        **story,
-        "source": record.source if record else None,
-        "latree": __version__,
-        "names": list(model.node_names),
-        "aliases": list(tree.node_names[tree.n_observed :]),
-        "descriptions": [column.description for column in model.columns],
-        "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
-        **drawing_facts(dependence, table),
-        "fit": fit,
-        "data": data_facts(model, table),
-        "rows": row_facts(model, table, rows) if rows and table is not None else None,
-    }
+    with part_of_stage(0, _FIT_DONE):
+        fit = fit_facts(model, table, test)
+    with part_of_stage(_FIT_DONE, 1):
+        if not model.groups:
+            model = with_groups(model, table, resamples=RESAMPLES)
+        dependence = Dependence(model)
+        story = story_facts(dependence, labels, _reliability(model, table))
+        tree, record = model.tree, model.record
+        return {
+            **story,
+            "source": record.source if record else None,
+            "latree": __version__,
+            "names": list(model.node_names),
+            "aliases": list(tree.node_names[tree.n_observed :]),
+            "descriptions": [column.description for column in model.columns],
+            "n_rows": table.n_rows if table is not None else record.n_rows if record else None,
+            **drawing_facts(dependence, table),
+            "fit": fit,
+            "data": data_facts(model, table),
+            "rows": row_facts(model, table, rows) if rows and table is not None else None,
+        }
 
 
 def story_facts(

@@ -6,8 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from latree._util.words import one_line, shortened
-from latree.figure import plot
-from latree.figure.draw import colour_of
+from latree.figure.draw import colour_of, plot
 from latree.interpret.columns import redundancy_lines
 from latree.interpret.dependence import Dependence
 from latree.interpret.overview import kinds_lines

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from latree._util.files import write_text
-from latree._util.progress import Progress, no_progress
 from latree.model import LatentTreeModel
 from latree.report.facts import report_facts
 from latree.report.render import render
@@ -21,7 +20,6 @@ def report_html(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = DEFAULT_ROWS,
-    progress: Progress = no_progress,
 ) -> str:
     """Return the report of a model as one HTML page.
 
@@ -43,8 +41,6 @@ def report_html(
     rows : int
         The number of most unusual rows of ``table`` to show, by the names that the table has for them. As many rows,
         evenly spaced over the table, are described in words: where they stand on each group.
-    progress : callable
-        Called with the number of finished steps and the number of all steps.
 
     Returns
     -------
@@ -53,7 +49,7 @@ def report_html(
     Examples
     --------
     >>> import latree
-    >>> from latree.report import report_html
+    >>> from latree import report_html
     >>> tree = latree.random_tree(5, random_state=0)
     >>> model = latree.random_model(tree, n_states=2, random_state=0)
     >>> html = report_html(model, model.sample(100, random_state=0), labels={"x0": "first"}, rows=3)
@@ -62,7 +58,7 @@ def report_html(
     >>> "<h1" in html
     True
     """
-    return render(report_facts(model, table, test=test, labels=labels, rows=rows, progress=progress))
+    return render(report_facts(model, table, test=test, labels=labels, rows=rows))
 
 
 def write_report(path: str | Path, html: str) -> None:
@@ -80,7 +76,8 @@ def write_report(path: str | Path, html: str) -> None:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import latree
-    >>> from latree.report import report_html, write_report
+    >>> from latree import report_html
+    >>> from latree.report.write import write_report
     >>> model = latree.random_model(latree.random_tree(4, random_state=0), n_states=2, random_state=0)
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "report.html"

@@ -56,7 +56,7 @@ class Column:
 
     Examples
     --------
-    >>> from latree.table import as_table
+    >>> from latree import as_table
     >>> size, = as_table([[1.0], [1.5], [2.5], [4.0]], names=["size"], bins=2).columns
     >>> size.categories, size.cuts, size.centers
     (('<= 2', '> 2'), (2.0,), (1.0, 2.5))
@@ -83,7 +83,7 @@ class Column:
 
         Examples
         --------
-        >>> from latree.table import Column
+        >>> from latree import Column
         >>> Column("answer", "integer", ("1", "2", "10"), ordered=True).decode(2)
         10
         """
@@ -117,7 +117,7 @@ class Column:
 
         Examples
         --------
-        >>> from latree.table import Column
+        >>> from latree import Column
         >>> column = Column("answer", "text", ("no", "yes"))
         >>> Column.from_dict(column.to_dict()) == column
         True

@@ -18,7 +18,7 @@ from latree.table.columns import FEW_STATES, Column
 from latree.table.discretize import ColumnSummary, LearnedColumn
 from latree.table.raw import label_of, parse_number
 from latree.table.rows import Block, Rows, missing_code
-from latree.table.sources import RowWeights, weights_setting
+from latree.table.sources import RowWeights
 
 Action: TypeAlias = Literal["left out", "refused", "kept"]
 
@@ -166,8 +166,8 @@ def doubts_about_weights(weights: RowWeights | None) -> tuple[Finding, ...]:
         return ()
     what = (
         f"{problem}, and count as rows: {plural(n_rows, 'row')} count as {largest * total:g}. Use "
-        f"{weights_setting('survey')} if a weight says how many people a row stands for, or "
-        f"{weights_setting('counts')} if it is a number of equal rows (functions call it weights_are)"
+        f"{setting('weights_are', 'survey')} if a weight says how many people a row stands for, or "
+        f"{setting('weights_are', 'counts')} if it is a number of equal rows"
     )
     return (Finding(weights.column or "weights", "weights", what, option=None),)
 

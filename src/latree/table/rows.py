@@ -52,7 +52,7 @@ class Block(NamedTuple):
 
     Examples
     --------
-    >>> from latree.table import as_table
+    >>> from latree import as_table
     >>> table = as_table([[0, 1], [1, 1], [1, 0]])
     >>> table.sum(lambda block: block.codes.sum(axis=0)).tolist()
     [2, 2]

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.words import in_shell, quoted, setting
+from latree._util.words import quoted, setting
 from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.table.columns import Column, Unseen, code_type, encode_column, number_too_large, parse_numbers
@@ -181,11 +181,6 @@ class RowWeights:
         return "weights" if self.column is None else f"weight column {self.column!r}"
 
 
-def weights_setting(are: WeightsAre) -> str:
-    """Return how to say what weights are, on the command line or to the estimator; functions call it weights_are."""
-    return setting("weights_are", are) if in_shell() else f"weights={are!r}"
-
-
 def weights_facts(column: str | None, are: str | None, n_rows: int, total: float) -> dict[str, Any] | None:
     """Return what the weights of rows are, and what that means, as plain data; None if rows have none.
 
@@ -204,7 +199,7 @@ def weights_facts(column: str | None, are: str | None, n_rows: int, total: float
     if are == "survey":
         meaning = (
             f"The survey weights{where} are scaled to the effective number of rows (Kish): {n_rows} rows count as "
-            f"{total:.1f}. If a weight is a number of equal rows, use {weights_setting('counts')}."
+            f"{total:.1f}. If a weight is a number of equal rows, use {setting('weights_are', 'counts')}."
         )
     else:
         meaning = f"The weights{where} are numbers of rows: {n_rows} rows count as {total:g}."
@@ -213,8 +208,7 @@ def weights_facts(column: str | None, are: str | None, n_rows: int, total: float
 
 def if_survey() -> str:
     """Return what to do if weights that count as rows were meant as weights of a survey."""
-    in_functions = "" if in_shell() else " (functions call it weights_are)"
-    return f"if they are weights of a survey, use {weights_setting('survey')}{in_functions}"
+    return f"if they are weights of a survey, use {setting('weights_are', 'survey')}"
 
 
 def batch_rows(n_columns: int) -> int:

@@ -85,7 +85,7 @@ def quoted_name(name: str) -> str:
 
 
 class NewickTree(NamedTuple):
-    """A tree as it was read: the arguments of :class:`latree.tree.Tree`."""
+    """A tree as it was read: the arguments of :class:`latree.Tree`."""
 
     names: list[str]
     edges: list[tuple[int, int]]

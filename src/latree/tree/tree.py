@@ -169,12 +169,10 @@ class Tree(Graph):
         Examples
         --------
         >>> import latree
-        >>> from latree.tree import Split
         >>> tree = latree.Tree.from_newick("((a,b),(c,d));")
-        >>> tree.implies(Split(side=0b1100, component=0b1111))
-        True
-        >>> tree.implies(Split(side=0b1010, component=0b1111))
-        False
+        >>> other = latree.Tree.from_newick("((a,c),(b,d));").reordered(tree.names)
+        >>> [tree.implies(split) for split in tree.splits], [other.implies(split) for split in tree.splits]
+        ([True], [False])
         """
         if split.component in self.components:  # the common case, without a loop
             return split in self.splits or split.smaller_side == 1

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.formats.text import bad_line, text_lines
 from latree.table.raw import RawColumn, check_names, text_array
 from latree.table.sources import LocalSource, memory_source
@@ -185,12 +186,13 @@ _GAPS = "-?."
 _STRICT_NAME = 10
 
 
-def alignment_source(path: Path, kind: str) -> LocalSource:
-    """Return a source of the sites of an alignment; ``kind`` is "fasta", "phylip" or "nexus"."""
-    read = {"fasta": _read_fasta, "phylip": _read_phylip, "nexus": read_nexus}[kind]
+def alignment_source(files: Files) -> LocalSource:
+    """Return a source of the sites of an alignment."""
+    path = files.path
+    read = {"fasta": _read_fasta, "phylip": _read_phylip, "nexus": read_nexus}[files.format]
     taxa, datatype = read(path, text_lines(path))
     if not taxa:
-        raise InputError(f"{path}: no sequences: check that this is a file of format {kind}")
+        raise InputError(f"{path}: no sequences: check that this is a file of format {files.format}")
     check_names([taxon.name for taxon in taxa], str(path))
     return memory_source(str(path), list(_columns(path, taxa, datatype)))
 
@@ -315,3 +317,13 @@ def _with_matches(taxon: Taxon, first: Taxon) -> Taxon:
         return taxon
     letters = zip(taxon.sequence, first.sequence, strict=True)
     return taxon._replace(sequence="".join(other if letter == "." else letter for letter, other in letters))
+
+
+_FASTA, _PHYLIP, _NEXUS = (".fasta", ".fa", ".fas", ".fna", ".faa"), (".phy", ".phylip"), (".nex", ".nexus", ".nxs")
+_NAMES = "sequential or interleaved, names of ten letters or up to the first blank"
+_BLOCK = "the first data or characters block, sequential or interleaved"
+FORMATS = (
+    FileFormat("fasta", "FASTA", _FASTA, alignment_source, "see [alignments](#alignments-and-cognates)", gzipped=True),
+    FileFormat("phylip", "PHYLIP", _PHYLIP, alignment_source, _NAMES, gzipped=True),
+    FileFormat("nexus", "NEXUS", _NEXUS, alignment_source, _BLOCK, gzipped=True),
+)

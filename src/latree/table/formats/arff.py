@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.formats.text import bad_line, text_lines
 from latree.table.raw import check_names, from_texts, parse_number
 from latree.table.sources import LocalSource, memory_source
@@ -27,8 +28,9 @@ class _Attribute(NamedTuple):
     is_number: bool
 
 
-def arff_source(path: Path) -> LocalSource:
+def arff_source(files: Files) -> LocalSource:
     """Return a source of the rows of an ARFF file; nominal values are ordered as the file lists them."""
+    path = files.path
     lines = ((number, line.strip()) for number, line in enumerate(text_lines(path), start=1))
     filled = ((number, text) for number, text in lines if text and not text.startswith("%"))
     attributes = _attributes(path, filled)
@@ -102,3 +104,7 @@ def _cells(path: Path, number: int, text: str) -> list[str]:
         cells.append(plain.strip() if quoted is None else _ESCAPED.sub(lambda sign: sign[1] or "'", quoted))
         place = found.end() if found[0].endswith(",") else len(text) + 1
     return cells
+
+
+_WHAT = "nominal values are ordered as the file lists them"
+FORMATS = (FileFormat("arff", "ARFF", (".arff",), arff_source, _WHAT, gzipped=True),)

@@ -10,6 +10,7 @@ import numpy as np
 
 from latree._util.words import plural, quoted
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
 from latree.table.raw import RawColumn, check_header, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
@@ -27,11 +28,12 @@ _ERRORS = frozenset(
 _FORMULA = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}f"
 
 
-def excel_source(path: Path) -> LocalSource:
+def excel_source(files: Files) -> LocalSource:
     """Return a source of the rows of the first visible sheet, whose first row names the columns.
 
     Empty rows are ignored. Errors such as #N/A are missing.
     """
+    path = files.path
     try:
         import openpyxl  # noqa: F401
     except ModuleNotFoundError:
@@ -147,3 +149,6 @@ def _raw_column(name: str, cells: Sequence[Any]) -> RawColumn:
         except OverflowError:  # a whole number that no float can hold
             pass
     return from_texts(name, [label_of(cell) for cell in cells])
+
+
+FORMATS = (FileFormat("xlsx", "Excel", (".xlsx", ".xlsm"), excel_source, "see [Excel](#excel)", "excel"),)

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from latree._util.files import readable, text_encoding
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import Progress, claim_progress
 from latree._util.words import quoted, setting
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
 from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
@@ -43,9 +44,9 @@ _WINDOWS = "cp1252"
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 
-def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
+def text_source(files: Files) -> LocalSource:
     """Return a source of the rows of text files with the same columns, one file after the other."""
-    headers = []
+    headers, paths = [], files.paths
     remarks = {path: remark for path in paths if (remark := _remark_on_windows(path))}
     encodings = dict.fromkeys(remarks, _WINDOWS)
     for path in paths:
@@ -57,7 +58,7 @@ def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progr
     if len(headers[0]) == 1 and "|" in headers[0][0]:
         raise InputError(f"{paths[0]}: only one column was found: {SEPARATORS} (the first line has '|')")
     commas = _decimal_commas(paths[0], encodings.get(paths[0]))
-    source = file_source(where, headers[0], partial(_read_batches, paths, encodings, commas, progress))
+    source = file_source(files.where, headers[0], partial(_read_batches, paths, encodings, commas, claim_progress()))
     return replace(source, remarks=tuple(remarks.values())[:1])
 
 
@@ -383,3 +384,10 @@ def _kind_of_zip(stream: IO[Any]) -> str:
     if "content.xml" in names:
         return "this is an OpenDocument file: save it as .xlsx or as CSV"
     return "this is a zip archive: unpack it, and name a file in it"
+
+
+_WHAT = (
+    "the first line names the columns; cells are separated by commas, semicolons or tabs; UTF-8, or another "
+    "[encoding](#encodings)"
+)
+FORMATS = (FileFormat("csv", "text", (".csv", ".tsv", ".txt"), text_source, _WHAT, gzipped=True),)
