@@ -19,12 +19,14 @@ import numpy as np
 
 from latree import learn_tree
 from latree._util.arrays import FloatArray
-from latree.counts import as_pairs, nuclear, pair_tables, pairwise
+from latree.counts.contingency import pair_tables
+from latree.counts.distances import as_pairs, nuclear, pairwise
 from latree.counts.quartets import spectral_products, spectral_test
-from latree.learners import divide_and_conquer, spectral_grouping
+from latree.learners.divide_conquer import divide_and_conquer
+from latree.learners.spectral_grouping import spectral_grouping
 from latree.model import fit_model
-from latree.paper import random_model, random_tree
 from latree.paper.quartets import answer, draw_counts
+from latree.paper.simulate import random_model, random_tree
 from latree.paper.stocks import PAPER_CELLS, read_changes
 from latree.settings import Representatives
 from latree.table import Table

@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from distributed import Client, LocalCluster
 
-from latree.counts import pair_tables
+from latree.counts.contingency import pair_tables
 from latree.inference.messages import expected_counts
 from latree.inference.network import Network
 from latree.inference.patterns import PlanCache
 from latree.inference.starts import random_start
-from latree.paper import random_tree
+from latree.paper.simulate import random_tree
 from latree.table import Block, Table, as_table, rows
 from latree.table.rows import Sums
 from size import write

@@ -15,7 +15,7 @@ import numpy as np
 from latree import learn_tree
 from latree.learn import learn_model
 from latree.model import fit_model
-from latree.paper import random_model, random_tree
+from latree.paper.simulate import random_model, random_tree
 from latree.paper.stocks import read_changes
 from latree.settings import Goal, Settings
 from latree.table import Table, as_table

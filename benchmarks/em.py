@@ -15,10 +15,10 @@ import numpy as np
 
 from latree.inference.network import Network
 from latree.inference.starts import random_start
-from latree.learners import latent_class
 from latree.learners.explain import joined
+from latree.learners.structure import latent_class
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
-from latree.paper import random_model, random_tree
+from latree.paper.simulate import random_model, random_tree
 from latree.table import Table, as_table
 from latree.tree import Tree
 from naive_em import naive_expected_counts

@@ -29,8 +29,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import latree
 from default import RECOVERY
-from latree.interpret import find_groups
-from latree.learners import METHODS
+from latree.interpret.groups import find_groups
+from latree.learners.methods import METHODS
 from lines import Settings, Shown, each, mean, ratio, run
 from real_tables import labelled_tables, real_tables, true_groups
 from simulated_tables import (

@@ -7,8 +7,8 @@ ratio to d log2 d must stay below one.
 import numpy as np
 
 from latree.counts.quartets import four_point_test
-from latree.learners import divide_and_conquer
-from latree.paper import random_tree
+from latree.learners.divide_conquer import divide_and_conquer
+from latree.paper.simulate import random_tree
 from latree.tree import Tree
 
 

@@ -71,7 +71,7 @@ def claimed(shape: str, seed: int) -> Claims:
     weight = data.pop("weight") if "weight" in data else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # constant columns, few rows
-        model = latree.LatentTree(weights="survey", random_state=seed).fit(data, sample_weight=weight)
+        model = latree.LatentTree(reading={"weights_are": "survey"}, random_state=seed).fit(data, sample_weight=weight)
     tree = model.tree_
     inner = (tree.edges >= tree.n_observed).all(axis=1)
     support = np.zeros(0) if tree.support is None else tree.support[inner]

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from latree.learners import METHODS
+from latree.learners.methods import METHODS
 
 PAGE = Path(__file__).parent.parent / "docs" / "lab" / "peers.md"
 

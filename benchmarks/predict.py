@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from folds import read_table
 from latree import Table
 from latree.learn import learn_model
-from latree.learners import METHODS
+from latree.learners.methods import METHODS
 from latree.settings import Settings
 from latree.table import Column
 from real_tables import FOLDS, SCALES, real_tables

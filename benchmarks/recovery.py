@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from latree import learn_tree
-from latree.paper import random_model, random_tree
+from latree.paper.simulate import random_model, random_tree
 from latree.settings import Representatives
 
 SETTINGS: tuple[tuple[Literal["independent", "identity"], float, float, int], ...] = (

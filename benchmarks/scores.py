@@ -31,8 +31,7 @@ from sklearn.preprocessing import StandardScaler
 
 from latree import LatentTree, LatentTreeModel, Table
 from latree.datasets import make_questionnaire
-from latree.interpret import reliability, row_scores
-from latree.interpret.scores import scored_groups
+from latree.interpret.scores import reliability, row_scores, scored_groups
 from real_tables import BFI, labelled_tables
 from simulated_tables import recipe_model
 
@@ -191,7 +190,7 @@ def accuracies(X: NDArray[Any], y: NDArray[Any], setting: str, seed: int) -> lis
         splitter = StratifiedShuffleSplit(1, train_size=FEW_LABELS, random_state=seed)
         labelled = train[next(splitter.split(X[train], y[train]))[0]]
     # All of these see every training row, and no label.
-    tree = LatentTree(bins=BINS, random_state=seed).fit(X[train])
+    tree = LatentTree(reading={"bins": BINS}, random_state=seed).fit(X[train])
     filled = make_pipeline(SimpleImputer(), StandardScaler()).fit(X[train])
     n_scores = tree.transform(X[:2]).shape[1]
     components = PCA(min(n_scores, X.shape[1]), random_state=seed).fit(filled.transform(X[train]))

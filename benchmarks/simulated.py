@@ -13,9 +13,9 @@ import numpy as np
 
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.learn import learn_model
-from latree.learners import METHODS
+from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel, fit_model
-from latree.paper import random_model, random_tree
+from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table
 from page import Section, parser

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree import LatentTreeModel, Table, Tree
-from latree.counts import as_pairs, information
+from latree.counts.distances import as_pairs, information
 from latree.table import Column
 
 FloatArray: TypeAlias = NDArray[np.float64]

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from latree.paper import random_model, random_tree
+from latree.paper.simulate import random_model, random_tree
 
 COLUMNS = 30
 AT_ONCE = 250_000

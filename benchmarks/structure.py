@@ -14,14 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from latree._util.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray, IntArray, generator
 from latree._util.workers import n_threads
-from latree.counts import covariance, nuclear, pair_tables, pairwise, quartet_tables, unfoldings
+from latree.counts.contingency import pair_tables, quartet_tables
+from latree.counts.distances import covariance, nuclear, pairwise
 from latree.counts.quartets import four_point_test, nuclear_pairings, nuclear_test
-from latree.learners import METHODS, divide_and_conquer, divide_conquer
+from latree.counts.tensor import unfoldings
+from latree.learners import divide_conquer
+from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.joining import join
-from latree.learners.structure import Context
-from latree.paper import random_model, random_tree
+from latree.learners.methods import METHODS
+from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table
 from timing import growth, interleaved, show_ratios
@@ -154,7 +157,7 @@ def divide(columns: int) -> None:
         tree, table = random_tree(size, 0.5, 0), simulated(size, 2000, 4)
         wall, processor = time.perf_counter(), time.process_time()
         settings = Settings("tensor", random_state=0)
-        built = METHODS["tensor"].learn(table, settings, Context.of(settings))
+        built = METHODS["tensor"].learn(table, settings, generator(settings.random_state))
         taken = time.perf_counter() - wall, time.process_time() - processor
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         distance = built.tree.robinson_foulds(tree) / tree.max_robinson_foulds

@@ -10,9 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from latree import LatentTreeModel, Tree
-from latree.interpret import Group, group_labels
-from latree.interpret.groups import same_group
-from latree.model.group import Level
+from latree.interpret.groups import group_labels, same_group
+from latree.model.group import Group, Level
 from latree.tree import Split
 
 Row: TypeAlias = dict[str, Any]
@@ -125,7 +124,7 @@ def label_columns(groups: Sequence[Group], names: Iterable[str], level: Level) -
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import find_groups
+    >>> from latree.interpret.groups import find_groups
     >>> tree = Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> label_columns(find_groups(model), "abcdefg", "fine")

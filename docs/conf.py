@@ -21,7 +21,7 @@ from sphinx_gallery.scrapers import figure_rst
 
 import latree
 from latree.datasets import make_questionnaire
-from latree.figure import Picture
+from latree.figure.picture import Picture
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -127,19 +127,13 @@ def scrape_pictures(block: tuple[str, str, int], variables: dict[str, Any], sett
 
 
 def write_reference() -> None:
-    """Write a page for every public name, a page for every public folder, and the index of the reference."""
+    """Write a page for every public name, a page for every public module, and the index of the reference."""
     folder = HERE / "reference"
     folder.mkdir(exist_ok=True)
     written = {folder / "index.rst": index_page()}
-    homes: dict[int, str] = {}
     for module in map(import_module, PUBLIC):
-        own = [name for name in public_names(module) if homes.setdefault(id(getattr(module, name)), module.__name__)]
-        own = [name for name in own if homes[id(getattr(module, name))] == module.__name__]
-        other = [name for name in public_names(module) if name not in own]
-        written[folder / f"{module.__name__}.rst"] = folder_page(
-            module, own, {n: homes[id(getattr(module, n))] for n in other}
-        )
-        for name in own:
+        written[folder / f"{module.__name__}.rst"] = module_page(module)
+        for name in public_names(module):
             written[folder / f"{module.__name__}.{name}.rst"] = name_page(module, name)
     for path in set(folder.glob("*.rst")) - set(written):
         path.unlink()
@@ -161,19 +155,14 @@ def index_page() -> str:
     return "\n".join([heading("Python reference"), intro, rows, "", ".. toctree::", "   :hidden:", "", modules, ""])
 
 
-def folder_page(module: ModuleType, own: list[str], elsewhere: dict[str, str]) -> str:
-    """Return the page of a public folder: its docstring, and its names with one line each."""
+def module_page(module: ModuleType) -> str:
+    """Return the page of a public module: its docstring, and its names with one line each."""
     parts = [heading(module.__name__), f".. automodule:: {module.__name__}\n   :no-members:\n"]
-    rows = [f":doc:`{module.__name__}.{name}`\n    {one_line(module, name)}\n" for name in own]
-    rows += [f":doc:`{home}.{name}`\n    The same as ``{home}.{name}``.\n" for name, home in elsewhere.items()]
-    pages = "\n".join(f"   {module.__name__}.{name}" for name in own)
-    return "\n".join([*parts, heading("Names", "-"), *rows, ".. toctree::\n   :hidden:\n", pages, ""])
-
-
-def one_line(module: ModuleType, name: str) -> str:
-    """Return what a name is, in one line."""
-    value = getattr(module, name)
-    return summary(value).replace("`", "``") if callable(value) else "A constant."
+    for name in public_names(module):
+        what = summary(getattr(module, name)).replace("`", "``")
+        parts.append(f":doc:`{module.__name__}.{name}`\n    {what}\n")
+    pages = "\n".join(f"   {module.__name__}.{name}" for name in public_names(module))
+    return "\n".join([*parts, ".. toctree::\n   :hidden:\n", pages, ""])
 
 
 def name_page(module: ModuleType, name: str) -> str:
@@ -185,10 +174,8 @@ def name_page(module: ModuleType, name: str) -> str:
         for member, found in public_members(value):
             kind = "attribute" if isinstance(found, property | cached_property) else "method"
             parts.append(f".. auto{kind}:: {full}.{member}\n")
-    elif callable(value):
-        parts.append(f".. autofunction:: {full}\n")
     else:
-        parts.append(f".. py:data:: {full}\n\n   One of the constants of ``{module.__name__}``.\n")
+        parts.append(f".. autofunction:: {full}\n")
     return "\n".join(parts)
 
 

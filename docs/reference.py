@@ -1,12 +1,14 @@
 """Writes the generated pages: docs/commands.md from the command line's help, docs/api/*.md from the public names.
 
-Run by `make docs`. A name is public if `__all__` of `latree` or of a public folder lists it. Docstrings follow
+The table of formats in docs/data.md is generated, too.
+
+Run by `make docs`. A name is public if `__all__` of a public module lists it. Docstrings follow
 numpydoc; their sections become lists and code blocks.
 """
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -17,25 +19,12 @@ from typing import Any
 import click
 
 from latree.__main__ import commands
+from latree.table.opening import FORMATS
 
 DOCS = Path(__file__).parent
 
-# The public folders, in the order of the reference: each imports only from those before it, but for the first.
-PUBLIC = [
-    "latree",
-    "latree.table",
-    "latree.tree",
-    "latree.counts",
-    "latree.counts.quartets",
-    "latree.model",
-    "latree.learners",
-    "latree.interpret",
-    "latree.figure",
-    "latree.export",
-    "latree.report",
-    "latree.datasets",
-    "latree.paper",
-]
+# The public modules, in the order of the reference.
+PUBLIC = ["latree", "latree.datasets", "latree.research"]
 
 _WIDTH = 100  # the longest signature on one line
 _UNDERLINE = re.compile(r"^-{3,}$")
@@ -45,11 +34,22 @@ _LISTS = ("Parameters", "Returns", "Yields", "Raises", "Warns", "Attributes", "M
 def pages() -> dict[Path, str]:
     """Return the text of every generated page by its file."""
     made = {DOCS / "commands.md": commands_page()}
-    homes: dict[int, str] = {}  # the page that describes an object, by the object's id
     for module in PUBLIC:
-        made[DOCS / "api" / f"{module}.md"] = api_page(import_module(module), homes)
+        made[DOCS / "api" / f"{module}.md"] = api_page(import_module(module))
     made[DOCS / "api" / "README.md"] = index_page()
+    made[DOCS / "data.md"] = with_formats((DOCS / "data.md").read_text(encoding="utf-8"))
     return made
+
+
+def with_formats(page: str) -> str:
+    """Return docs/data.md with the table of the formats that latree reads; all else is written by hand."""
+    lines = ["| file | ending | `--format` | what is read | needs |", "|---|---|---|---|---|"]
+    for format in FORMATS:
+        endings = ", ".join(f"`{ending}`" for ending in format.endings) + (", also with `.gz`" * format.gzipped)
+        needs = f"`pip install '.[{format.needs}]'` " * bool(format.needs)
+        lines.append(f"| {format.title} | {endings} | `{format.name}` | {format.what} | {needs}|")
+    table = "\n".join(lines)
+    return re.sub(r"(<!-- formats: .*? -->\n\n)(?:\|.*\n)+", lambda found: f"{found[1]}{table}\n", page)
 
 
 def commands_page() -> str:
@@ -63,7 +63,7 @@ def commands_page() -> str:
 
 
 def index_page() -> str:
-    """Return the page that lists the public folders and their names."""
+    """Return the page that lists the public modules and their names."""
     parts = [
         "# Python reference",
         "Written by `make docs` from the docstrings of all public names. Names that are not listed here are private "
@@ -75,28 +75,16 @@ def index_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def api_page(module: ModuleType, homes: dict[int, str]) -> str:
-    """Return the page of one public folder; an object that an earlier page describes is only linked.
-
-    Parameters
-    ----------
-    module : module
-    homes : dict
-        From the id of an object to the name of the page that describes it. New objects are added.
-    """
+def api_page(module: ModuleType) -> str:
+    """Return the page of one public module."""
     parts = [f"# {module.__name__}", *markdown(docstring(module))]
     for name in public_names(module):
         value = getattr(module, name)
         parts.append(f"## {name}")
-        home = homes.setdefault(id(value), module.__name__)
-        if home != module.__name__:
-            parts += [summary(value), f"The same as [{home}.{name}]({home}.md#{slug(name)})."]
-        elif inspect.isclass(value):
+        if inspect.isclass(value):
             parts += class_parts(f"{module.__name__}.{name}", value)
-        elif callable(value):
-            parts += [signature(f"{module.__name__}.{name}", value), *markdown(docstring(value))]
         else:
-            parts += constant_parts(module, name, value)
+            parts += [signature(f"{module.__name__}.{name}", value), *markdown(docstring(value))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -112,26 +100,8 @@ def class_parts(name: str, value: type) -> Iterator[str]:
         yield from markdown(docstring(found))
 
 
-def constant_parts(module: ModuleType, name: str, value: Any) -> Iterator[str]:
-    """Yield the paragraphs about a constant: the comment above it in the source, and the keys of a mapping."""
-    yield from filter(None, [comment_above(module, name)])
-    if isinstance(value, Mapping):
-        yield "Keys: " + ", ".join(f"`{key}`" for key in value)
-    else:
-        yield f"```python\n{module.__name__}.{name} = {value!r}\n```"
-
-
-def comment_above(module: ModuleType, name: str) -> str:
-    """Return the comment above the definition of a constant, in whichever module of the folder defines it."""
-    for path in sorted(Path(inspect.getfile(module)).parent.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        if found := re.search(rf"((?:^#[^\n]*\n)+){name}\b[^\n=]*= ", text, re.MULTILINE):
-            return " ".join(line.lstrip("#: ") for line in found[1].splitlines())
-    return ""
-
-
 def public_names(module: ModuleType) -> list[str]:
-    """Return the names that a folder lists, sorted."""
+    """Return the names that a module lists, sorted."""
     return sorted(getattr(module, "__all__", []), key=str.lower)
 
 
@@ -304,7 +274,7 @@ def next_text(lines: list[str], number: int) -> str:
 
 
 def main() -> None:
-    """Write all generated pages, and remove those of folders that are no longer public."""
+    """Write all generated pages, and remove those of modules that are no longer public."""
     made = pages()
     (DOCS / "api").mkdir(exist_ok=True)
     for path in set((DOCS / "api").glob("*.md")) - set(made):

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 import latree
 
 tumours = load_breast_cancer(as_frame=True)
-model = latree.LatentTree(bins=4, random_state=0).fit(tumours.data)
+model = latree.LatentTree(reading={"bins": 4}, random_state=0).fit(tumours.data)
 picture = model.plot(layout="horizontal")
 
 # %%

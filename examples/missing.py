@@ -32,7 +32,7 @@ print(f"right, by most frequent answer: {(often == truth).mean():.2f}")
 # is more useful than the value. It should be honest: of the cells whose value has a probability of 40 %, about 40 %
 # should be right.
 
-table = model.impute_proba(holes)
+table = model.model_.impute_proba(holes)
 rows, columns = np.nonzero(missing)
 values = filled.to_numpy()[missing].astype(int)
 names = [f"{holes.columns[column]}={value}" for column, value in zip(columns, values, strict=True)]

@@ -16,7 +16,7 @@ except ImportError:
 else:
     prices = load_sp500_dataset().loc["2014":]
     changes = prices.pct_change().dropna()
-    model = latree.LatentTree(bins=4, random_state=0).fit(changes)
+    model = latree.LatentTree(reading={"bins": 4}, random_state=0).fit(changes)
     sectors = {
         **dict.fromkeys(["AAPL", "MSFT", "AMD"], "technology"),
         **dict.fromkeys(["BAC", "JPM"], "banks"),

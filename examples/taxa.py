@@ -8,7 +8,6 @@ latree finds the unrooted tree; the numbers are the support of its edges.
 
 import latree
 from latree.datasets import make_alignment
-from latree.export import to_newick
 
 taxa = make_alignment(600)
 model = latree.LatentTree(random_state=0).fit(taxa.data)
@@ -25,4 +24,4 @@ for method in ("nj", "tensor"):
 # %%
 # Programs for phylogenetics read the tree as Newick:
 
-print(to_newick(model.model_))
+print(model.export("nwk"))

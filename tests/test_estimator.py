@@ -18,16 +18,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from helpers.estimator import easy_codes, fitted_quickly, frame, quick, with_holes
 from helpers.models import copying_model
 from helpers.pictures import written
-from latree import FitWarning, InputError, LatentTree, Tree, plot
-from latree.interpret import find_groups, reliability
-from latree.interpret.groups import RESAMPLES
+from latree import FitWarning, InputError, LatentTree, Reading, Tree, plot
+from latree.interpret.groups import RESAMPLES, find_groups
+from latree.interpret.scores import reliability
 from latree.learn import learn_model
 from latree.model.fitting import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import as_table
 
-PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iterations=50)
+PLAIN = LatentTree("nj", n_states=2, smoothing=0.1, random_state=0, max_iter=50)
 
 
 MANY_COLUMNS = "predict returns one column per group, as for dense data"
@@ -42,9 +42,7 @@ def expected_to_fail(estimator):
     }
 
 
-@parametrize_with_checks(
-    [LatentTree(random_state=0, max_iterations=50), PLAIN], expected_failed_checks=expected_to_fail
-)
+@parametrize_with_checks([LatentTree(random_state=0, max_iter=50), PLAIN], expected_failed_checks=expected_to_fail)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -100,7 +98,10 @@ def test_the_reliability_of_scores_as_a_frame():
 
 
 def test_the_seed_decides():
-    drawn = [LatentTree(random_state=seed).fit(frame(100)).sample(20) for seed in (1, 1, 2)]
+    fitted = [LatentTree(random_state=seed).fit(frame(100)) for seed in (1, 1, 2)]
+    drawn = [one.sample(20) for one in fitted]
+    assert drawn[0].equals(fitted[0].sample(20, random_state=1))
+    assert not drawn[0].equals(fitted[0].sample(20, random_state=3))
     pd.testing.assert_frame_equal(drawn[0], drawn[1])
     assert not drawn[0].equals(drawn[2])
 
@@ -119,7 +120,7 @@ def test_a_report_replaces_a_file_unless_told_not_to(tmp_path):
 def test_it_works_inside_scikit_learn():
     numbers = frame()[["count", "size", "level"]].assign(more=lambda f: f["size"] * 2 + f["level"])
     scores = cross_val_score(
-        LatentTree(goal="predict", bins=3, random_state=0), numbers.drop(columns=["count", "level"]), cv=2
+        LatentTree(goal="predict", reading={"bins": 3}, random_state=0), numbers.drop(columns=["count", "level"]), cv=2
     )
     assert np.isfinite(scores).all()
     assert make_pipeline(StandardScaler(), clone(LatentTree(random_state=0))).fit_transform(numbers).shape[0] == 300
@@ -157,22 +158,24 @@ def test_noise_has_no_groups_however_much_rows_of_a_survey_weigh():
     plain = LatentTree(random_state=0).fit(noise)
     assert plain.groups_ == []
     for weight in (1e-300, 10.0, 1000.0):
-        found = LatentTree(weights="survey", random_state=0).fit(noise, sample_weight=np.full(200, weight))
+        found = LatentTree(reading={"weights_are": "survey"}, random_state=0).fit(
+            noise, sample_weight=np.full(200, weight)
+        )
         assert found.groups_ == []
         assert found.summary_["bic"] == plain.summary_["bic"]
         assert found.tree_.to_newick() == plain.tree_.to_newick()
     # scikit-learn's meaning is kept: it finds what is not there, and a warning says why.
-    with pytest.warns(FitWarning, match=r"200 rows count as 200000. Use weights='survey'"):
+    with pytest.warns(FitWarning, match=r"200 rows count as 200000. Use weights_are='survey'"):
         counted = quick().fit(noise, sample_weight=np.full(200, 1000))
     assert counted.summary_["weights"]["effective_rows"] == 200_000
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        quick(weights="counts").fit(noise, sample_weight=np.full(200, 1000))
+        quick(reading={"weights_are": "counts"}).fit(noise, sample_weight=np.full(200, 1000))
 
 
 def test_rows_are_scored_by_their_weights():
     data, weights = frame(), np.linspace(0, 3, 300)
-    fitted = quick(weights="survey").fit(data.assign(w=weights), sample_weight="w")
+    fitted = quick(reading={"weights_are": "survey"}).fit(data.assign(w=weights), sample_weight="w")
     expected = np.average(fitted.score_samples(data), weights=weights)
     assert fitted.score(data, sample_weight=weights) == pytest.approx(expected, rel=1e-6)
     assert fitted.score(data.assign(w=weights), sample_weight="w") == pytest.approx(expected, rel=1e-6)
@@ -180,13 +183,13 @@ def test_rows_are_scored_by_their_weights():
 
 def test_what_weights_are_is_checked():
     with pytest.raises(InputError, match="weights are 'counts' or 'survey', not 'w': the weights themselves"):
-        quick(weights="w").fit(frame())
+        quick(reading={"weights_are": "w"}).fit(frame())
     table = as_table(frame(), weights=np.arange(300) % 3)
     with pytest.raises(InputError, match="the weights of the Table are 'counts', not 'survey': pass weights_are"):
-        quick(weights="survey").fit(table)
-    quick(weights="counts").fit(table)
-    with pytest.warns(FitWarning, match="weights='survey' says what sample_weight is, but there is none"):
-        quick(weights="survey").fit(frame())
+        quick(reading={"weights_are": "survey"}).fit(table)
+    quick(reading={"weights_are": "counts"}).fit(table)
+    with pytest.warns(FitWarning, match="weights_are='survey', but there is no sample_weight"):
+        quick(reading={"weights_are": "survey"}).fit(frame())
 
 
 @pytest.mark.parametrize(
@@ -203,13 +206,13 @@ def test_what_weights_are_is_checked():
         ({"smoothing": "auto"}, "smoothing"),
         ({"goal": "describe"}, "goal must be one of 'explain', 'predict', not 'describe'"),
         ({"resolve": "some"}, "resolve must be one of 'fewest', 'tested', 'all', not 'some'"),
-        ({"tolerance": float("nan")}, "tolerance"),
+        ({"tol": float("nan")}, "tol"),
         ({"method": "tensor", "representatives": "farthest"}, "must be one of 'nearest', 'random', not 'farthest'"),
         ({"representatives": "random"}, "'auto' has no representatives"),
         ({"bins": 1}, "bins"),
         ({"bins": 2.5}, "bins"),
         ({"n_states": True}, "n_states"),
-        ({"tolerance": None}, "tolerance"),
+        ({"tol": None}, "tol"),
         ({"random_state": -1}, "random_state"),
         ({"random_state": "x"}, "random_state"),
     ],
@@ -223,7 +226,7 @@ def test_warnings_are_in_the_summary():
     data, _ = with_holes(frame(60))
     data.loc[:40, "colour"] = None
     data.loc[20:, "size"] = np.nan
-    warnings = " | ".join(quick(max_iterations=1).fit(data).summary_["warnings"])
+    warnings = " | ".join(quick(max_iter=1).fit(data).summary_["warnings"])
     for part in (
         "EM was stopped after 1 iteration before",
         "60 rows are few",
@@ -240,7 +243,7 @@ def test_the_estimator_passes_every_setting_on():
         "representatives": "random",
         "n_states": 3,
         "smoothing": 2.0,
-        "tolerance": 1e-3,
+        "tol": 1e-3,
         "random_state": 5,
     }
     fitted = LatentTree(**chosen).fit(codes)
@@ -284,8 +287,8 @@ def test_a_bootstrap_gives_support_and_changes_nothing_else():
 
 def test_the_summary_adds_up():
     data, holes = with_holes(frame())
-    summary = LatentTree(n_states=3, max_iterations=1, random_state=0).fit(data).summary_
-    model = LatentTree(n_states=3, max_iterations=1, random_state=0).fit(data).model_
+    summary = LatentTree(n_states=3, max_iter=1, random_state=0).fit(data).summary_
+    model = LatentTree(n_states=3, max_iter=1, random_state=0).fit(data).model_
     assert summary["missing_cells"] == holes.sum()
     assert summary["binned_columns"] == 1
     hidden = model.tree.n_hidden
@@ -294,7 +297,7 @@ def test_the_summary_adds_up():
     assert summary["n_parameters"] == model.n_parameters
     assert summary["aic"] == pytest.approx(model.aic(data), rel=1e-12)
     assert summary["bic"] == pytest.approx(model.bic(data), rel=1e-12)
-    assert summary["settings"]["max_iterations"] == 1
+    assert summary["settings"]["max_iter"] == 1
     assert len(summary["warnings"]) == 1
 
 
@@ -316,7 +319,7 @@ def test_no_warning_if_em_converges_at_the_last_allowed_iteration():
     settings = {"n_states": 4, "smoothing": 0.1, "random_state": 0}
     needed = LatentTree("nj", **settings).fit(easy_codes(1000)).n_iter_
     for allowed, warned in ((needed, False), (needed - 1, True)):
-        summary = LatentTree("nj", max_iterations=allowed, **settings).fit(easy_codes(1000)).summary_
+        summary = LatentTree("nj", max_iter=allowed, **settings).fit(easy_codes(1000)).summary_
         assert summary["converged"] is not warned
         assert any("EM was stopped" in warning for warning in summary["warnings"]) is warned
 
@@ -396,3 +399,14 @@ def test_labels_may_be_a_file_and_unknown_ones_are_warned_about(tmp_path):
     assert "there is a label for 'e', which is not a column" in by_file.summary_["warnings"][0]
     by_file.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").exists()
+
+
+def test_the_reading_is_a_parameter_like_all_others():
+    for reading in (Reading(bins=3, drop=["colour"]), {"bins": 3, "drop": ["colour"]}):
+        new = clone(quick(reading=reading))
+        assert new.get_params()["reading"] == reading
+        fitted = new.set_params(reading={"bins": 2}).fit(frame())
+        assert "colour" in fitted.tree_.names
+        assert next(column for column in fitted.model_.columns if column.name == "size").n_states == 2
+    with pytest.raises(InputError, match="reading has no option 'weight'"):
+        quick(reading={"weight": "w"}).fit(frame())

@@ -11,8 +11,8 @@ import sklearn
 from scipy.sparse import csr_matrix
 
 from helpers.estimator import CONVERT, easy_codes, fitted_quickly, frame, odd_frame, quick, with_holes
-from latree import FitWarning, InputError, LatentTree, LatentTreeModel
-from latree.interpret import row_scores
+from latree import FitWarning, InputError, LatentTree, LatentTreeModel, Reading
+from latree.interpret.scores import row_scores
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Table, as_table
 
@@ -256,7 +256,7 @@ def test_lazy_frames_and_names_that_repeat():
 def test_missing_words_reach_the_table():
     cells = easy_codes().astype(object)
     cells[::7, 0] = "?"
-    assert quick(missing=["?"]).fit(cells).summary_["missing_cells"] == len(cells[::7])
+    assert quick(reading={"missing": ["?"]}).fit(cells).summary_["missing_cells"] == len(cells[::7])
 
 
 def test_impute_of_an_array_fills_each_row_with_its_own():
@@ -275,7 +275,7 @@ def test_impute_widens_the_type_of_an_array_where_it_must():
     assert "green" in fitted.impute(short.astype("<U1"))[:, 0]
     numbers = easy_codes(500) + 0.5
     whole = np.full((1, 6), -9)
-    imputed = quick(missing=["-9"]).fit(numbers).impute(whole)
+    imputed = quick(reading={"missing": ["-9"]}).fit(numbers).impute(whole)
     assert set(imputed[0]) <= {0.5, 1.5, 2.5}
 
 
@@ -318,7 +318,8 @@ def test_how_to_read_the_data_is_said_to_the_estimator(tmp_path):
     data = odd_frame()
     order = ["never", "sometimes", "often", "always"]
     how = {"drop": ["planet"], "identifier": "person", "missing_also": [-99], "ordered": {"often": order}}
-    fitted = quick(**how).fit(data)
+    fitted = quick(reading=how).fit(data)
+    assert fitted.model_.columns == quick(reading=Reading(**how)).fit(data).model_.columns
     assert fitted.model_.columns == as_table(data, **how).columns
     assert fitted.model_.columns[-1].categories == tuple(order)
     assert not any("-99" in warning for warning in fitted.summary_["warnings"])
@@ -328,13 +329,13 @@ def test_how_to_read_the_data_is_said_to_the_estimator(tmp_path):
     fitted.report(tmp_path / "report.html", data)
     rare = data.person[fitted.score_samples(data).argmin()]
     assert f"{rare}<" in (tmp_path / "report.html").read_text()
-    kept = quick(keep=["count", "size", "level", "grade"]).fit(data)
+    kept = quick(reading={"keep": ["count", "size", "level", "grade"]}).fit(data)
     assert kept.tree_.names == ("count", "size", "grade", "level")
 
 
 def test_columns_that_are_not_learned_from_may_be_absent_in_new_data():
     data = odd_frame()
-    fitted = quick(drop=["planet"], identifier="person").fit(data.assign(w=1), sample_weight="w")
+    fitted = quick(reading={"drop": ["planet"], "identifier": "person"}).fit(data.assign(w=1), sample_weight="w")
     scores = fitted.transform(data)
     assert "w" not in fitted.feature_names_in_
     assert len(fitted.labels_) == fitted.n_features_in_ == len(data.columns) - 2
@@ -342,7 +343,7 @@ def test_columns_that_are_not_learned_from_may_be_absent_in_new_data():
     assert fitted.impute(data).person.equals(data.person)
     with pytest.raises(ValueError, match="age"):
         fitted.transform(data.drop(columns="age"))
-    kept = quick(keep=["count", "size", "level"]).fit(data)
+    kept = quick(reading={"keep": ["count", "size", "level"]}).fit(data)
     assert kept.transform(data).equals(kept.transform(data[["count", "size", "level"]]))
 
 
@@ -350,7 +351,7 @@ def test_a_model_of_a_table_or_file_takes_frames_with_more_columns(tmp_path):
     data = odd_frame()
     data.to_csv(tmp_path / "data.csv", index=False)
     for given in (as_table(data, drop=["person"]), tmp_path / "data.csv"):
-        fitted = quick(drop=["person"] * (not isinstance(given, Table))).fit(given)
+        fitted = quick(reading={"drop": ["person"] * (not isinstance(given, Table))}).fit(given)
         assert fitted.transform(data).equals(fitted.transform(data.drop(columns=["person", "planet"])))
 
 
@@ -368,7 +369,7 @@ def test_a_table_with_names_is_scored_by_the_matrix_that_it_was_made_from():
 
 def test_a_lazy_frame_names_its_rows_in_the_report(tmp_path):
     data = frame(100).assign(person=[f"p{row}" for row in range(100)])
-    fitted = quick(identifier="person").fit(pl.from_pandas(data).lazy())
+    fitted = quick(reading={"identifier": "person"}).fit(pl.from_pandas(data).lazy())
     fitted.report(tmp_path / "lazy.html", pl.from_pandas(data).lazy())
     fitted.report(tmp_path / "eager.html", pl.from_pandas(data))
     assert (tmp_path / "lazy.html").read_bytes() == (tmp_path / "eager.html").read_bytes()

@@ -9,22 +9,21 @@ import pytest
 from helpers.estimator import easy_codes, frame
 from helpers.models import all_rows, grouped_model, small_models
 from helpers.tables import keep_all_on_disk, permuted, simulated_table, through_parquet, wide_table, write_frame
+from latree._util.progress import stages_shown_by
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
-from latree.facts import report_facts
+from latree.facts.found import report_facts
 from latree.facts.text import summary_lines
 from latree.facts.words import figure
-from latree.inference.starts import start_from
-from latree.interpret import reliability
+from latree.interpret.scores import reliability
 from latree.learn import _reordered, learn_model, learn_tree
 from latree.model import LatentTreeModel
 from latree.model.fitting import held_out
 from latree.model.record import Candidate
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
-from latree.table.disk import DiskRows
-from latree.table.rows import MemoryRows
+from latree.table.rows import DiskRows, MemoryRows
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path
     table = simulated_table(2500)
     disk = through_parquet(table, tmp_path)
     assert isinstance(disk.rows, DiskRows)
-    chosen = Settings(method, random_state=0, bootstrap=2, max_iterations=5)
+    chosen = Settings(method, random_state=0, bootstrap=2, max_iter=5)
     one, other = (learn_model(rows, chosen) for rows in (table, disk))
     assert one.model.tree.to_newick() == other.model.tree.to_newick()
     for a, b in zip(one.model.tables, other.model.tables, strict=True):
@@ -148,7 +147,7 @@ def test_the_estimator_takes_names_of_files(all_on_disk, tmp_path):
     table = simulated_table(600)
     frame = pd.DataFrame(table.decode())
     path = write_frame(frame, tmp_path / "a.parquet")
-    options = {"method": "nj", "n_states": 2, "smoothing": 0.1, "max_iterations": 3, "random_state": 0}
+    options = {"method": "nj", "n_states": 2, "smoothing": 0.1, "max_iter": 3, "random_state": 0}
     from_frame, from_file = LatentTree(**options).fit(frame), LatentTree(**options).fit(str(path))
     assert from_file.tree_.to_newick() == from_frame.tree_.to_newick()
     assert from_file.n_features_in_ == 6
@@ -171,7 +170,7 @@ def test_pairs_of_wide_columns_are_measured_like_others(monkeypatch, measure):
 def test_columns_of_many_states_are_learned_or_refused_before_the_work_starts(monkeypatch):
     table = wide_table([200, 3, 4, 80, 5], 4000)
     for method in ("auto", "nj", "chow-liu", "lcm"):
-        model = LatentTree(method, n_states=2, smoothing=0.1, max_iterations=2, random_state=0).fit(table).model_
+        model = LatentTree(method, n_states=2, smoothing=0.1, max_iter=2, random_state=0).fit(table).model_
         assert model.n_states[:5].tolist() == [200, 3, 4, 80, 5]
     for method in ("tensor", "hw", "spectral"):
         with pytest.raises(InputError, match=r"'x0' has 200 .*more than 64 \(other methods take more\).*'x3' has 80"):
@@ -263,11 +262,9 @@ def test_hidden_variables_have_what_the_learner_finds_or_what_it_is_told():
 
 def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
     told = {}
-    learn_model(
-        as_table(easy_codes(100)),
-        Settings("tensor", n_states=2, smoothing=0.1, bootstrap=3, random_state=0),
-        lambda stage, at_most=False: lambda *numbers: told.setdefault(stage, []).append(numbers),
-    )
+    settings = Settings("tensor", n_states=2, smoothing=0.1, bootstrap=3, random_state=0)
+    with stages_shown_by(lambda name, at_most=False: lambda *numbers: told.setdefault(name, []).append(numbers)):
+        learn_model(as_table(easy_codes(100)), settings)
     assert told["Resampling the rows"] == [(1, 3), (2, 3), (3, 3)]
     building = [done for done, _ in told["Building the tree"]]
     assert building == sorted(set(building))
@@ -277,9 +274,7 @@ def test_replicates_do_not_meddle_with_the_progress_of_the_tree():
 def test_em_starts_from_what_the_learner_found_unless_the_number_of_states_is_told(told):
     table = as_table(uneven_codes()[:, 3:])
     learned = learn_model(table, Settings("hw", n_states=told, smoothing=0, random_state=0))
-    tree = learned.model.tree
-    start = LatentTreeModel(tree, table.columns, start_from(table, tree, learned.structure.edge_tables))
-    first = learned.fit.monitor.history[0]
+    start, first = learned.structure.start, learned.fit.monitor.history[0]
     assert learned.structure.n_states == (2,)
     assert (first == pytest.approx(start.log_likelihood(table), rel=1e-12)) == (told is None)
 
@@ -310,7 +305,7 @@ def test_learn_tree_takes_weights_bins_and_missing():
     assert weighted.to_newick() == learn_tree(data.head(60), method="tensor", random_state=0).to_newick()
     assert weighted.to_newick() != learn_tree(data, method="tensor", random_state=0).to_newick()
     with pytest.raises(InputError, match="bins"):
-        learn_tree(data, bins=1)
-    assert "colour" not in learn_tree(data, method="nj", missing=["red", "green", "blue", "white"]).names
+        learn_tree(data, reading={"bins": 1})
+    assert "colour" not in learn_tree(data, method="nj", reading={"missing": ["red", "green", "blue", "white"]}).names
     with pytest.raises(InputError, match="its own columns and weights"):
         learn_tree(as_table(data), weights=weights)

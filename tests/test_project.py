@@ -40,10 +40,10 @@ ROOMS = [
     "figure",
     "export",
     "report",
-    "estimator_data",
     "estimator",
     "cli",
     "paper",
+    "research",
     "__main__",
 ]
 

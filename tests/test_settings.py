@@ -17,8 +17,8 @@ WRONG = {
     "representatives": ["farthest", None],
     "smoothing": [-1, float("nan"), float("inf"), True, "auto"],
     "bootstrap": [-1, 2.5, True, None],
-    "max_iterations": [0, 1.0],
-    "tolerance": [-1e-9, float("nan"), None],
+    "max_iter": [0, 1.0],
+    "tol": [-1e-9, float("nan"), None],
 }
 
 

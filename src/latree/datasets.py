@@ -30,7 +30,7 @@ from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
 
-__all__ = ["Dataset", "load_python_manual", "make_alignment", "make_questionnaire"]
+__all__ = ["load_python_manual", "make_alignment", "make_questionnaire"]
 
 
 @dataclass(frozen=True)

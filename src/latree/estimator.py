@@ -1,48 +1,51 @@
 """The scikit-learn estimator."""
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
+from latree._util.arrays import FloatArray, RandomState, backend_of, frame_like, make_frame
 from latree._util.files import refuse_existing
+from latree._util.progress import stage
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
-from latree.estimator_data import HOW_TO_READ, DataMixin, names_of
-from latree.export import export_model
-from latree.facts import summary_of
-from latree.figure import Picture, plot
-from latree.figure.draw import Layout
-from latree.interpret import RowScores, group_labels, loadings, profiles, reliability, row_scores
-from latree.interpret.scores import Of, Scorer, few_rows, with_state_numbers
+from latree.export.write import export_model
+from latree.facts.found import summary_of
+from latree.figure.draw import Layout, plot
+from latree.figure.picture import Picture
+from latree.interpret.columns import loadings, profiles
+from latree.interpret.groups import group_labels
+from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
 from latree.learn import learn_model
 from latree.learners.methods import find_method
-from latree.model import LatentTreeModel
-from latree.model.impute import How, cell_probabilities, impute_like
+from latree.model import Group, LatentTreeModel
+from latree.model.impute import How, impute_like
+from latree.model.query import Answer
 from latree.model.record import Origin
 from latree.settings import Goal, Representatives, Resolve, Settings
-from latree.table import as_table
+from latree.table import Table, as_table
 from latree.table.checking import check_learnable
-from latree.table.columns import DEFAULT_MISSING, Unseen
+from latree.table.columns import Unseen
 from latree.table.findings import sentences
 from latree.table.labels import as_labels
-from latree.table.opening import is_annotated
-from latree.table.reading import DEFAULT_BINS
-from latree.table.sources import WeightsAre
+from latree.table.opening import is_annotated, is_elsewhere, is_frame, names_of, open_source
+from latree.table.raw import check_frame_names
+from latree.table.reading import Reading, as_reading
 from latree.table.sparse import is_sparse
 from latree.tree import Tree
 
 
-class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Find the hidden variables behind a table and fit a probability model on them.
 
     Columns may be categories, whole numbers, booleans or numbers with fractions, which are cut into bins; cells may be
@@ -65,37 +68,21 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         Number of states of every hidden variable; by default it is found. ``spectral`` needs it.
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch represents it in a quartet test.
-    bins : int
-        Number of quantile bins for numeric columns with many values; 0 for no bins.
-    missing : collection of str or number
-        Cells that mean missing, beside empty ones and NaN.
-    missing_also : collection of str or number
-        More cells that mean missing, beside those of ``missing``, such as ``[-99]``.
-    drop : collection of str
-        Names of columns to leave out, such as dates. New data may have them or not.
-    keep : collection of str, optional
-        Names of the only columns to learn from.
-    identifier : str, optional
-        Name of a column that names the rows: it is not learned from, but the report uses it.
-    ordered : mapping of str to sequence, optional
-        For columns of texts that have an order: all their values from low to high, by the name of the column.
+    reading : Reading or dict, optional
+        How columns are chosen and cells are read: ``{"bins": 4, "drop": ["day"], "missing_also": [-99]}``. See
+        :class:`latree.Reading` for all options.
     unseen : {"error", "missing"}
         What to do with a category of new data that the fitted data did not have. With "error", a number that they did
         not have gets the state of the nearest number that they had.
-    weights : {"counts", "survey"}, optional
-        What ``sample_weight`` means. ``"counts"``: a row of weight 2 counts as two rows. ``"survey"``: a weight says
-        how many people a row stands for; weights are scaled to the effective number of rows, so that multiplying all
-        of them by a constant changes nothing. By default they are counts, as in scikit-learn, and :meth:`fit` warns if
-        they are not whole numbers, or ten or more on average.
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table. By default 0.1 to explain, and chosen on held-out
         rows to predict.
     bootstrap : int
         Number of bootstrap replicates of the rows for the support of the edges; 0 for the support that ``auto``
         computes itself: the probability that an edge is there and is the right one.
-    max_iterations : int
+    max_iter : int
         Most iterations of EM.
-    tolerance : float
+    tol : float
         EM stops when an iteration gains less than this, in nats per cell.
     labels : mapping of str to str, or name of a file, optional
         Your own label of each column, by the name of the column. A group is named by a label if most of its columns
@@ -114,11 +101,11 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     model_ : LatentTreeModel
         The fitted model.
     groups_ : list of Group
-        The groups of columns: main groups first, then groups of groups, then parts of groups. See
-        :func:`latree.interpret.find_groups`.
+        The groups of columns: main groups first, then groups of groups, then parts of groups.
     labels_ : array of int
-        The number of the main group of each column, ``groups_[labels_[j]]``; -1 for a column that is in no group, also
-        if it says nothing and was left out.
+        One label per column of the data, as in scikit-learn's ``FeatureAgglomeration``, and not per row: the number of
+        the main group of the column, ``groups_[labels_[j]]``; -1 for a column that is in no group, also if it says
+        nothing and was left out. For rows, see :meth:`predict`.
     summary_ : dict
         Log-likelihood, BIC, number of quartet tests, warnings and other facts.
     n_iter_ : int
@@ -146,19 +133,12 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         resolve: Resolve = Settings.resolve,
         n_states: int | None = None,
         representatives: Representatives = Settings.representatives,
-        bins: int = DEFAULT_BINS,
-        missing: Collection[Any] = DEFAULT_MISSING,
-        missing_also: Collection[Any] = (),
-        drop: Collection[str] = (),
-        keep: Collection[str] | None = None,
-        identifier: str | None = None,
-        ordered: Mapping[str, Sequence[Any]] | None = None,
+        reading: Reading | Mapping[str, Any] | None = None,
         unseen: Unseen = "error",
-        weights: WeightsAre | None = None,
         smoothing: float | None = None,
         bootstrap: int = 0,
-        max_iterations: int = Settings.max_iterations,
-        tolerance: float = Settings.tolerance,
+        max_iter: int = Settings.max_iter,
+        tol: float = Settings.tol,
         labels: Mapping[str, str] | str | Path | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -168,19 +148,12 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.resolve = resolve
         self.n_states = n_states
         self.representatives = representatives
-        self.bins = bins
-        self.missing = missing
-        self.missing_also = missing_also
-        self.drop = drop
-        self.keep = keep
-        self.identifier = identifier
-        self.ordered = ordered
+        self.reading = reading
         self.unseen = unseen
-        self.weights = weights
         self.smoothing = smoothing
         self.bootstrap = bootstrap
-        self.max_iterations = max_iterations
-        self.tolerance = tolerance
+        self.max_iter = max_iter
+        self.tol = tol
         self.labels = labels
         self.random_state = random_state
         self.verbose = verbose
@@ -207,16 +180,16 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
             or for names of its columns, pass ``latree.as_table(X, counts=True, names=...)``.
         y : ignored
         sample_weight : array of float, or str, optional
-            A weight for each row, or the name of the column that holds it. The parameter ``weights`` says what it
+            A weight for each row, or the name of the column that holds it. ``weights_are`` of ``reading`` says what it
             means: by default, a row of weight 2 counts as two rows.
         """
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        reading = as_reading(self.reading)
         self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
-        with progress_bars(bool(self.verbose), lines=True) as stages:
-            reading = stages("Reading the table")
-            how_to_read = {name: getattr(self, name) for name in HOW_TO_READ}
-            table = as_table(X, weights=sample_weight, weights_are=self.weights, progress=reading, **how_to_read)
+        with progress_bars(bool(self.verbose), lines=True):
+            with stage("Reading the table"):
+                table = as_table(X, reading, weights=sample_weight)
             self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)
             if self._library is None and not is_annotated(X):
                 self.n_features_in_, self.feature_names_in_ = table.n_columns, np.array(table.names, dtype=object)
@@ -225,39 +198,47 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
             odd = sentences(table.oddities)
-            if self.weights is not None and table.weights_are is None:
-                _warn([f"weights={self.weights!r} says what sample_weight is, but there is none: rows count as one."])
+            if reading.weights_are is not None and table.weights_are is None:
+                _warn([f"weights_are={reading.weights_are!r}, but there is no sample_weight: rows count as one."])
             _warn(sentences(one for one in table.oddities if one.kind != "file"))  # before the work starts
             origin = Origin(
                 weights=self._weights,
-                reading=self._options,
+                reading=replace(reading, format=None),  # which is of one file
                 columns=tuple(self._names_in),
                 library=self._library,
                 unseen=self.unseen,
                 labels=tuple((labels or {}).items()),
             )
-            learned = learn_model(table, settings, stages, origin, labels=labels)
+            learned = learn_model(table, settings, origin, labels=labels)
         _warn(warning for warning in learned.warnings if warning not in odd)
-        self._take(learned.model, learned.summary)
+        self.model_, self.summary_ = learned.model, learned.summary
         return self
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree of the fitted model."""
+        return self.model_.tree
+
+    @property
+    def groups_(self) -> list[Group]:
+        """The groups of columns."""
+        return list(self.model_.groups)
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        """The number of the main group of each column."""
+        return group_labels(self.groups_, self._names_in)
+
+    @property
+    def n_iter_(self) -> int:
+        """The iterations of EM."""
+        return int(self.summary_["iterations"])
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a JSON file, which :meth:`load` reads.
 
         The file is a ``model.json``: all commands, such as ``latree transform``, take it, too. It has no rows of the
         data. A seed that is not a number is not kept.
-
-        Examples
-        --------
-        >>> import tempfile, latree
-        >>> from sklearn.datasets import load_iris
-        >>> data = load_iris(as_frame=True).data
-        >>> model = latree.LatentTree("lcm", n_states=3, random_state=0).fit(data)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(f"{folder}/iris.json")
-        ...     again = latree.LatentTree.load(f"{folder}/iris.json")
-        >>> again.transform(data).equals(model.transform(data))
-        True
         """
         check_is_fitted(self)
         self.model_.save(path)
@@ -273,56 +254,33 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         if record is None:
             raise InputError(f"{path}: this model was not fitted by latree: read it with latree.LatentTreeModel.load")
         kept: dict[str, Any] = {field.name: getattr(record.settings, field.name) for field in fields(Settings)}
-        kept |= record.reading.arguments() if record.reading else {}
-        kept["weights"] = record.weights_are if record.weights_are == "survey" else None
-        loaded = cls(**kept | {"unseen": record.unseen, "labels": dict(record.labels) or None})
+        reading = record.reading.arguments() if record.reading else {}
+        reading |= {"weights_are": "survey"} if record.weights_are == "survey" else {}
+        kept |= {"reading": reading or None, "unseen": record.unseen, "labels": dict(record.labels) or None}
+        loaded = cls(**kept)
         loaded._weights, loaded._library = record.weights, record.library
         loaded._names_in = list(record.columns or model.tree.names)
         loaded.n_features_in_ = len(loaded._names_in)
         if record.library != "numpy":
             loaded.feature_names_in_ = np.array(loaded._names_in, dtype=object)
+        loaded.model_ = model
         try:
-            loaded._take(model, summary_of(model))
+            loaded.summary_ = summary_of(model)
+            loaded.labels_  # noqa: B018  # raises if the groups are not those of the columns
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         return loaded
 
-    def _take(self, model: LatentTreeModel, summary: dict[str, Any]) -> None:
-        """Set what users ask a fitted estimator for."""
-        self.model_ = model
-        self.tree_: Tree = model.tree
-        self.groups_ = list(model.groups)
-        self.labels_ = group_labels(self.groups_, self._names_in)
-        self.summary_ = summary
-        self.n_iter_: int = summary["iterations"]
-
     def rename(self, names: Mapping[str, str]) -> "LatentTree":
-        """Rename hidden variables and groups of the fitted model, and return the estimator.
-
-        Parameters
-        ----------
-        names : mapping of str to str
-            From names of now, or technical names such as H3, to new ones; see :meth:`latree.LatentTreeModel.rename`.
-
-        Examples
-        --------
-        >>> import latree
-        >>> from sklearn.datasets import load_iris
-        >>> model = latree.LatentTree("lcm", n_states=3, random_state=0).fit(load_iris(as_frame=True).data)
-        >>> [group.name for group in model.groups_]
-        ['petal width (cm), petal length (cm) +2']
-        >>> [group.name for group in model.rename({"H1": "size"}).groups_]
-        ['size']
-        """
+        """Rename hidden variables and groups, and return the estimator; see :meth:`latree.LatentTreeModel.rename`."""
         check_is_fitted(self)
-        model = self.model_.rename(names)
-        self._take(model, self.summary_ | summary_of(model))
+        self.model_ = self.model_.rename(names)
+        self.summary_ = self.summary_ | summary_of(self.model_)
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log-likelihood of each row, in nats."""
-        table = self._encoded(X)
-        return self.model_.log_likelihood_rows(table)
+        return self.model_.log_likelihood_rows(self._encoded(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood per row, in nats; ``sample_weight`` is as in :meth:`fit`."""
@@ -332,7 +290,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     def transform(self, X: Any, of: Of = "groups") -> Any:
         """Return where each row stands: a score from 0 (lowest) to 1 (highest) for each main group of columns.
 
-        See :func:`latree.interpret.row_scores` for what a score is, for its standard error and for the most probable
+        See :func:`latree.row_scores` for what a score is, for its standard error and for the most probable
         states. A model without scores, such as a Chow-Liu tree, gives the log-likelihood of the rows as the only
         column, so that a pipeline or a grid search goes on.
 
@@ -349,7 +307,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         """
         if of != "groups" and self._output_is_set():
             raise InputError("set_output names the scores of groups only: use set_output(transform='default')")
-        rows = self._row_scores(X, of)
+        rows = row_scores(self.model_, self._encoded(X), of)
         scores = rows.scores if rows.names else rows.log_likelihood[:, None]
         return self._like(X, list(self.get_feature_names_out(of=of)), scores)
 
@@ -361,36 +319,19 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     def predict(self, X: Any, of: Of = "groups") -> Any:
         """Return the most probable state of each main group's hidden variable in each row, given the whole row.
 
-        States are numbered from 0: from low to high, or by size where columns have no order. See
-        :func:`latree.interpret.state_names` for their names. In rows that are impossible under the model it is -1.
-
-        Parameters
-        ----------
-        X : data frame, array, sparse matrix, Table, or name of a file
-        of : {"groups", "hidden"}
-            The hidden variables of the main groups, or all of them.
-
-        Returns
-        -------
-        data frame or array
-            One column per group, in the form of X. Groups without a hidden variable are left out.
+        States are numbered from 0: from low to high, or by size where columns have no order. :meth:`profiles` has their
+        names. In rows that are impossible under the model it is -1.
+        ``X`` and ``of`` are as in :meth:`transform`, and so is the form of the result: one column per group. Groups
+        without a hidden variable are left out.
         """
-        rows = self._row_scores(X, of)
+        rows = row_scores(self.model_, self._encoded(X), of)
         return self._like(X, rows.names, rows.states)
 
     def predict_proba(self, X: Any, of: Of = "groups") -> Any:
         """Return the probability of each state of each main group's hidden variable in each row, given the whole row.
 
-        Parameters
-        ----------
-        X : data frame, array, sparse matrix, Table, or name of a file
-        of : {"groups", "hidden"}
-            The hidden variables of the main groups, or all of them.
-
-        Returns
-        -------
-        data frame or array
-            One column per state, in the form of X, with names such as ``N1, N2 +3 = low``.
+        ``X`` and ``of`` are as in :meth:`transform`, and so is the form of the result: one column per state, with names
+        such as ``N1, N2 +3 = low``.
         """
         table = self._encoded(X)
         scales = Scorer.of_model(self.model_, of).scales
@@ -401,66 +342,55 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         return self._like(X, names, np.concatenate(parts, axis=1))
 
     def reliability(self, X: Any, sample_weight: Any = None) -> Any:
-        """Return how reliable the score of each group is on some rows, with Cronbach's alpha beside it.
+        """Return how reliable the score of each group is on some rows, with Cronbach's alpha beside it, as a frame.
 
         The reliability is right as far as the model is, and counts what only some columns of a group share. Cronbach's
-        alpha needs no model and counts what all of them share, so it is usually smaller. See
-        :func:`latree.interpret.reliability`. ``summary_["reliability"]`` has the figures for the rows of the fit. If
-        these had weights, pass them as ``sample_weight``, as in :meth:`fit`.
-
-        Returns
-        -------
-        data frame
-            One row per group: ``group``, ``columns`` (their number), ``reliability`` and ``alpha``; NaN where a figure
-            is not defined.
+        alpha needs no model and counts what all of them share, so it is usually smaller. NaN where a figure is not
+        defined. ``summary_["reliability"]`` has the figures for the rows of the fit.
         """
         table = self._encoded(X, sample_weight)
         _warn(few_rows(table.n_rows))
         found = reliability(self.model_, table)
-        numbers = {
-            "columns": np.array([one.n_columns for one in found], dtype=np.int64),
-            "reliability": np.array([one.reliability for one in found], dtype=np.float64),
-            "alpha": np.array([one.alpha for one in found], dtype=np.float64),
-        }
-        return make_frame({"group": [one.name for one in found]} | numbers, backend_of(X))
+        columns: dict[str, Any] = {"group": [one.name for one in found]}
+        columns["columns"] = np.array([one.n_columns for one in found], dtype=np.int64)
+        columns["reliability"] = np.array([one.reliability for one in found], dtype=np.float64)
+        columns["alpha"] = np.array([one.alpha for one in found], dtype=np.float64)
+        return make_frame(columns, backend_of(X))
 
-    def sample(self, n_samples: int = 1) -> Any:
-        """Draw rows from the model, in the form of the data it was fitted to; ``random_state`` is the seed.
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Any:
+        """Draw rows from the model, in the form of the data it was fitted to.
 
-        A column that was cut into bins gets the median of the bin.
+        A column that was cut into bins gets the median of the bin. By default the seed is that of the estimator.
         """
         check_is_fitted(self)
-        return self._as_fitted(self.model_.sample(n_samples, self.random_state).decode())
+        seed = self.random_state if random_state is None else random_state
+        columns = self.model_.sample(n_samples, seed).decode()
+        if self._backend is None:
+            return np.column_stack([np.array(values) for values in columns.values()])
+        frame = nw.from_native(make_frame(columns, self._backend), eager_only=True)
+        if not frame.implementation.is_pyarrow():  # narwhals cannot make ordered categories there
+            ordered = {c.name: nw.Enum(c.categories) for c in self.model_.columns if c.ordered and c.kind == "text"}
+            frame = frame.with_columns(frame.get_column(name).cast(dtype) for name, dtype in ordered.items())
+        return frame.to_native()
 
-    def query(
-        self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None, X: Any = None
-    ) -> dict[Any, float]:
+    def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None, X: Any = None) -> Answer:
         """Return the exact distribution of one or several variables, given the values of others.
 
         ``query("N1", given={"A1": 2, "E3": 5})`` returns a dict from each value of N1 to its probability. Hidden
         variables take part by their names, too, and ``given`` has their states by number or by name, such as
-        ``{"N": "high"}``: see :meth:`latree.LatentTreeModel.query` and :func:`latree.interpret.state_names`.
-
-        The answer is that of the tree. If the rows of the fit show clearly more dependence between two columns, or
-        dependence of the other sign, there is a :class:`latree.FitWarning`, and ``dependence`` of the answer has the
-        figures. With rows ``X``, the answer is compared with these.
+        ``{"N": "high"}``: see :meth:`latree.LatentTreeModel.query`. With rows ``X``, the answer is compared with these.
         """
         check_is_fitted(self)
         rows = None if X is None else self._encoded(X)
         found = self.model_._answer(variables, with_state_numbers(self.model_, given or {}), rows)
-        if found.warning:
-            warnings.warn(found.warning, FitWarning, stacklevel=2)
+        _warn([found.warning] if found.warning else [])
         return found
-
-    def joint(self, variables: Sequence[int | str]) -> FloatArray:
-        """Return the exact joint distribution of some variables by name, as an array with one axis per variable."""
-        check_is_fitted(self)
-        return self.model_.joint(variables)
 
     def loadings(self, of: Of = "hidden") -> Any:
         """Return the loading of every column on every hidden variable, as a frame like the data.
 
-        With ``of="groups"`` only on the hidden variables of the main groups. See :func:`latree.interpret.loadings`.
+        A loading is a correlation: how strongly a column depends on the hidden variable, and in which direction. With
+        ``of="groups"`` only those of the main groups.
         """
         check_is_fitted(self)
         return loadings(self.model_, of, self._backend)
@@ -468,7 +398,7 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
     def profiles(self, hidden: str | Sequence[str] | None = None) -> Any:
         """Return the distribution and the mean of each column in each state of its hidden variable, as a frame.
 
-        With names of hidden variables: of all columns in their states. See :func:`latree.interpret.profiles`.
+        With names of hidden variables: of all columns in their states.
         """
         check_is_fitted(self)
         return profiles(self.model_, hidden, self._backend)
@@ -479,9 +409,9 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X : data frame, array, sparse matrix, Table, or name of a file
-        how : {"mode", "median", "mean", "draw"}
-            The most probable value; the median, for columns with an order; the expected value, for numbers; or a draw
-            from the model. See :meth:`latree.LatentTreeModel.impute`.
+        how : {"auto", "mode", "median", "mean", "draw"}
+            The most probable value (``mode``); the median, for columns with an order (``median`` and ``auto``); the
+            expected value, for numbers; or a draw from the model. See :meth:`latree.LatentTreeModel.impute`.
         draws : int, optional
             For multiple imputation, with ``how="draw"``: the number of tables to draw, which are returned as a list.
         random_state : int, Generator or None
@@ -496,14 +426,6 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         table, X = self._encoded(X), self._validated(X, reset=False)
         model, seed = self.model_, self.random_state if random_state is None else random_state
         return impute_like(model.network, model.columns, X, table, how, draws, seed, self._names_in)
-
-    def impute_proba(self, X: Any) -> Any:
-        """Return the probability of every value of each column that has missing cells, as a frame like the data.
-
-        Columns have names like ``A1=2``. Where a cell is present, its value has probability 1.
-        """
-        columns = cell_probabilities(self.model_.network, self.model_.columns, self._encoded(X))
-        return make_frame(columns, backend_of(X) or self._backend)
 
     def plot(
         self,
@@ -548,14 +470,15 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         overwrite : bool
             Whether a file that exists is replaced, as with `--force` on the command line; if not, it is an error.
         """
-        from latree.report import report_html, write_report
+        from latree.report.render import report_html, write_report
 
         check_is_fitted(self)
         if not overwrite:
             refuse_existing(Path(path))
         if sample_weight is None and self.model_.record is not None:
             sample_weight = self._column_in(X, self.model_.record.weights)
-        table = None if X is None else self._encoded(X, sample_weight, self._column_in(X, self.identifier))
+        identifier = self._column_in(X, as_reading(self.reading).identifier)
+        table = None if X is None else self._encoded(X, sample_weight, identifier)
         others = None if test is None else self._encoded(test)
         shown = self.labels if labels is None else labels
         if shown is not None:
@@ -563,13 +486,10 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         page = report_html(self.model_, table, test=others, labels=shown, rows=rows)
         write_report(Path(path), page)
 
-    def export(self, path: str | Path, *, hidden: bool = False) -> None:
-        """Write the model for another program, by the ending of the path; see :func:`latree.export.export_model`.
-
-        Functions such as :func:`latree.export.to_networkx` return ``model_`` as a text or an object of that program.
-        """
+    def export(self, to: str | Path, *, hidden: bool = False) -> str:
+        """Write the model for another program, by the ending of the path; see :func:`latree.export_model`."""
         check_is_fitted(self)
-        export_model(self.model_, path, hidden=hidden)
+        return export_model(self.model_, to, hidden=hidden)
 
     @property
     def _repr_html_(self) -> Any:
@@ -594,12 +514,81 @@ class LatentTree(DataMixin, TransformerMixin, BaseEstimator):  # type: ignore[mi
         config = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         return bool(config != "default")
 
-    def _row_scores(self, X: Any, of: Of) -> RowScores:
-        table = self._encoded(X)
-        return row_scores(self.model_, table, of)
+    def _validated(self, X: Any, reset: bool) -> Any:
+        """Check the data as scikit-learn does; frames keep their columns' types."""
+        if isinstance(X, Table) or is_elsewhere(X):
+            return X
+        if is_annotated(X):
+            if reset:
+                self.feature_names_in_ = np.array(list(map(str, X.var_names)), dtype=object)
+                self.n_features_in_ = len(self.feature_names_in_)
+            return X
+        if nw.dependencies.is_polars_lazyframe(X):
+            X = X.collect()
+        if is_frame(X):
+            check_frame_names(X)
+            validate_data(self, self._features(X, reset), reset=reset, skip_check_array=True)
+            return X
+        if isinstance(X, np.ma.MaskedArray):
+            plain = {"dtype": None, "ensure_all_finite": "allow-nan"}
+            validate_data(self, np.ma.getdata(X), reset=reset, **plain)  # it would forget what is masked
+            return X
+        # Sparse matrices of other kinds are converted to the first, because they cannot be checked.
+        how = {"accept_sparse": ["csr", "csc", "coo"], "dtype": None, "ensure_all_finite": "allow-nan"}
+        if not reset and self._library is None:  # a Table has names where the array that it was made from has none
+            return check_array(X, **how)
+        return validate_data(self, X, reset=reset, **how)
+
+    def _features(self, X: Any, reset: bool) -> Any:
+        """Return the columns of a frame that must be the same in every call; others may be there or not."""
+        if not is_frame(X):
+            return X
+        names = names_of(X)
+        if reset or self._library is not None:
+            wanted = set(as_reading(self.reading).select(names)) - {self._weights}
+        else:
+            wanted = set(self.feature_names_in_)
+        if wanted.issuperset(names):
+            return X
+        frame = nw.from_native(X, eager_only=True)
+        return frame.select(name for name in frame.columns if str(name) in wanted).to_native()
+
+    @property
+    def _backend(self) -> str | None:
+        """The library of frames that the model was fitted to; None if it was something else."""
+        return None if self._library == "numpy" else self._library
+
+    def _like(self, X: Any, names: Sequence[str], values: NDArray[Any]) -> Any:
+        """Return an array as it is, or named columns like the data, unless these are an array."""
+        if not (is_frame(X) or is_elsewhere(X) or isinstance(X, Table)):
+            return values
+        return frame_like(X, names, values)
+
+    def _encoded(self, X: Any, weights: Any = None, identifier: str | None = None) -> Table:
+        """Return new data as a table of the model's columns."""
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        is_matrix = isinstance(X, np.ndarray) or is_sparse(X)
+        names = self._names_in if is_matrix and X.shape[1] == len(self._names_in) else None
+        if weights is None and identifier is None:
+            table = self.model_.encode(X, unseen=self.unseen, names=names)
+        else:
+            reading = Reading(identifier=identifier, weights_are=as_reading(self.reading).weights_are)
+            how: dict[str, Any] = {"names": names, "unseen": self.unseen, "weights": weights}
+            table = as_table(X, reading, columns=self.model_.columns, **how)
+        if table.n_rows == 0:
+            raise InputError("no rows (0 sample(s)) to work on")
+        return table
+
+    def _column_in(self, X: Any, column: str | None) -> str | None:
+        """Return the name of a column that is not learned from, if the data have it; None if not."""
+        if X is None or isinstance(X, Table):
+            return None
+        names: Sequence[str] = open_source(X, None).names if isinstance(X, str | Path) else names_of(X)
+        return column if column in names else None
 
 
 def _warn(texts: Iterable[str]) -> None:
-    """Warn the user who called :meth:`LatentTree.fit`."""
+    """Warn the user who called a method of :class:`LatentTree`."""
     for text in texts:
         warnings.warn(text, FitWarning, stacklevel=3)

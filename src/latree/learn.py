@@ -1,7 +1,7 @@
 """From a table to a tree, and on to a fitted model: the way that the estimator and the command line share."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
@@ -10,38 +10,31 @@ from typing import Any
 import numpy as np
 
 from latree import __version__
-from latree._util.arrays import RandomState
+from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import Stages, no_stages
-from latree.facts import facts_of
+from latree._util.progress import stage
+from latree.facts.found import facts_of
 from latree.facts.text import report_text
 from latree.inference.em import DEFAULT_SMOOTHING
-from latree.inference.starts import start_from
-from latree.interpret import (
-    Worth,
-    measure_worth,
-    order_states,
-    redundant_columns,
-    reliability,
-    with_groups,
-)
-from latree.interpret.groups import RESAMPLES
+from latree.interpret.columns import redundant_columns
+from latree.interpret.groups import RESAMPLES, with_groups
+from latree.interpret.order import order_states
+from latree.interpret.scores import reliability
 from latree.interpret.view import view_of
+from latree.interpret.worth import measure_worth
 from latree.learners.divide_conquer import without_unseen
 from latree.learners.methods import find_method
-from latree.learners.structure import Context, Structure
+from latree.learners.structure import Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.fitting import Choice, choose, cost_of_order, held_out
-from latree.model.record import Origin, Record
+from latree.model.record import Origin, Record, Worth
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Column, Table, as_table
 from latree.table.checking import check_learnable
-from latree.table.columns import DEFAULT_MISSING
 from latree.table.findings import sentences
-from latree.table.reading import DEFAULT_BINS
-from latree.table.sources import WeightsAre
+from latree.table.reading import Reading
 from latree.tree import Tree
 
 # The correlations of more columns than this are not kept: a model file would consist of little else.
@@ -146,10 +139,8 @@ def learn_tree(
     resolve: Resolve = Settings.resolve,
     n_states: int | None = Settings.n_states,
     representatives: Representatives = Settings.representatives,
+    reading: Reading | Mapping[str, Any] | None = None,
     weights: Any = None,
-    weights_are: WeightsAre | None = None,
-    bins: int = DEFAULT_BINS,
-    missing: Collection[Any] = DEFAULT_MISSING,
     random_state: RandomState = None,
 ) -> Tree:
     """Learn the tree behind a table, without fitting a model.
@@ -160,8 +151,7 @@ def learn_tree(
     Parameters
     ----------
     data : Table, data frame, 2-D array, or path of a CSV or TSV file
-        See :func:`latree.as_table`, which also explains ``weights``, ``weights_are``, ``bins`` and
-        ``missing``.
+        See :func:`latree.as_table`, which also explains ``weights``.
     method : str
         Name of the learner; ``latree methods`` lists them.
     goal : {"explain", "predict"}
@@ -176,6 +166,8 @@ def learn_tree(
     representatives : {"nearest", "random"}
         For ``tensor``: which leaf of a branch represents it in a quartet test: the one nearest to the new leaf or, as
         in the paper, a random one.
+    reading : Reading or dict, optional
+        How columns are chosen and cells are read; see :class:`latree.Reading`.
     random_state : int, Generator, RandomState or None
         Seed of the order of insertion and of random choices.
 
@@ -192,16 +184,15 @@ def learn_tree(
     0
     """
     settings = Settings(method, goal, resolve, n_states, representatives, random_state=random_state)
-    table = as_table(data, weights=weights, weights_are=weights_are, bins=bins, missing=missing)
+    table = as_table(data, reading, weights=weights)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
-    return learner.learn(table.by_name(), settings, Context.of(settings)).tree.reordered(table.names)
+    return learner.learn(table.by_name(), settings, generator(random_state)).tree.reordered(table.names)
 
 
 def learn_model(
     table: Table,
     settings: Settings,
-    stages: Stages = no_stages,
     origin: Origin | None = None,
     keep: Keeper = NOTHING_KEPT,
     labels: Mapping[str, str] | None = None,
@@ -213,47 +204,40 @@ def learn_model(
     table : Table
         The order of its columns changes nothing: they are sorted by name before anything is learned.
     settings : Settings
-    stages : callable
-        Called with the name of each stage of the work; returns what the stage reports its progress to.
     origin : Origin, optional
         Where the rows come from: the model remembers it.
     keep : Keeper
-        Keeps finished pieces of the work, so that a stopped run can go on.
+        Keeps the trees of the bootstrap, so that a stopped run can go on.
     labels : mapping of str to str, optional
         The user's label of each column, by the name of the column: groups are named by them.
     """
     started = time.perf_counter()
     learner = find_method(settings.method)
-    context = Context.of(settings, stages("Building the tree"), keep)
-    rng = context.rng
+    rng = generator(settings.random_state)
     by_name = table.by_name()
-    structure = learner.learn(by_name, settings, context)
+    with stage("Building the tree"):
+        structure = learner.learn(by_name, settings, rng)
     agreed = None
     if settings.bootstrap:
-        trees = bootstrap_trees(
-            by_name,
-            lambda resampled, own_rng: learner.replicate(resampled, settings, Context(own_rng)).tree,
-            settings.bootstrap,
-            int(rng.integers(2**31)),
-            stages("Resampling the rows"),
-            keep,
-        )
+        with stage("Resampling the rows"):
+            trees = bootstrap_trees(
+                by_name,
+                lambda resampled, own_rng: learner.replicate(resampled, settings, own_rng).tree,
+                settings.bootstrap,
+                int(rng.integers(2**31)),
+                keep,
+            )
         tree = without_unseen(with_support(structure.tree, trees), by_name)
         structure = replace(structure, tree=tree)
         agreed = without_unseen(consensus(trees), by_name).reordered(table.names)
-    n_states, smoothing, start, choice = _capacity(by_name, structure, settings, rng, stages, keep)
-    fit = fit_model(
-        by_name,
-        structure.tree,
-        n_states,
-        start=start,
-        smoothing=smoothing,
-        monitor=ConvergenceMonitor(settings.tolerance, settings.max_iterations),
-        random_state=rng,
-        progress=stages("Fitting the model", at_most=True),
-        keep=keep,
-    )
-    worth = measure_worth(fit.model, by_name, smoothing=smoothing, progress=stages("Predicting held-out rows"))
+    n_states, smoothing, start, choice = _capacity(by_name, structure, settings, rng)
+    monitor = ConvergenceMonitor(settings.tol, settings.max_iter)
+    with stage("Fitting the model", at_most=True):
+        fit = fit_model(
+            by_name, structure.tree, n_states, start=start, smoothing=smoothing, monitor=monitor, random_state=rng
+        )
+    with stage("Predicting held-out rows"):
+        worth = measure_worth(fit.model, by_name, smoothing=smoothing)
     model = with_groups(_reordered(fit.model, table.columns), table, labels, resamples=RESAMPLES)
     model = order_states(model).model
     structure, fit = replace(structure, tree=model.tree), replace(fit, model=model)
@@ -278,33 +262,30 @@ def _reordered(model: LatentTreeModel, columns: Sequence[Column]) -> LatentTreeM
 
 
 def _capacity(
-    table: Table, structure: Structure, settings: Settings, rng: np.random.Generator, stages: Stages, keep: Keeper
+    table: Table, structure: Structure, settings: Settings, rng: np.random.Generator
 ) -> tuple[Sequence[int] | int, float, LatentTreeModel | None, Choice | None]:
     """Return numbers of states, smoothing and a model to start from: as given, as the learner found them, or chosen."""
-    known, edge_tables = settings.n_states or structure.n_states, structure.edge_tables
+    start, found = structure.start, structure.n_states
+    known = settings.n_states or found
     if settings.goal == "explain" and known is None and not structure.tree.n_hidden:
         known = ()  # there is nothing to choose
     if settings.goal == "explain" and known is None:
-        choosing = stages("Choosing the states", at_most=True)
-        found = Search(table, int(rng.integers(2**31)), progress=choosing).sized(structure.tree)
-        known, edge_tables = found.n_states, found.edge_tables(structure.tree)
-    start = None
-    if edge_tables is not None and (settings.n_states is None or {settings.n_states} == set(structure.n_states or ())):
-        start = LatentTreeModel(structure.tree, table.columns, start_from(table, structure.tree, edge_tables))
+        with stage("Choosing the states", at_most=True):
+            start = Search(table, int(rng.integers(2**31))).sized(structure.tree).start(structure.tree, table)
+        known = tuple(start.n_states[structure.tree.n_observed :].tolist())
+    elif settings.n_states is not None and {settings.n_states} != set(found or ()):
+        start = None
     if settings.goal == "explain" and known is not None:
         return known, DEFAULT_SMOOTHING if settings.smoothing is None else settings.smoothing, start, None
     if known is not None and settings.smoothing is not None:
         return known, settings.smoothing, start, None
-    choice = structure.choice or choose(
-        table,
-        structure.tree,
-        held_out(table, rng),
-        n_states=known,
-        smoothing=settings.smoothing,
-        random_state=int(rng.integers(2**31)),
-        progress=stages("Choosing the states", at_most=True),
-        keep=keep,
-    )
+    choice = structure.choice
+    if choice is None:
+        with stage("Choosing the states", at_most=True):
+            parts, seed = held_out(table, rng), int(rng.integers(2**31))
+            choice = choose(
+                table, structure.tree, parts, n_states=known, smoothing=settings.smoothing, random_state=seed
+            )
     if start is None and choice.smoothing > 0:  # without smoothing, what the fitted rows lack has probability zero
         start = choice.start
     return choice.n_states, choice.smoothing, start, choice

@@ -39,9 +39,9 @@ class Settings:
     bootstrap : int
         Number of resampled tables for the support of the edges; 0 for the support that ``auto`` computes itself: the
         probability that an edge is there and is the right one.
-    max_iterations : int
+    max_iter : int
         Most iterations of EM.
-    tolerance : float
+    tol : float
         EM stops when an iteration gains less than this, in nats per cell.
     random_state : int, Generator, RandomState or None
         Seed of everything random.
@@ -54,8 +54,8 @@ class Settings:
     representatives: Representatives = "nearest"
     smoothing: float | None = None
     bootstrap: int = 0
-    max_iterations: int = 200
-    tolerance: float = 1e-5
+    max_iter: int = 200
+    tol: float = 1e-5
     random_state: "RandomState" = None
 
     def __post_init__(self) -> None:
@@ -69,8 +69,8 @@ class Settings:
         if self.smoothing is not None:
             _check_number("smoothing", self.smoothing)
         _check_whole("bootstrap", self.bootstrap, 0)
-        _check_whole("max_iterations", self.max_iterations, 1)
-        _check_number("tolerance", self.tolerance)
+        _check_whole("max_iter", self.max_iter, 1)
+        _check_number("tol", self.tol)
 
     @property
     def seed(self) -> int | None:

@@ -1,7 +1,6 @@
 """Checkpoints: work that is stopped and continued gives the same result."""
 
 import io
-import re
 import subprocess
 import sys
 import zipfile
@@ -13,11 +12,12 @@ import pytest
 
 from helpers.checkpoint import Stopped, Stopping, write
 from latree._util.checkpoint import NOTHING_KEPT, Checkpoint
+from latree._util.progress import stages_shown_by
 from latree.errors import InputError
 from latree.learn import learn_model
 from latree.settings import Settings
 from latree.table import as_table
-from latree.table.disk import DiskRows
+from latree.table.rows import DiskRows
 
 
 def outcome(learned, folder):
@@ -28,24 +28,22 @@ def outcome(learned, folder):
     return path.read_bytes(), learned.model.tree.to_newick(), {**learned.summary, "seconds": 0}, consensus
 
 
-TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tolerance=1e-8, random_state=0)
+TENSOR = Settings("tensor", n_states=2, smoothing=0.5, bootstrap=3, tol=1e-8, random_state=0)
 
 
 @pytest.mark.parametrize(
     ("settings", "saves", "on_disk"),
     [
-        (Settings("auto", goal="predict", random_state=0), 450, False),
-        (Settings("auto", tolerance=1e-9, random_state=0), 3, False),
-        (Settings("nj", goal="predict", bootstrap=7, random_state=0), 61, False),
-        (TENSOR, 5, False),
-        (TENSOR, 4, True),
-        (Settings("hw", goal="predict", random_state=0), 29, False),
+        (Settings("auto", bootstrap=7, random_state=0), 2, False),
+        (TENSOR, 1, False),
+        (TENSOR, 1, True),
     ],
-    ids=["predict", "explain", "nj", "tensor", "disk", "hw"],
+    ids=["explain", "tensor", "disk"],
 )
 def test_a_run_that_was_stopped_many_times_ends_the_same(tmp_path, monkeypatch, settings, saves, on_disk):
+    monkeypatch.setattr("latree.learners.support.n_threads", lambda: 1)  # joblib warns of tasks that it has to stop
     if on_disk:
-        monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
+        monkeypatch.setattr("latree.table.rows.MEMORY_BYTES", 0)
         monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 1)
         monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 64)
     table = as_table(write(tmp_path / "data.csv"))
@@ -60,7 +58,7 @@ def test_a_run_that_was_stopped_many_times_ends_the_same(tmp_path, monkeypatch, 
             stops += 1
         else:
             break
-    assert stops > 2
+    assert stops >= 2
     assert outcome(learned, tmp_path) == expected
     keep.remove()
     assert not (tmp_path / "kept").exists()
@@ -106,29 +104,24 @@ def test_a_file_is_no_folder_to_keep_work_in(tmp_path):
 def test_finished_work_is_not_done_again(tmp_path, monkeypatch):
     table, settings = (
         as_table(write(tmp_path / "data.csv")),
-        Settings("nj", goal="predict", bootstrap=4, random_state=0),
+        Settings("nj", n_states=2, bootstrap=4, random_state=0),
     )
-    first = learn_model(table, settings, keep=Checkpoint(tmp_path / "kept", {}))
-    monkeypatch.setattr("latree.learn.measure_worth", lambda *_, **__: first.worth)  # its small fits are not kept
-    monkeypatch.setattr("latree.inference.em.Expectation.__call__", None)
+    learn_model(table, settings, keep=Checkpoint(tmp_path / "kept", {}))
     monkeypatch.setattr("latree.learners.methods.Method.replicate", None)
     told = []
     keep = Checkpoint(tmp_path / "kept", {})
-    learn_model(table, settings, lambda name, at_most=False: lambda *numbers: told.append((name, *numbers)), keep=keep)
+    with stages_shown_by(lambda name, at_most=False: lambda *numbers: told.append((name, *numbers))):
+        learn_model(table, settings, keep=keep)
     assert ("Resampling the rows", 4, 4) in told
-    assert re.fullmatch(r"\d+ fits and 4 of 4 replicates", keep.describe())
+    assert keep.describe() == "4 of 4 replicates"
 
 
 def test_removing_leaves_what_others_put_there(tmp_path):
     keep = Checkpoint(tmp_path / "kept", {})
-    keep.save("fits", 1, {"x": np.ones(2)}, finished=False)
-    assert keep.describe() == "a part of the first"
     keep.save("fits", 1, {"x": np.ones(2)})
     assert keep.describe() == "1 fit"
-    keep.save("fits", 2, {"x": np.ones(2)}, finished=False)
-    assert keep.describe() == "1 fit and a part of the next"
     (tmp_path / "kept" / "fits-000003.written").write_text("what a process left that was killed")
-    others = [".lock", ".notes.abcd1234", ".notes.original", "notes.txt", "thesis.begun", "thesis.done"]
+    others = [".lock", ".notes.abcd1234", ".notes.original", "notes.txt", "thesis.done"]
     for name in others:
         (tmp_path / "kept" / name).write_text("mine")
     keep.remove()
@@ -155,7 +148,7 @@ def test_a_piece_that_was_half_written_is_written_again(tmp_path):
 
 
 def test_nothing_is_kept_by_default():
-    NOTHING_KEPT.save("fits", NOTHING_KEPT.next_number("fits"), {"x": np.ones(2)})
+    NOTHING_KEPT.save("fits", 1, {"x": np.ones(2)})
     assert NOTHING_KEPT.load("fits", 1, dict) is None
     assert not NOTHING_KEPT.is_due()
 

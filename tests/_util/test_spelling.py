@@ -10,7 +10,7 @@ from latree._util.words import as_in_shell, in_shell, setting, settings_in_a_row
 @pytest.mark.parametrize(
     ("name", "value", "in_python", "on_the_command_line"),
     [
-        ("max_iterations", 400, "max_iterations=400", "--max-iterations 400"),
+        ("max_iter", 400, "max_iter=400", "--max-iter 400"),
         ("n_states", 2, "n_states=2", "--states 2"),
         ("goal", "predict", "goal='predict'", "--goal predict"),
         ("identifier", "my id", "identifier='my id'", "--id 'my id'"),

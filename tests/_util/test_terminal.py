@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from latree import LatentTree
-from latree._util.progress import no_progress
+from latree._util.progress import claim_progress, stage
 from latree._util.terminal import progress_bars
 
 pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals", exc_type=ImportError)
@@ -37,10 +37,11 @@ def shown(program, *arguments, columns=60):
 
 def test_what_is_quick_is_not_shown():
     program = (
-        "from latree._util.terminal import progress_bars; import time\n"
-        "with progress_bars(True) as stages:\n"
+        "from latree._util.progress import claim_progress, stage; from latree._util.terminal import progress_bars\n"
+        "import time\n"
+        "with progress_bars(True):\n"
         "    for name in 'ab':\n"
-        "        stages(name)(1, 2); time.sleep(0.6)\n"
+        "        with stage(name): claim_progress()(1, 2); time.sleep(0.6)\n"
     )
     text, printed = shown(SLOW.format(0.9) + program)
     assert (text.strip("\r"), printed) == ("", "")  # rich moves the cursor to the left, which nobody sees
@@ -49,13 +50,15 @@ def test_what_is_quick_is_not_shown():
 @pytest.mark.parametrize("columns", [60, 120])
 def test_a_long_stage_shows_how_far_it_is_and_how_long_it_takes(columns):
     program = (
-        "from latree._util.terminal import progress_bars; import time\n"
-        "with progress_bars(True) as stages:\n"
+        "from latree._util.progress import claim_progress, stage; from latree._util.terminal import progress_bars\n"
+        "import time\n"
+        "with progress_bars(True):\n"
         "    for name, at_most in (('Reading the table', False), ('Fitting the model', True)):\n"
-        "        tell = stages(name, at_most)\n"
-        "        for done in range(9):\n"
-        "            tell(done, 16); time.sleep(0.1)\n"
-        "    stages('Never long')\n"
+        "        with stage(name, at_most):\n"
+        "            tell = claim_progress()\n"
+        "            for done in range(9):\n"
+        "                tell(done, 16); time.sleep(0.1)\n"
+        "    with stage('Never long'): pass\n"
     )
     text, _ = shown(SLOW.format(0.3) + program, columns=columns)
     lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()]
@@ -96,8 +99,8 @@ def test_the_estimator_shows_the_same_stages(verbose):
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(capsys):
-    with progress_bars(True) as stages:
-        assert stages("Reading") is no_progress
+    with progress_bars(True), stage("Reading"):
+        claim_progress()(1, 2)
     assert capsys.readouterr() == ("", "")
 
 
@@ -105,11 +108,13 @@ def test_lines_are_shown_there_if_they_are_wanted(capsys, monkeypatch):
     """The estimator wants them: a notebook, or the log of a batch job, is no terminal."""
     clock = iter([0.0, 4.0, 11.0, 15.0, 22.0, 30.0])
     monkeypatch.setattr("time.monotonic", clock.__next__)
-    with progress_bars(True, lines=True) as stages:
-        report = stages("Reading the table")
-        for done in range(1, 5):
-            report(done, 4 if done < 4 else 0)
-        stages("Building the tree", at_most=True)
+    with progress_bars(True, lines=True):
+        with stage("Reading the table"):
+            report = claim_progress()
+            for done in range(1, 5):
+                report(done, 4 if done < 4 else 0)
+        with stage("Building the tree", at_most=True):
+            pass
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines() == [
@@ -118,8 +123,8 @@ def test_lines_are_shown_there_if_they_are_wanted(capsys, monkeypatch):
         "latree: Reading the table: 22 s",
         "latree: Building the tree",
     ]
-    with progress_bars(False, lines=True) as stages:
-        assert stages("Reading") is no_progress
+    with progress_bars(False, lines=True), stage("Reading"):
+        claim_progress()(1, 2)
     assert capsys.readouterr() == ("", "")
 
 

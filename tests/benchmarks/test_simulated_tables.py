@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from latree import Tree
-from latree.counts import as_pairs, information
+from latree.counts.distances import as_pairs, information
 from simulated_tables import (
     copy_table,
     independent_model,

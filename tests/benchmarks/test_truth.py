@@ -6,7 +6,7 @@ import pytest
 
 from helpers.models import copying_model, model_on
 from latree import Tree
-from latree.interpret import find_groups, group_labels
+from latree.interpret.groups import find_groups, group_labels
 from latree.model.group import Level
 from truth import (
     LEVELS,

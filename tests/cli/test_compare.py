@@ -9,7 +9,7 @@ import pytest
 
 from helpers.cli import run, succeed
 from helpers.models import grouped_model
-from latree.interpret import compare_models
+from latree.interpret.compare import compare_models
 from latree.model import LatentTreeModel
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -88,7 +88,7 @@ def test_both_models_score_the_rows_of_a_table():
     found = [line for line in lines if "correlation" in line]
     assert found == [f"    correlation of the scores of 40 rows: {pair['correlation']:.2f}" for pair in facts["groups"]]
     turned = [{**pair, "correlation": -0.5} for pair in facts["groups"]]
-    with mock.patch("latree.interpret.compare_models", return_value={**facts, "groups": turned}):
+    with mock.patch("latree.interpret.compare.compare_models", return_value={**facts, "groups": turned}):
         text = succeed("compare", "one.json", "two.json", "--data", "rows.csv")
     assert text.count("of 40 rows: -0.50; the two count in opposite directions\n") == 2
     rows.assign(x00=9).to_csv("other.csv", index=False)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from helpers.cli import run, succeed
-from latree.export import export_model
+from latree.export.write import export_model
 from latree.model import LatentTreeModel
 
 pytestmark = pytest.mark.usefixtures("folder")

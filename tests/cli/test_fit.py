@@ -14,17 +14,17 @@ from helpers.cli import run, succeed
 from helpers.csv import HEADER, table
 from latree.__main__ import commands
 from latree._util.words import as_in_shell
-from latree.facts import facts_of
+from latree.facts.found import facts_of
 from latree.facts.text import group_lines, group_table
-from latree.interpret import loadings, profiles
+from latree.interpret.columns import loadings, profiles
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
 from latree.model import LatentTreeModel
 from latree.model.record import Origin
 from latree.settings import Settings
-from latree.table.formats.text import write_cells, write_lines
+from latree.table.formats.text import write_lines
 from latree.table.raw import parse_number
-from latree.table.reading import Options
+from latree.table.reading import Reading
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -94,7 +94,7 @@ def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
         ("--bins 3", {"bins": 3}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
-        ("--max-iterations 3", {}, {"max_iterations": 3}),
+        ("--max-iter 3", {}, {"max_iter": 3}),
         ("--method hw", {}, {"method": "hw"}),
         ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),
         (
@@ -115,7 +115,7 @@ def test_fit_options_mean_what_they_mean_in_python(options, reading, settings):
     command = LatentTreeModel.load("run/model.json").record.command
     told = re.sub(" --(states|smoothing) auto", "", f" {options}")
     assert sorted(command.split()) == sorted(f"latree fit more.csv{told} --out run".split())
-    columns = Options.checked(**{key: value for key, value in reading.items() if "weights" not in key})
+    columns = Reading(**{key: value for key, value in reading.items() if key != "weights"})
     origin = Origin("more.csv", command, reading.get("weights"), columns)
     for name, read, told in (("same", reading, settings), ("other", {}, {})):
         data = latree.as_table("more.csv", **read)
@@ -215,7 +215,7 @@ HOSTILE = ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "-1"]
 
 def test_no_name_is_a_formula_in_a_spreadsheet_and_tables_come_back_as_they_were():
     rows = [[f"={h ^ (i % 7 == j)}+1" for j in range(5)] for i, h in enumerate([0, 1] * 40)]
-    Path("data.csv").write_text(write_cells(["=id()", *HOSTILE], ([f"=A{i}", *row] for i, row in enumerate(rows))))
+    Path("data.csv").write_text(write_lines([["=id()", *HOSTILE], *([f"=A{i}", *row] for i, row in enumerate(rows))]))
     succeed("fit", "data.csv", "--out", "run", "--id", "=id()", "--method", "lcm", "--states", "2", "--quiet")
     succeed("rename", "run", "H1==2+2")
     succeed("groups", "run", "--out", "groups.csv")
@@ -237,7 +237,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet_and_tables_come_back_as_they_were
 def test_long_names_leave_everything_readable():
     names = [f"Q{j} {'how often do you ' * 500}" for j in range(5)]
     rows = [[str(h ^ (i % 7 == j)) for j in range(5)] for i, h in enumerate([0, 1] * 40)]
-    Path("data.csv").write_text(write_cells(names, rows))
+    Path("data.csv").write_text(write_lines([names, *rows]))
     for command in (
         "fit data.csv --out run --method lcm --states 2",
         f"rename run H1={'x' * 9000}",
@@ -250,7 +250,7 @@ def test_long_names_leave_everything_readable():
         assert max(map(len, said.splitlines())) < 600
     assert max(map(len, Path("run/report.txt").read_text().splitlines())) < 200
     assert names[0].strip() in Path("run/groups.csv").read_text()
-    Path("data.csv").write_text(write_cells(["x" * 100_000, *names[1:]], rows))
+    Path("data.csv").write_text(write_lines([["x" * 100_000, *names[1:]], *rows]))
     code, _, error = run("fit", "data.csv", "--out", "other")
     assert (code, error.count("\n")) == (2, 1)
     assert "data.csv: the name of column 1 has 100000 letters" in error

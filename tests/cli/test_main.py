@@ -315,7 +315,7 @@ def test_without_a_command_it_shows_what_there_is(arguments):
         ("fit data.csv --out run --bins x", "Invalid value for '--bins': 'x' is not a whole number from 0 to 64"),
         ("fit data.csv --out run --bins 65", "Invalid value for '--bins': '65' is not a whole number from 0 to 64"),
         ("fit data.csv --out run --seed -1", "Invalid value for '--seed': '-1' is not a whole number of at least 0"),
-        ("fit data.csv --out run --tolerance x", "Invalid value for '--tolerance': 'x' is not a number of at least 0"),
+        ("fit data.csv --out run --tol x", "Invalid value for '--tol': 'x' is not a number of at least 0"),
         ("sample model.json --rows x", "Invalid value for '--rows': 'x' is not a whole number from 1 to 1000000000"),
         (
             "theory model.json --target 1",
@@ -340,7 +340,7 @@ def test_without_a_command_it_shows_what_there_is(arguments):
         ),
         (
             "score model.json pink.csv",
-            "pink.csv: column 'colour': the value 'pink' was never seen when the model was fitted: correct it, or make "
+            "pink.csv: column 'colour': the value 'pink' was never seen in the fit: correct it, or make "
             "such cells missing (--unseen missing)",
         ),
         (

@@ -5,7 +5,7 @@ import pytest
 from helpers.cli import run, succeed
 from helpers.models import chain_model
 from helpers.pictures import FOREST, without_matplotlib
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.tree import Tree
 
 LABELS = "column,group,more\nx0,<b>one</b>,1\n\n x1 , two,2\nx2,,3\n"

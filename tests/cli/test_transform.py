@@ -13,8 +13,7 @@ import latree
 from helpers.cli import run, succeed
 from helpers.csv import table
 from latree import LatentTreeModel
-from latree.interpret import reliability, row_scores
-from latree.interpret.scores import CAVEAT
+from latree.interpret.scores import CAVEAT, reliability, row_scores
 from latree.table import sources
 
 

@@ -123,5 +123,5 @@ def test_arrays_without_a_namespace_are_refused_in_one_line(monkeypatch):
         pass
 
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
-    with pytest.raises(InputError, match=r"type Odd need array-api-compat: pip install array-api-compat"):
+    with pytest.raises(InputError, match=r"Odd arrays need array-api-compat: pip install array-api-compat"):
         nuclear_norms(Odd())

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from helpers.exports import JUDGED_IDS, hostile_models, judged_models
 from helpers.models import small_models
 from helpers.networks import BIFReader, check_agrum, check_pgmpy, check_pgmpy_posteriors
-from latree.export import to_bif
+from latree.export.networks import to_bif
 
 AGRUM_DIGITS = 1e-6  # pyAgrum reads numbers of BIF in single precision
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from helpers.exports import hostile_models
 from helpers.models import chain_model, grouped_model, model_on, small_models
 from helpers.strategies import graph_of, numbered
-from latree.export import to_networkx
-from latree.export.graphs import graph_facts, state_labels
-from latree.interpret import Group, find_groups
+from latree.export.graphs import graph_facts, state_labels, to_networkx
+from latree.interpret.groups import find_groups
+from latree.model.group import Group
 from latree.paper.simulate import random_tree
 
 

@@ -8,8 +8,7 @@ from helpers.exports import hostile_models
 from helpers.models import grouped_model, model_on
 from helpers.strategies import numbered
 from latree._util.words import printable
-from latree.export import to_graphml
-from latree.export.graphs import graph_facts
+from latree.export.graphs import graph_facts, to_graphml
 from latree.paper.simulate import random_tree
 
 

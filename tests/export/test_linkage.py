@@ -10,8 +10,8 @@ from helpers.exports import hostile_models
 from helpers.models import grouped_model, model_on, star
 from helpers.strategies import contracted, path_distances, several_trees, with_lengths
 from latree.errors import InputError
-from latree.export import to_linkage
-from latree.interpret import find_groups, group_labels
+from latree.export.trees import to_linkage
+from latree.interpret.groups import find_groups, group_labels
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

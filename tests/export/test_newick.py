@@ -6,7 +6,7 @@ from hypothesis import given
 from helpers.exports import hostile_models
 from helpers.models import model_on, small_models
 from helpers.strategies import in_dendropy, numbered, same_graph
-from latree.export import to_newick
+from latree.export.trees import to_newick
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from helpers.exports import JUDGED_IDS, hostile_models, judged_models
 from helpers.models import model_on
 from helpers.strategies import naive_edge_splits, numbered
-from latree.export import to_newick, to_nexus
 from latree.export.names import one_line
+from latree.export.trees import to_newick, to_nexus
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from helpers.exports import hostile_models
 from helpers.models import grouped_model
-from latree.export import to_json, to_networkx
+from latree.export.graphs import to_json, to_networkx
 
 
 @given(hostile_models())

@@ -7,7 +7,7 @@ import pytest
 from helpers.exports import JUDGED_IDS, judged_models
 from helpers.models import small_models
 from helpers.networks import check_pgmpy, check_pgmpy_posteriors
-from latree.export import to_pgmpy
+from latree.export.networks import to_pgmpy
 
 
 @pytest.mark.parametrize("model", judged_models(), ids=JUDGED_IDS)

@@ -4,16 +4,10 @@ import pytest
 
 from helpers.models import small_models
 from latree.errors import InputError
-from latree.export import (
-    export_model,
-    to_bif,
-    to_dot,
-    to_graphml,
-    to_json,
-    to_newick,
-    to_nexus,
-    to_xmlbif,
-)
+from latree.export.graphs import to_dot, to_graphml, to_json
+from latree.export.networks import to_bif, to_xmlbif
+from latree.export.trees import to_newick, to_nexus
+from latree.export.write import export_model
 
 FORMATS = {
     "nwk": to_newick, "nex": to_nexus, "graphml": to_graphml, "dot": to_dot, "bif": to_bif,

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 
 from helpers.exports import JUDGED_IDS, hostile_models, judged_models, labelled
 from helpers.networks import check_agrum, check_pgmpy, readwrite
-from latree.export import to_xmlbif
 from latree.export.names import one_line
+from latree.export.networks import to_xmlbif
 from latree.tree import Tree
 
 

@@ -9,7 +9,7 @@ from helpers.report import Page, learned_run
 from latree import as_table
 from latree.facts.rows import data_facts
 from latree.model import LatentTreeModel
-from latree.report import report_html
+from latree.report.render import report_html
 from latree.table.checking import column_facts
 from latree.table.findings import sentences
 from latree.tree import Tree

@@ -8,12 +8,12 @@ import pytest
 
 import latree
 from helpers.report import learned_run
-from latree.facts import report_facts
 from latree.facts.fit import python_lines
+from latree.facts.found import report_facts
 from latree.facts.words import worth_facts
-from latree.interpret import measure_worth
+from latree.interpret.worth import measure_worth
 from latree.settings import Settings
-from latree.table.reading import Options
+from latree.table.reading import Reading, as_reading
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +78,13 @@ def test_python_lines_have_the_settings_that_were_chosen(learned):
 
 
 def test_lines_of_python_say_how_the_data_were_read(learned):
-    reading = Options.checked(drop=["day"], identifier="person", missing_also=[-99], ordered={"a": ["low", "high"]})
+    reading = Reading(drop=["day"], identifier="person", missing_also=[-99], ordered={"a": ["low", "high"]})
     plain = replace(learned.model.record, settings=Settings(random_state=0))
     line = python_lines(replace(plain, reading=reading)).splitlines()[3]
     made = eval(line.removeprefix("model = ").removesuffix(".fit(df)"), {"latree": latree})
-    assert made._options == reading
+    assert as_reading(made.reading) == reading
     assert "bins" not in line
-    line = python_lines(replace(plain, settings=Settings(), reading=Options.checked())).splitlines()[3]
+    line = python_lines(replace(plain, settings=Settings(), reading=Reading())).splitlines()[3]
     assert line == "model = latree.LatentTree().fit(df)"
 
 
@@ -96,7 +96,7 @@ def test_lines_of_python_repeat_a_fit_with_weights_and_labels(tmp_path, monkeypa
     labels = {name: f"label {name}" for name in df.columns}
     if named:
         df["how often"] = weights
-    fitted = latree.LatentTree("lcm", n_states=2, random_state=0, labels=labels, weights=are)
+    fitted = latree.LatentTree("lcm", n_states=2, random_state=0, labels=labels, reading={"weights_are": are})
     fitted.fit(df, sample_weight="how often" if named else weights)
     lines = report_facts(fitted.model_)["fit"]["python"]
     monkeypatch.chdir(tmp_path)

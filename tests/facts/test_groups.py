@@ -8,13 +8,14 @@ import pytest
 
 import latree
 from helpers.report import Page
-from latree.facts import facts_of, report_facts
+from latree.facts.found import facts_of, report_facts
 from latree.facts.groups import _meaning, state_profiles, two_digits, yes_of
-from latree.interpret import order_states, profiles, with_groups
+from latree.interpret.columns import profiles
+from latree.interpret.groups import with_groups
+from latree.interpret.order import order_states
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
-from latree.report import report_html
-from latree.report.render import page_facts
+from latree.report.render import page_facts, report_html
 from latree.table import Column
 from latree.tree import Tree
 

@@ -8,7 +8,8 @@ import latree
 from helpers.models import naive_joint, small_models, table_of
 from latree._util.words import percent
 from latree.facts.rows import row_facts
-from latree.interpret import row_scores, with_groups
+from latree.interpret.groups import with_groups
+from latree.interpret.scores import row_scores
 from latree.table import as_table
 
 MODELS = small_models()

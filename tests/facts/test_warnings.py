@@ -14,7 +14,7 @@ from latree.facts.warnings import (
     warnings_of,
     worse_than_independent,
 )
-from latree.interpret import with_groups
+from latree.interpret.groups import with_groups
 from latree.model import LatentTreeModel
 from latree.model.record import Worth
 from latree.table import Column
@@ -158,7 +158,7 @@ def test_what_was_known_at_the_fit_comes_again():
 def test_em_that_did_not_converge():
     assert warnings_of(fitted(model_on(Tree("abc", []), [4] * 3, 0), converged=False)) == [
         "EM was stopped after 200 iterations before it converged, so that a longer fit may change the probabilities. "
-        "For that, use max_iterations=400."
+        "For that, use max_iter=400."
     ]
 
 

@@ -9,10 +9,9 @@ from helpers.models import chain_model
 from helpers.pictures import FOREST, check_picture, every_layout, lines, parse, some_tree, texts, written
 from helpers.strategies import mixed_tree, named_trees, names_of
 from latree.errors import InputError
-from latree.figure import plot
-from latree.figure.draw import colour_of
+from latree.figure.draw import colour_of, plot
 from latree.figure.picture import MUTED, Circle, Polygon, shortened
-from latree.interpret import with_groups
+from latree.interpret.groups import with_groups
 from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
 

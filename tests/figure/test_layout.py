@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers.pictures import every_layout, lines, overlapping, some_tree, texts
 from helpers.strategies import with_lengths
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.figure.picture import Line
 from latree.paper.simulate import random_tree
 

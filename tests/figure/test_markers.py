@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.pictures import texts
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.figure.picture import MUTED, Circle, Polygon
 from latree.tree import Tree
 

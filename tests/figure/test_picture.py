@@ -4,7 +4,7 @@ import pytest
 
 from helpers.pictures import FOREST
 from latree.errors import InputError
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.tree import Tree
 
 

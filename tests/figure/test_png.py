@@ -7,7 +7,7 @@ from matplotlib.image import imread
 
 from helpers.pictures import FOREST, without_matplotlib
 from helpers.strategies import names_of
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.figure.picture import Circle
 from latree.tree import Tree
 

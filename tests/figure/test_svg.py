@@ -1,7 +1,7 @@
 """Pictures as SVG: whatever the names are, they do no harm."""
 
 from helpers.pictures import FOREST, SVG, check_picture, every_layout, parse, written
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.figure.picture import MAX_LETTERS
 from latree.tree import Tree
 

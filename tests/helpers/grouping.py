@@ -17,6 +17,7 @@ from helpers.strategies import (
     with_lengths,
 )
 from helpers.strategies import contracted as with_fewer_edges
+from latree._util.progress import reported_to
 from latree.counts.distances import log_det
 from latree.learners.grouping import contracted
 from latree.paper.simulate import random_model, random_tree
@@ -143,7 +144,8 @@ class GroupingTests:
 
     def test_progress_is_told_up_to_the_end(self, build):
         seen = []
-        build(names_of(14), noisy(14, 0), progress=lambda *told: seen.append(told))
+        with reported_to(lambda *numbers: seen.append(numbers)):
+            build(names_of(14), noisy(14, 0))
         done = [number for number, _ in seen]
         assert done == sorted(done)
         assert done[-1] == seen[-1][1]

@@ -102,3 +102,8 @@ def resolved(tree, seed=0):
         at |= {(node, other): slot for other, slot in zip(near, slots, strict=True)}
     edges += [(at.get((u, v), u), at.get((v, u), v)) for u, v in tree.edges.tolist()]
     return Tree(tree.names, edges)
+
+
+def hidden_states(model):
+    """Return the number of states of each hidden variable."""
+    return tuple(model.n_states[model.tree.n_observed :].tolist())

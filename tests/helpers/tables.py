@@ -99,7 +99,7 @@ def keep_all_on_disk(monkeypatch):
     """Make batches, blocks and chunks of few rows, cache nothing, and keep all codes of files on disk."""
     monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 400)
     monkeypatch.setattr("latree.table.sources._CACHE_BYTES", 0)
-    monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
+    monkeypatch.setattr("latree.table.rows.MEMORY_BYTES", 0)
     monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 32)
     monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 32 * 4 * 6)
 

@@ -1,6 +1,7 @@
 """EM's steps and when they stop."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.models import holes, model_on, small_models, table_of
+from latree._util.progress import reported_to
 from latree.inference.em import ConvergenceMonitor, Expectation, State, evaluate, iterate, step
 from latree.model import fit_model
 from latree.paper.simulate import random_model, random_tree
@@ -26,7 +28,7 @@ def test_em_never_lowers_its_objective(seed, smoothing, share, weighted):
     model = random_model(tree, n_states=3, hidden_states=2, random_state=seed)
     rows = holes(model.sample(60, seed).codes(), seed, share)
     table = table_of(model, rows, np.random.default_rng(seed).random(60) * 3 if weighted else None)
-    monitor = ConvergenceMonitor(tolerance=0, max_iterations=30)
+    monitor = ConvergenceMonitor(tol=0, max_iter=30)
     fit = fit_model(table, tree, 3, smoothing=smoothing, monitor=monitor, random_state=seed)
     gains = np.diff(fit.monitor.history)
     assert (gains >= -1e-9 * abs(fit.objective)).all()
@@ -188,14 +190,16 @@ def test_a_step_changes_nothing_but_gives_a_new_state():
     assert all((a == b).all() for a, b in zip(before, (*state.tables, *state.counts), strict=True))
 
 
-def test_the_loop_asks_the_monitor_and_shows_every_state_but_the_last():
-    def next_state(state):
-        return replace(state, objective=state.objective / 2)
-
-    seen = []
-    monitor = ConvergenceMonitor(tolerance=0.1, max_iterations=50)
-    last = iterate(State((), (), -16.0, 1.0), next_state, monitor, 10, lambda state: seen.append(state.objective))
-    assert seen == [-16.0, -8.0, -4.0, -2.0, -1.0]  # a gain of 1 nat is 0.1 per cell, one of 0.5 is less
-    assert last.objective == -0.5
+def test_the_loop_asks_the_monitor_and_reports_every_iteration(monkeypatch):
+    monkeypatch.setattr(
+        "latree.inference.em.evaluate", lambda expectation, tables, smoothing: State((), (), -16.0, 1.0)
+    )
+    monkeypatch.setattr("latree.inference.em.step", lambda state, *_: replace(state, objective=state.objective / 2))
+    told = []
+    monitor = ConvergenceMonitor(tol=0.1, max_iter=50)
+    with reported_to(lambda *numbers: told.append(numbers)):
+        last = iterate(SimpleNamespace(n_cells=10), (), 0.1, monitor)
+    assert last.objective == -0.5  # a gain of 1 nat is 0.1 per cell, one of 0.5 is less
     assert monitor.converged
-    assert monitor.history == [*seen, last.objective]
+    assert monitor.history == [-16.0, -8.0, -4.0, -2.0, -1.0, -0.5]
+    assert told == [(done, 50) for done in range(6)]

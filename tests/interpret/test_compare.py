@@ -14,8 +14,9 @@ from sklearn.metrics import adjusted_rand_score
 from helpers.models import grouped_model, model_on, on_tree
 from helpers.strategies import naive_splits
 from latree.errors import InputError
-from latree.interpret import compare_models, find_groups, row_scores
-from latree.interpret.compare import adjusted_rand, compare_trees
+from latree.interpret.compare import adjusted_rand, compare_models, compare_trees
+from latree.interpret.groups import find_groups
+from latree.interpret.scores import row_scores
 from latree.paper.simulate import random_tree
 from latree.tree import Tree
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import latree
 from helpers.models import copying_model, model_on, on_tree, small_models, star
 from helpers.strategies import mixed_tree
-from latree.interpret import find_groups, group_labels
+from latree.interpret.groups import find_groups, group_labels
 from latree.model import LatentTreeModel
 from latree.tree import Tree
 

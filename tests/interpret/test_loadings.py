@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from helpers.models import grouped_model, model_on, naive_joint, small_models
 from latree import LatentTree
 from latree.errors import InputError
-from latree.interpret import find_groups, loadings, order_states, profiles
-from latree.interpret.columns import loading_matrix
+from latree.interpret.columns import loading_matrix, loadings, profiles
+from latree.interpret.groups import find_groups
+from latree.interpret.order import order_states
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.table import Column

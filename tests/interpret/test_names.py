@@ -10,7 +10,7 @@ import latree
 from helpers.models import copying_model, model_on, on_tree, small_models
 from helpers.report import hostile_model
 from helpers.strategies import mixed_tree
-from latree.interpret import find_groups, with_groups
+from latree.interpret.groups import find_groups, with_groups
 from latree.interpret.names import choose_names
 from latree.interpret.view import View
 from latree.tree import Tree

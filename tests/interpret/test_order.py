@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from helpers.models import all_rows, model_on, naive_joint, small_models, star, table_of
 from latree import LatentTree
-from latree.interpret import order_states
+from latree.interpret.order import order_states
 from latree.interpret.view import trend, view_of
 from latree.model import Group, LatentTreeModel
-from latree.paper import random_model, random_tree
+from latree.paper.simulate import random_model, random_tree
 from latree.table import Column
 from latree.tree import Tree
 

@@ -8,10 +8,11 @@ import pytest
 from helpers.models import copying_model, grouped_model, star, table_of
 from helpers.report import Page
 from latree.facts.text import summary_lines
-from latree.interpret import redundant_columns, with_groups
+from latree.interpret.columns import redundant_columns
+from latree.interpret.groups import with_groups
 from latree.learn import learn_model
-from latree.report import report_html
 from latree.report.notebook import notebook_html
+from latree.report.render import report_html
 from latree.settings import Settings
 from latree.table import Column
 

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from helpers.models import all_rows, naive_joint, small_models
 from latree import InputError, LatentTree, LatentTreeModel, Tree
-from latree.interpret import Group, find_groups, order_states, row_scores, state_names
-from latree.interpret.scores import scored_groups, with_state_numbers
+from latree.interpret.groups import find_groups
+from latree.interpret.order import order_states
+from latree.interpret.scores import row_scores, scored_groups, state_names, with_state_numbers
 from latree.interpret.view import view_of
+from latree.model import Group
 from latree.table import Column, Table
 
 EXACT = 1e-10

@@ -13,8 +13,8 @@ import latree
 from helpers.models import copying_model, on_tree, star
 from latree._util.workers import one_thread
 from latree.counts.distances import information_above_chance, informational_correlation, pairwise
-from latree.interpret import find_groups, groups
-from latree.interpret.groups import nearest_group, same_group
+from latree.interpret import groups
+from latree.interpret.groups import find_groups, nearest_group, same_group
 from latree.interpret.view import View
 from latree.table import Column, Table
 from latree.tree import Tree

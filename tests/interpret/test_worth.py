@@ -6,8 +6,8 @@ import pytest
 import latree
 from helpers.models import model_on
 from helpers.tables import keep_all_on_disk, through_parquet
-from latree.interpret import measure_worth
-from latree.interpret.worth import _Refits
+from latree._util.progress import reported_to
+from latree.interpret.worth import _Refits, measure_worth
 from latree.model import LatentTreeModel, fit_model
 from latree.table import Table
 from latree.tree import Tree
@@ -232,7 +232,9 @@ def test_smoothing_is_that_of_the_models_own_fit():
 
 def test_progress_counts_the_folds():
     model, seen = tree_model(), []
-    measure_worth(model, model.sample(60, random_state=0), progress=lambda done, total: seen.append((done, total)))
+    table = model.sample(60, random_state=0)
+    with reported_to(lambda *numbers: seen.append(numbers)):
+        measure_worth(model, table)
     assert seen == [(0, 3), (1, 3), (3, 3)]  # the later ones are fitted at the same time
 
 

@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from helpers.strategies import bare, same_graph
-from latree import LatentTree, LatentTreeModel, learn_tree
-from latree._util.progress import WHOLE, no_progress
-from latree.inference.starts import start_from
+from latree import LatentTree, learn_tree
+from latree._util.arrays import generator
+from latree._util.progress import WHOLE, reported_to
 from latree.learn import learn_model
 from latree.learners.methods import auto
-from latree.learners.structure import Context, latent_class
+from latree.learners.structure import latent_class
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Table, as_table
 
 
-def learned(table, goal="explain", n_states=None, smoothing=None, seed=0, progress=no_progress, resolve="tested"):
+def learned(table, goal="explain", n_states=None, smoothing=None, seed=0, resolve="tested"):
     settings = Settings(goal=goal, resolve=resolve, n_states=n_states, smoothing=smoothing, random_state=seed)
-    return auto(table, settings, Context.of(settings, progress))
+    return auto(table, settings, generator(seed))
 
 
 def simulated(n_leaves=6, n_rows=1500, seed=0):
@@ -65,7 +65,8 @@ def test_it_tells_how_far_it_is():
     _, table = simulated(4, 100)
     for goal in ("predict", "explain"):
         told = []
-        learned(table, goal, 2, progress=lambda *numbers, told=told: told.append(numbers))
+        with reported_to(lambda *numbers, told=told: told.append(numbers)):
+            learned(table, goal, 2)
         assert told == sorted(told)
         assert {total for _, total in told} == {WHOLE}
         assert len({done for done, _ in told}) > 3
@@ -114,7 +115,7 @@ KINDS = ["independent", "nearly constant", "missing", "never together", "equal c
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_odd_data_can_be_learned_from(kind):
-    fitted = LatentTree(random_state=0, max_iterations=20).fit(odd(kind))
+    fitted = LatentTree(random_state=0, max_iter=20).fit(odd(kind))
     assert fitted.tree_.names == tuple(f"x{j}" for j in range(6))
     assert all(len(near) > 1 for near in fitted.tree_.neighbors[6:])
     support = fitted.tree_.support[~np.isnan(fitted.tree_.support)]
@@ -132,11 +133,9 @@ def test_rows_without_weight_say_nothing():
 
 def test_a_model_starts_from_what_was_found_with_its_tree():
     _, table = simulated(n_rows=200)
-    found = learn_model(table, Settings(random_state=0, max_iterations=3))
+    found = learn_model(table, Settings(random_state=0, max_iter=3))
     assert tuple(found.model.n_states[6:].tolist()) == found.structure.n_states
-    start = LatentTreeModel(
-        found.structure.tree, table.columns, start_from(table, found.structure.tree, found.structure.edge_tables)
-    )
+    start = found.structure.start
     log_prior = found.smoothing * sum(np.log(one).sum() for one in start.tables)
     assert found.fit.monitor.history[0] == pytest.approx(start.log_likelihood(table) + log_prior, rel=1e-9)
 
@@ -146,7 +145,7 @@ def test_without_smoothing_a_state_that_only_rows_held_out_had_is_still_possible
     _, table = simulated(n_rows=150)
     codes = table.codes()
     codes[:, 0] = np.where(np.arange(150) < 5, 3 + np.arange(150), codes[:, 0])  # five states of one row each
-    fitted = LatentTree(method, smoothing=0, random_state=0, max_iterations=20).fit(codes)
+    fitted = LatentTree(method, smoothing=0, random_state=0, max_iter=20).fit(codes)
     assert np.isfinite(fitted.score(codes))
     assert fitted.summary_["smoothing"] == 0
 

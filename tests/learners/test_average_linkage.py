@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from latree.learners import average_linkage, latent_class
+from latree.learners.joining import average_linkage
+from latree.learners.structure import latent_class
 from latree.tree import Tree
 
 

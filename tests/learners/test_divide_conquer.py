@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.strategies import path_distances, with_lengths
+from latree._util.progress import reported_to
 from latree.counts.contingency import quartet_tables
 from latree.counts.quartets import Pairings, four_point_test, nuclear_test
 from latree.learn import learn_tree
@@ -275,9 +276,8 @@ def test_few_leaves_take_no_test(n_leaves):
 def test_progress_counts_leaves():
     tree = random_tree(9, 0.5, 0)
     seen = []
-    divide_and_conquer(
-        tree.names, four_point_test(tree.path_lengths()), random_state=0, progress=lambda *told: seen.append(told)
-    )
+    with reported_to(lambda *numbers: seen.append(numbers)):
+        divide_and_conquer(tree.names, four_point_test(tree.path_lengths()), random_state=0)
     assert seen == [(leaves, 9) for leaves in range(4, 10)]
 
 

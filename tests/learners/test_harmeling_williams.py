@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -6,10 +7,10 @@ import pytest
 from scipy.cluster.hierarchy import average
 from scipy.spatial.distance import squareform
 
+from latree._util.progress import reported_to
 from latree.counts.distances import information, pairwise
-from latree.inference.starts import random_start, start_from
+from latree.inference.starts import random_start
 from latree.learners.harmeling_williams import harmeling_williams
-from latree.model import LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column, Table
 from latree.tree import Tree
@@ -64,7 +65,7 @@ def same(one, other, rtol=1e-6):
     """Whether two results are the same but for rounding."""
     np.testing.assert_array_equal(one.tree.edges, other.tree.edges)
     assert one.n_states == other.n_states
-    for a, b in zip(one.edge_tables, other.edge_tables, strict=True):
+    for a, b in zip(one.start.tables, other.start.tables, strict=True):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-9)
     return True
 
@@ -401,7 +402,7 @@ def test_pairs_that_are_refused_make_way_for_the_next_best():
 def test_independent_columns_are_left_alone():
     learned = learn(table_of(np.random.default_rng(0).integers(0, 4, (1000, 8))))
     assert (len(learned.tree.edges), learned.tree.n_hidden) == (0, 0)
-    assert (learned.n_states, learned.edge_tables) == ((), ())
+    assert learned.n_states == ()
 
 
 def test_independent_columns_of_two_states_are_left_alone():
@@ -440,39 +441,15 @@ def test_two_columns_get_an_edge_with_their_counts():
     codes = blocks(2, n_states=2)
     learned = learn(table_of(codes))
     counts = np.histogram2d(*codes[:, learned.tree.edges[0]].T, bins=2)[0] / len(codes)
-    np.testing.assert_allclose(learned.edge_tables[0], counts, rtol=0, atol=2e-3)
+    np.testing.assert_allclose(learned.start.joint(learned.tree.edges[0].tolist()), counts, rtol=0, atol=2e-3)
 
 
-@pytest.mark.parametrize("make", [mixed, lambda: simulated(1, 500)[1], lambda: table_of(blocks(3, 4, 2, 1))])
-def test_edge_tables_are_distributions_that_agree(make):
-    table = make()
-    learned = learn(table)
-    sizes = [*table.n_states.tolist(), *learned.n_states]
-    assert len(sizes) == learned.tree.n_nodes
-    assert len(learned.edge_tables) == len(learned.tree.edges)
-    marginals = [[] for _ in sizes]
-    for (u, v), joint in zip(learned.tree.edges.tolist(), learned.edge_tables, strict=True):
-        assert joint.shape == (sizes[u], sizes[v])
-        assert joint.min() >= 0
-        marginals[u].append(joint.sum(axis=1))
-        marginals[v].append(joint.sum(axis=0))
-    for found in marginals:
-        np.testing.assert_allclose([one.sum() for one in found], 1, rtol=1e-9)
-        for one in found[1:]:
-            np.testing.assert_allclose(one, found[0], rtol=1e-7, atol=1e-12)
-
-
-def test_edge_tables_fit_the_rows():
-    """What a start makes of them is far better than a random start: no table is turned round, or on a wrong edge."""
+def test_the_start_fits_the_rows():
+    """It is far better than a random start: no table is turned round, or on a wrong edge."""
     _, table = simulated(2, 1000)
     learned = learn(table)
-    start, drawn = (
-        LatentTreeModel(learned.tree, table.columns, tables)
-        for tables in (
-            start_from(table, learned.tree, learned.edge_tables),
-            random_start(table, learned.tree, learned.n_states, 0),
-        )
-    )
+    start = learned.start
+    drawn = replace(start, tables=random_start(table, learned.tree, learned.n_states, 0))
     per_cell = start.log_likelihood(table) / (1000 * 16)
     at_random = drawn.log_likelihood(table) / (1000 * 16)
     assert per_cell > at_random + 0.1
@@ -497,7 +474,7 @@ def test_the_seed_decides():
     table = mixed()
     once, again, other = (learn(table, seed) for seed in (1, 1, 2))
     assert same(once, again, rtol=0)
-    assert any(a.shape != b.shape or (a != b).any() for a, b in zip(once.edge_tables, other.edge_tables, strict=True))
+    assert any(a.shape != b.shape or (a != b).any() for a, b in zip(once.start.tables, other.start.tables, strict=True))
 
 
 def test_weights_count_as_repeated_rows():
@@ -526,5 +503,8 @@ def test_rows_may_come_in_other_blocks(monkeypatch):
 
 def test_progress_counts_joins():
     told = []
-    learn(table_of(blocks(3, 2, 1)), progress=lambda *numbers: told.append(numbers))
+    table = table_of(blocks(3, 2, 1))
+    similarity = pairwise(table, information)
+    with reported_to(lambda *numbers: told.append(numbers)):
+        harmeling_williams(table, similarity, random_state=0)
     assert told == [(1, 5), (2, 5), (3, 5), (5, 5)]

@@ -7,8 +7,10 @@ import pytest
 
 from helpers.balanced import all_regrafts, naive_length, noise
 from helpers.strategies import path_distances, with_lengths
+from latree._util.progress import reported_to
 from latree.counts.distances import covariance, pairwise
-from latree.learners import minimum_evolution, neighbor_joining
+from latree.learners.joining import neighbor_joining
+from latree.learners.minimum_evolution import minimum_evolution
 from latree.paper.simulate import random_model, random_tree
 from latree.tree import Tree
 
@@ -99,6 +101,7 @@ def test_small_trees(d):
 
 def test_progress_ends_with_everything():
     told = []
-    minimum_evolution(random_tree(12, 0.5, 1), noise(12, 1), lambda *numbers: told.append(numbers))
+    with reported_to(lambda *numbers: told.append(numbers)):
+        minimum_evolution(random_tree(12, 0.5, 1), noise(12, 1))
     assert told[-1] == (12, 12)
     assert all(done <= total for done, total in told)

@@ -5,26 +5,26 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers.checkpoint import Stopped, Stopping
 from helpers.strategies import bare, same_graph
-from latree._util.progress import WHOLE, no_progress
+from latree._util.arrays import generator
+from latree._util.progress import WHOLE, reported_to
 from latree.facts.words import KINDS
 from latree.learners import predict as room
 from latree.learners.explain import joined
 from latree.learners.grouping import chow_liu, hidden_chow_liu
 from latree.learners.predict import predict
-from latree.learners.structure import Context, latent_class
+from latree.learners.structure import latent_class
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import as_table
 from latree.tree import Tree
 
 
-def learned(table, trees=None, search=None, seed=0, progress=no_progress, **known):
+def learned(table, trees=None, search=None, seed=0, **known):
     settings = Settings(goal="predict", random_state=seed, **known)
     trees = [joined(table).tree] if trees is None else trees
     trees = [tree for tree in trees if len(tree.edges)]
-    return predict(table, trees, settings, Context.of(settings, progress), search)
+    return predict(table, trees, settings, generator(seed), search and search(table), search)
 
 
 def chain(n_rows, n_columns=8, n_states=4, seed=0):
@@ -118,24 +118,13 @@ def test_without_smoothing_impossible_rows_decide_nothing_by_themselves():
 
 def test_it_reports_progress():
     seen = []
-    learned(chain(100, 4), progress=lambda *numbers: seen.append(numbers))
+    table = chain(100, 4)
+    trees = [joined(table).tree]
+    with reported_to(lambda *numbers: seen.append(numbers)):
+        learned(table, trees)
     assert seen == sorted(seen)
     assert {total for _, total in seen} == {WHOLE}
     assert len(seen) > 50
-
-
-def test_a_stopped_run_goes_on_with_the_same_result(tmp_path):
-    table = chain(120, 4)
-    settings = Settings(goal="predict", random_state=0)
-    expected = learned(table)
-    trees, kept = [joined(table).tree], dict(settings.to_dict())
-    with pytest.raises(Stopped):
-        predict(table, trees, settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 100)))
-    done = len(list((tmp_path / "kept").glob("fits-*.done")))
-    assert done > 5
-    again = predict(table, trees, settings, Context.of(settings, keep=Stopping(tmp_path / "kept", kept, 10**9)))
-    np.testing.assert_array_equal(again.choice.scores, expected.choice.scores)
-    assert len(list((tmp_path / "kept").glob("fits-*.done"))) > done
 
 
 # The rules of the race

@@ -105,6 +105,6 @@ def test_the_default_does_not_support_what_no_row_shows():
 
 
 def test_resampled_rows_do_not_support_what_no_row_shows():
-    learned = learn_model(forms("ac", "bd"), Settings(method="nj", bootstrap=4, n_states=2, max_iterations=2))
+    learned = learn_model(forms("ac", "bd"), Settings(method="nj", bootstrap=4, n_states=2, max_iter=2))
     assert support_of(learned.structure.tree, "ac") == {0}
     assert support_of(learned.consensus, "ac") == {0}

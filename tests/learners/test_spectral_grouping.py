@@ -19,6 +19,7 @@ from helpers.strategies import (
 )
 from helpers.strategies import contracted as with_fewer_edges
 from latree import LatentTree, learn_tree
+from latree._util.progress import reported_to
 from latree.counts.distances import (
     PairDistributions,
 )
@@ -224,9 +225,8 @@ def test_permuting_the_columns_permutes_spectral_grouping():
 def test_spectral_grouping_tells_its_progress():
     tree = random_tree(9, 0.5, 0)
     seen = []
-    spectral_grouping(
-        tree.names, four_point_test(tree.path_lengths()), np.ones((9, 9)), lambda *told: seen.append(told)
-    )
+    with reported_to(lambda *numbers: seen.append(numbers)):
+        spectral_grouping(tree.names, four_point_test(tree.path_lengths()), np.ones((9, 9)))
     assert [done for done, _ in seen] == list(range(1, 8))
     assert {total for _, total in seen} == {9}
 

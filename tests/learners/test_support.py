@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.strategies import bare, contracted, graph_of, same_graph, several_trees
+from latree._util.progress import reported_to
 from latree.errors import InputError
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
@@ -101,7 +102,9 @@ def test_trees_come_in_the_order_of_their_replicates(monkeypatch):
 
 def test_progress_is_told_after_every_replicate():
     told = []
-    drawn(numbered(10), 5, progress=lambda *numbers: told.append(numbers))
+    table = numbered(10)
+    with reported_to(lambda *numbers: told.append(numbers)):
+        drawn(table, 5)
     assert told == [(done, 5) for done in range(1, 6)]
 
 

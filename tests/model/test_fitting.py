@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.models import holes, model_on, small_models, table_of
+from latree._util.progress import reported_to
 from latree.errors import InputError
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.paper.simulate import random_model, random_tree
@@ -75,7 +76,9 @@ def test_the_fitted_model_is_the_one_that_was_scored():
 def test_progress_counts_iterations():
     model = small_models()[0]
     seen = []
-    fit = fit_model(model.sample(100, 0), model.tree, 2, random_state=0, progress=lambda *told: seen.append(told))
+    table = model.sample(100, 0)
+    with reported_to(lambda *numbers: seen.append(numbers)):
+        fit = fit_model(table, model.tree, 2, random_state=0)
     assert seen == [(done, 200) for done in range(fit.iterations + 1)]
 
 
@@ -120,11 +123,11 @@ def test_em_starts_at_the_model_that_is_given():
     assert fit.monitor.history[0] == pytest.approx(model.log_likelihood(table), rel=1e-12)
 
 
-def stepmix(max_iterations):
+def stepmix(max_iter):
     return StepMix(
         n_components=3,
         measurement="categorical",
-        max_iter=max_iterations,
+        max_iter=max_iter,
         abs_tol=1e-14,
         rel_tol=1e-14,
         random_state=5,

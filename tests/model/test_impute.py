@@ -31,6 +31,7 @@ def test_each_cell_is_filled_by_its_own_posterior(model):
     joint, rows = naive_joint(model), all_rows(model)
     table = table_of(model, rows)
     median, mean = model.complete(table, "median").codes(), model.impute(rows_as_floats(rows), "mean")
+    np.testing.assert_array_equal(model.complete(table, "auto").codes(), median)
     names = [f"{c.name}={x}" for c in model.columns for x in range(c.n_states)]
     probabilities = dict(zip(names, model.impute_proba(table)[names].to_numpy().T, strict=True))
     for i, row in enumerate(rows):
@@ -186,7 +187,7 @@ def test_texts_that_spell_numbers_stay_texts():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"how": "average"}, "how must be one of mode, median, mean, draw, not 'average'"),
+        ({"how": "average"}, "how must be one of auto, mode, median, mean, draw"),
         ({"how": "mode", "draws": 2}, "draws must be at least 1, and needs how='draw'"),
         ({"how": "draw", "draws": 0}, "draws must be at least 1"),
     ],

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.strategies import any_tree
-from latree._util.checkpoint import NOTHING_KEPT
-from latree._util.progress import Attempts, no_progress
+from latree._util.progress import Attempts
 from latree.inference.messages import log_likelihoods
 from latree.learners.structure import latent_class
 from latree.model import ConvergenceMonitor, fit_model
@@ -107,7 +106,7 @@ def chosen(table, tree, seed=0, **known):
 
 def begun(table, tree, n_states=None, smoothing=None):
     parts = held_out(table, np.random.default_rng(0))
-    return StateSearch(table, tree, parts, n_states, smoothing, 0, Attempts(no_progress), NOTHING_KEPT)
+    return StateSearch(table, tree, parts, n_states, smoothing, 0, Attempts())
 
 
 def test_what_is_given_is_kept():
@@ -179,7 +178,7 @@ def test_scores_are_those_of_rows_that_were_not_fitted_times_their_weights():
 def test_em_starts_from_the_fit_that_suits_all_rows_best():
     tree, table = star_table(6, 3, 3, 600)
     parts = held_out(table, np.random.default_rng(0))
-    search = StateSearch(table, tree, parts, 3, 0.1, 0, Attempts(no_progress), NOTHING_KEPT)
+    search = StateSearch(table, tree, parts, 3, 0.1, 0, Attempts())
     best = max(search.best.models, key=lambda model: model.log_likelihood(table))
     for models in (search.best.models, search.best.models[::-1]):
         search.best = replace(search.best, models=models)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from latree._util.progress import reported_to
 from latree.errors import InputError
 from latree.paper.cells import Cell, Run, mean_and_error, to_csv
 
@@ -59,7 +60,9 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path):
     assert kept == ["cell0.json", "cell1.json"]
     (tmp_path / "run" / "x-cells" / "cell0.json").write_text('[{"value": 7.0, "count": 1}]')
     told = []
-    rows = fresh(tmp_path / "run", workers=1).rows("x", cells, lambda done, total: told.append((done, total)))
+    run = fresh(tmp_path / "run", workers=1)
+    with reported_to(lambda *numbers: told.append(numbers)):
+        rows = run.rows("x", cells)
     assert rows[0] == {"value": 7.0, "count": 1}
     assert told == [(2, 4), (3, 4), (4, 4)]
     assert rows[1:] == fresh(tmp_path / "again", workers=1).rows("x", cells)[1:]
@@ -159,7 +162,7 @@ def test_experiments_go_on_in_a_checkpoint_that_vanishes_at_the_end(tmp_path):
     assert not list((tmp_path / "out").glob("x-cells"))
     (tmp_path / "stop").unlink()
     (kept / "x-cells" / "cell2.json").write_text("[{")
-    with pytest.raises(InputError, match=r"cell2\.json: damaged; remove this file"):
+    with pytest.raises(InputError, match=r"cell2\.json: damaged: remove this file"):
         rows("out", kept)
     (kept / "x-cells" / "cell2.json").unlink()
     run, found = rows("out", kept)

@@ -47,7 +47,7 @@ def test_purity_equals_a_naive_search():
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("day1,1,2,x,4\n", "'x' is not a price"), ("day1,1,2,-3,4\n", "above zero")],
+    [("day1,1,2,x,4\n", "'x' is not a price"), ("day1,1,2,-3,4\n", "above 0")],
 )
 def test_bad_prices_are_named(tmp_path, line, message):
     path = tmp_path / "p.csv"

@@ -10,7 +10,7 @@ from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
 from latree.learn import learn_model
 from latree.model import LatentTreeModel
-from latree.report import report_html
+from latree.report.render import report_html
 from latree.settings import Settings
 from latree.tree import Tree
 

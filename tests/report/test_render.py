@@ -12,12 +12,11 @@ import latree
 from helpers.models import model_on, small_models
 from helpers.report import HOSTILE, SHAPES, Page, grouped_model, hostile_model, learned_run
 from latree._util.words import one_line
-from latree.facts import facts_of
+from latree.facts.found import facts_of
 from latree.facts.text import group_lines
 from latree.facts.words import worth_facts
-from latree.interpret import measure_worth
-from latree.report import report_html
-from latree.report.render import count, in_percent
+from latree.interpret.worth import measure_worth
+from latree.report.render import count, in_percent, report_html
 
 MODELS = small_models()
 

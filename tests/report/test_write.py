@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import latree
-from latree.report import write_report
+from latree.report.render import write_report
 
 
 def test_the_estimator_writes_a_report(tmp_path):

@@ -167,7 +167,7 @@ def test_the_division_is_a_better_model():
     draft.rearrange(move)
     start = draft.start(table)
     assert start.log_likelihood(table) > around.model.log_likelihood(table) + CLEAR
-    more = fit(move.pair, around.weights, smoothing=SMOOTHING, max_iterations=15).rows
+    more = fit(move.pair, around.weights, smoothing=SMOOTHING, max_iter=15).rows
     assert (more - move.pair.rows()).sum() < 3  # EM has nearly ended
     for other, message in zip(move.other_neighbors, move.pair.other_messages, strict=True):
         np.testing.assert_array_equal(message, around.messages[other, 8])

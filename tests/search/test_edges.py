@@ -92,7 +92,7 @@ def test_bic_asks_for_two_hidden_variables_where_one_predicts_as_well_with_more_
         for k in range(2, 6):
             tables = tuple(rng.dirichlet(np.ones(len(table)), size=k).T for table in star.tables)
             for start in (replace(star, prior=np.full(k, 1 / k), tables=tables), *([star] if k == 3 else [])):
-                found = fit(start, around.weights, smoothing=SMOOTHING, max_iterations=200)
+                found = fit(start, around.weights, smoothing=SMOOTHING, max_iter=200)
                 halves.append(found.model.n_parameters * log_rows / 2 - around.weights @ found.rows)
         expected = min(halves) - (pair.n_parameters * log_rows / 2 - around.weights @ pair.rows())
         assert gain == pytest.approx(expected, abs=3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.models import copying_model, grouped_model, star
-from helpers.search import groups_of, random_binary, resolved
+from helpers.search import groups_of, hidden_states, random_binary, resolved
 from latree.paper.simulate import random_tree
 from latree.search import explain, gains
 from latree.search.explain import Search
@@ -16,7 +16,7 @@ def test_edges_that_are_not_there_are_contracted():
     table = model.sample(800, 0)
     found = Search(table, 0).explained([resolved(model.tree)])
     assert found.model.tree.splits == model.tree.splits
-    assert found.n_states == (3, 3, 3, 3)
+    assert hidden_states(found.model) == (3, 3, 3, 3)
     assert found.steps == {"exchanges": 0, "cuts": 0, "contractions": 6, "moves": 0, "divisions": 0}
 
 
@@ -56,7 +56,7 @@ def test_a_binary_tree_that_is_there_stays():
     table = copying_model(truth, lambda u, v: 0.85, [3] * truth.n_nodes).sample(2000, 0)
     found = Search(table, 0).explained([random_binary(table, 0), truth])
     assert found.model.tree.splits == truth.splits
-    assert set(found.n_states) == {3}
+    assert set(hidden_states(found.model)) == {3}
     assert np.nanmin(found.model.tree.support) > 0.8
 
 

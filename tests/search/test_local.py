@@ -42,7 +42,7 @@ MODELS = list(several_models())
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_equal_sums_over_hidden_states(model):
     np.testing.assert_allclose(model.rows(), naive_rows(model), **EXACT)
-    fitted = fit(model, np.ones(40), smoothing=1.0, max_iterations=3)
+    fitted = fit(model, np.ones(40), smoothing=1.0, max_iter=3)
     np.testing.assert_allclose(fitted.rows, naive_rows(fitted.model), **EXACT)
 
 
@@ -52,7 +52,7 @@ def test_em_never_lowers_its_objective(model, smoothing):
     weights = np.random.default_rng(1).exponential(size=40)
     values = [objective(model, weights, smoothing)]
     for _ in range(6):
-        model = fit(model, weights, smoothing=smoothing, max_iterations=1).model
+        model = fit(model, weights, smoothing=smoothing, max_iter=1).model
         values.append(objective(model, weights, smoothing))
         assert all(np.allclose(table.sum(axis=0), 1) for table in all_tables(model))
     assert (np.diff(values) > -1e-9).all()
@@ -64,7 +64,7 @@ def test_steps_of_em_end_where_no_table_nearby_is_better(found):
     rng = np.random.default_rng(2)
     weights = rng.exponential(size=40)
     for _ in range(1500):
-        found = fit(found, weights, smoothing=1.0, max_iterations=1).model
+        found = fit(found, weights, smoothing=1.0, max_iter=1).model
     best = objective(found, weights, 1.0)
 
     def near(table):
@@ -82,12 +82,12 @@ def test_em_ends_early_when_nothing_is_gained(monkeypatch):
     star = random_star(("hard",) * 3, (2, 2, 2), 2, np.random.default_rng(3))
 
     def fitted(iterations):
-        return fit(star, np.ones(40), smoothing=0.0, max_iterations=iterations)
+        return fit(star, np.ones(40), smoothing=0.0, max_iter=iterations)
 
     longest = fitted(10_000)
     assert longest.rows.sum() - fitted(100).rows.sum() > 0.01
     np.testing.assert_array_equal(longest.rows, fitted(20_000).rows)
-    again = fit(longest.model, np.ones(40), smoothing=0.0, max_iterations=1)
+    again = fit(longest.model, np.ones(40), smoothing=0.0, max_iter=1)
     assert again.rows.sum() - longest.rows.sum() < 1e-7 * 40
     monkeypatch.setattr(local, "_TOLERANCE", 1e-3)
     assert fitted(10_000).rows.sum() < longest.rows.sum() - 0.01
@@ -98,7 +98,7 @@ def test_em_ends_when_its_target_is_out_of_reach():
     model, weights = MODELS[5], np.ones(40)
 
     def fitted(iterations, target=-np.inf):
-        return fit(model, weights, smoothing=0.01, max_iterations=iterations, target=target)
+        return fit(model, weights, smoothing=0.01, max_iter=iterations, target=target)
 
     start, first, last = (fitted(iterations).rows.sum() for iterations in (0, 1, 10))
     assert start < first < last
@@ -136,11 +136,11 @@ def test_one_table_alone_is_fitted_like_all_of_them():
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_without_weight_are_scored_and_not_fitted(model):
     weights = np.repeat([1.0, 0.0], 20)
-    fitted = fit(model, weights, smoothing=0.5, max_iterations=4)
+    fitted = fit(model, weights, smoothing=0.5, max_iter=4)
     messages = {"messages": tuple(message[:, :20] for message in model.messages)}
     if isinstance(model, Pair):
         messages["other_messages"] = tuple(message[:, :20] for message in model.other_messages)
-    alone = fit(replace(model, **messages), np.ones(20), smoothing=0.5, max_iterations=4)
+    alone = fit(replace(model, **messages), np.ones(20), smoothing=0.5, max_iter=4)
     for one, other in zip(all_tables(fitted.model), all_tables(alone.model), strict=True):
         np.testing.assert_allclose(one, other, **EXACT)
     np.testing.assert_allclose(fitted.rows[:20], alone.rows, **EXACT)
@@ -152,8 +152,8 @@ def test_weights_count_like_repeated_rows():
     star = random_star(KINDS, (2, 3, 2), 2, rng)
     times = rng.integers(0, 4, size=40)
     repeated = replace(star, messages=tuple(np.repeat(message, times, axis=1) for message in star.messages))
-    one = fit(star, times.astype(float), smoothing=1.0, max_iterations=5).model
-    other = fit(repeated, np.ones(times.sum()), smoothing=1.0, max_iterations=5).model
+    one = fit(star, times.astype(float), smoothing=1.0, max_iter=5).model
+    other = fit(repeated, np.ones(times.sum()), smoothing=1.0, max_iter=5).model
     for table, same in zip(all_tables(one), all_tables(other), strict=True):
         np.testing.assert_allclose(table, same, **EXACT)
 
@@ -222,7 +222,7 @@ def test_a_small_model_has_the_likelihood_of_the_whole_one(model):
         for small in smalls:
             same = with_tables(model, around, h, small)
             assert same.log_likelihood(table) == pytest.approx(model.log_likelihood(table))
-            for other in (other_numbers(small, rng), fit(small, around.weights, smoothing=1, max_iterations=5).model):
+            for other in (other_numbers(small, rng), fit(small, around.weights, smoothing=1, max_iter=5).model):
                 difference = with_tables(model, around, h, other).log_likelihood(table) - model.log_likelihood(table)
                 assert around.weights @ (other.rows() - small.rows()) == pytest.approx(difference, abs=1e-9)
                 assert abs(difference) > 0.1
@@ -295,7 +295,7 @@ def test_many_neighbours_do_not_underflow(kind, d, n_states):
     pair = Pair(messages, messages, star.prior, np.eye(2), tables, tables)
     both = np.logaddexp(*(2 * logarithms + np.log(star.prior)[:, None]))
     np.testing.assert_allclose(pair.rows(), both, rtol=1e-9)
-    fitted = fit(star, np.ones(5), smoothing=0.01, max_iterations=2)
+    fitted = fit(star, np.ones(5), smoothing=0.01, max_iter=2)
     assert np.isfinite(fitted.rows).all()
     assert fitted.rows.sum() > star.rows().sum()
 
@@ -316,7 +316,7 @@ def test_a_probability_of_zero_is_no_error():
     messages = tuple(random_message("hard", 2, 40, np.random.default_rng(seed)) for seed in range(3))
     star = Star(messages, np.array([0.5, 0.5]), tables)
     np.testing.assert_allclose(star.rows(), naive_rows(star), **EXACT)
-    found = fit(star, np.ones(40), smoothing=0.0, max_iterations=5).model
+    found = fit(star, np.ones(40), smoothing=0.0, max_iter=5).model
     assert [table[1, 0] for table in found.tables] == pytest.approx([0, 0, 0], abs=1e-200)
 
 

@@ -139,7 +139,7 @@ def test_quick_moves_fit_the_table_of_the_moved_neighbour_alone(side, place):
     tables = "tables" if side else "other_tables"
     best, current = -np.inf, moved
     for _ in range(200):  # EM of this table alone: the others are put back
-        step = fit(current, weights, smoothing=SMOOTHING, max_iterations=1).model
+        step = fit(current, weights, smoothing=SMOOTHING, max_iter=1).model
         current = replace(moved, **{tables: (*getattr(moved, tables)[:-1], getattr(step, tables)[-1])})
         best = max(best, weights @ (current.rows() - pair.rows()))
     quick, moving = moves._QuickMoves(pair, weights), ([], [place]) if side else ([place], [])
@@ -159,7 +159,7 @@ def test_quick_exchanges_fit_the_tables_of_both_neighbours(leaving, coming):
     current = moved = moves._rearranged(pair, (own, other), (left, right))
     best = -np.inf
     for _ in range(200):  # EM of these tables alone: the others are put back
-        step = fit(current, weights, smoothing=SMOOTHING, max_iterations=1).model
+        step = fit(current, weights, smoothing=SMOOTHING, max_iter=1).model
         tables, other_tables = list(moved.tables), list(moved.other_tables)
         tables[leaving], other_tables[coming] = step.tables[leaving], step.other_tables[coming]
         current = replace(moved, tables=tuple(tables), other_tables=tuple(other_tables))
@@ -194,7 +194,7 @@ def test_the_gain_is_the_difference_of_half_bic():
     for log_rows in (0.0, 50.0):
         move = best_moves(around, around.inner_edges, log_rows)[0]
         pair = around.pair(8, 9)
-        now = fit(pair, around.weights, smoothing=SMOOTHING, max_iterations=6)
+        now = fit(pair, around.weights, smoothing=SMOOTHING, max_iter=6)
         rows = move.pair.rows().sum() - now.rows.sum()
         price = (move.pair.n_parameters - pair.n_parameters) * log_rows / 2
         assert move.gain == pytest.approx(rows - price, abs=0.01)  # fits have single precision

@@ -22,9 +22,9 @@ def models(n_rows=N_ROWS):
 @pytest.mark.parametrize("model", list(models()))
 def test_single_precision_hardly_changes_a_fit(model, monkeypatch):
     weights = np.random.default_rng(1).exponential(size=N_ROWS)
-    double = fit(model, weights, smoothing=1.0, max_iterations=8)
+    double = fit(model, weights, smoothing=1.0, max_iter=8)
     monkeypatch.setattr(neighbors, "_MANY_ROWS", N_ROWS)
-    single = fit(model, weights, smoothing=1.0, max_iterations=8)
+    single = fit(model, weights, smoothing=1.0, max_iter=8)
     assert single.rows.dtype == float
     assert 0 < abs(single.rows - double.rows).max() < 1e-3
     assert abs(weights @ (single.rows - double.rows)) < 0.01
@@ -43,7 +43,7 @@ def test_states_that_are_nearly_impossible_stay_finite_in_single_precision(monke
     rng = np.random.default_rng(2)
     star = random_star(("hard", "soft") * 20, (2,) * 40, 2, rng)
     certain = tuple(np.array([[1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6]]) for _ in star.tables)
-    found = fit(type(star)(star.messages, star.prior, certain), np.ones(40), smoothing=0.01, max_iterations=4)
+    found = fit(type(star)(star.messages, star.prior, certain), np.ones(40), smoothing=0.01, max_iter=4)
     assert np.isfinite(found.rows).all()
     assert all(np.isfinite(table).all() for table in found.model.tables)
 
@@ -66,10 +66,10 @@ def test_messages_are_arranged_once_and_forgotten_after_a_search():
     neighbors._arranged.cache_clear()
     with small_fits():
         for smoothing in (0.5, 1.0):
-            fit(star, np.ones(N_ROWS), smoothing=smoothing, max_iterations=1)
+            fit(star, np.ones(N_ROWS), smoothing=smoothing, max_iter=1)
         assert neighbors._arranged.cache_info().misses == 1
         assert neighbors._arranged.cache_info().hits == 1
         # Equal messages that are not the same objects are arranged again.
-        fit(next(models()), np.ones(N_ROWS), smoothing=1.0, max_iterations=1)
+        fit(next(models()), np.ones(N_ROWS), smoothing=1.0, max_iter=1)
         assert neighbors._arranged.cache_info().misses == 2
     assert neighbors._arranged.cache_info().currsize == 0

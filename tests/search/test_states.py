@@ -25,7 +25,7 @@ def with_states(small, k, seed=0):
     rng = np.random.default_rng(seed)
     sizes = [len(table) for table in small.tables]
     start = Star(small.messages, np.full(k, 1 / k), random_tables(sizes, k, rng))
-    return fit(start, np.ones(small.messages[0].shape[1]), smoothing=0.1, max_iterations=30).model
+    return fit(start, np.ones(small.messages[0].shape[1]), smoothing=0.1, max_iter=30).model
 
 
 def chosen(small, **options):
@@ -69,7 +69,7 @@ def test_splits_that_are_far_from_worth_it_are_given_up(monkeypatch):
     assert len(slow.star.prior) == 2
     fits = []
     monkeypatch.setattr(
-        states, "fit", lambda *args, **options: fits.append(options["max_iterations"]) or fit(*args, **options)
+        states, "fit", lambda *args, **options: fits.append(options["max_iter"]) or fit(*args, **options)
     )
     best_size(small, np.ones(n_rows), log_rows=300.0, fewer=False, **SETTINGS)
     assert fits == [15, 5, 5]

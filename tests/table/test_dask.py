@@ -166,7 +166,7 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
     """To the last bit: the same sums are added in the same order; lost chunks are read and coded again."""
     monkeypatch.setattr("latree.model.fitting.FEW_ROWS", 100)
     table = simulated_table(1000)
-    chosen = Settings("auto", n_states=2, smoothing=0.1, random_state=0, bootstrap=4, max_iterations=8, tolerance=0)
+    chosen = Settings("auto", n_states=2, smoothing=0.1, random_state=0, bootstrap=4, max_iter=8, tol=0)
     killers = {}
 
     def stages(stage, at_most=False):
@@ -195,7 +195,7 @@ def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path)
     frame = pd.DataFrame(simulated_table(600).decode())
     named = frame.assign(person=[f"person {number}" for number in range(600)])
     path = write_frame(named, tmp_path / "a.parquet", row_group_size=200)
-    options = ["--method", "nj", "--states", "2", "--smoothing", "0.1", "--max-iterations", "3", "--quiet"]
+    options = ["--method", "nj", "--states", "2", "--smoothing", "0.1", "--max-iter", "3", "--quiet"]
     options += ["--id", "person"]
     for out, more in (("here", []), ("there", ["--scheduler", cluster.address])):
         result = CliRunner().invoke(commands, ["fit", str(path), "--out", str(tmp_path / out), *options, *more])
@@ -203,7 +203,7 @@ def test_the_command_line_and_the_estimator_work_on_a_cluster(cluster, tmp_path)
     for name in ("model.json", "report.html"):
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
     assert "person 1" in (tmp_path / "there" / "report.html").read_text()
-    estimator = LatentTree("nj", n_states=2, smoothing=0.1, max_iterations=3, random_state=0)
+    estimator = LatentTree("nj", n_states=2, smoothing=0.1, max_iter=3, random_state=0)
     with cluster.client.as_current():
         estimator.fit(dd.from_pandas(frame, npartitions=2))
     assert estimator.feature_names_in_.tolist() == list(frame.columns)
@@ -288,7 +288,7 @@ def test_what_a_cluster_cannot_do_is_said_in_one_line(cluster, tmp_path, monkeyp
     ):
         with pytest.raises(InputError, match=message):
             as_table(data, client=cluster.client, **options)
-    with pytest.raises(InputError, match=r"needs a cluster .*dask\.distributed\.Client"):
+    with pytest.raises(InputError, match=r"needs a cluster.*dask\.distributed\.Client"):
         as_table(dd.from_pandas(frame, npartitions=1))
     for address in ("foo", "http://127.0.0.1:8786", "127.0.0.1:8786x", ""):
         with pytest.raises(InputError, match=r"not the address of a Dask scheduler; an address is like tcp://"):

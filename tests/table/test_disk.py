@@ -6,8 +6,7 @@ import pytest
 from helpers.tables import assert_same, mixed_frame, simulated_table, through_parquet, write_frame
 from latree.errors import InputError
 from latree.table import as_table
-from latree.table.disk import DiskRows
-from latree.table.rows import MemoryRows
+from latree.table.rows import DiskRows, MemoryRows
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

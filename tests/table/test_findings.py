@@ -58,8 +58,7 @@ def test_identifiers_and_running_numbers():
 
 
 def test_a_running_number_of_a_long_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 50)
-    monkeypatch.setattr("latree.table.summary._FIRST_STEP", 4)
+    monkeypatch.setattr("latree.table.discretize.MAX_NUMBERS", 50)
     monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 100)
     lines = [f"{i + 1},{i % 2},{-999 if i == 77 else i / 7}" for i in range(400)]
     table = as_table(write_file(tmp_path / "a.csv", "nr,a,x\n" + "\n".join(lines)))
@@ -134,7 +133,7 @@ def test_a_single_negative_number_beside_many_others(tmp_path, monkeypatch):
     assert found.what == "has -99 and -77 in 20 rows and no other number below 0, as codes for missing cells are"
     assert kinds(repeated(*incomes, -99, -5)) == {}
     assert kinds(repeated(*incomes[:9], -99)) == {}  # too few others
-    monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 20)  # only extreme numbers are known
+    monkeypatch.setattr("latree.table.discretize.MAX_NUMBERS", 20)  # others are counted together
     assert kinds([*range(1000), -99])["code"].values == ("-99",)
 
 
@@ -207,8 +206,10 @@ def test_weights_that_do_not_look_like_counts_are_doubted_unless_somebody_says_w
         assert found == sentences(check(data, drop=[] if given is not weights else ["w"], weights=given).findings)
         assert len(found) == (problem is not None)
         if problem:
-            assert found[0].startswith(f"{problem} Use weights='survey' if a weight says how many people a row stands")
-            assert "or weights='counts' if it is a number of equal rows" in found[0]
+            assert found[0].startswith(
+                f"{problem} Use weights_are='survey' if a weight says how many people a row stands"
+            )
+            assert "or weights_are='counts' if it is a number of equal rows" in found[0]
     assert as_table(data, weights="w", weights_are="survey").findings == ()
     said = sentences(as_table(data, weights="w", weights_are="counts").findings)
     assert said == ([] if problem is None or "large" in problem else found)  # fractions of a row are no counts

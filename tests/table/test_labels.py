@@ -20,7 +20,7 @@ def test_labels_are_read(tmp_path):
     ("text", "message"),
     [
         ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
-        ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header line before it"),
+        ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header like"),
         ("column,group\n\nx0,a\nx0,b\n", "line 4 labels 'x0' a second time"),
         ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
         ("", "the file is empty"),

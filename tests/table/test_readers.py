@@ -59,7 +59,7 @@ def test_bad_patterns_and_files(tmp_path, monkeypatch):
         "[mo]*.csv": r"other.csv: its columns are not those of .*mix.csv: 'b' is in .*other.csv and not in .*mix.csv",
         "bare.parquet": "bare.parquet: the file has no columns",
         "damaged.parquet": r"damaged.parquet: (a damaged|not a readable) Parquet file \(.*\): write or download",
-        "broken.parquet": "not a readable Parquet file",
+        "broken.parquet": "not a Parquet file",
         "absent.parquet": "no such file",
         "nested.parquet": "column 'b' holds list<",
         "infinite.parquet": "column 'a' has an infinite value",

@@ -1,6 +1,7 @@
 """From data of any form to a table."""
 
 import json
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,12 @@ import polars as pl
 import pytest
 
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, codes_of, csv_text, write_file
+from latree.cli.fit import fit
+from latree.cli.reading import check
 from latree.errors import InputError
 from latree.table import Column, as_table
 from latree.table.raw import check_same_columns, from_values
-from latree.table.reading import Options, names_in
+from latree.table.reading import Reading, as_reading, names_in
 from latree.table.sources import memory_source
 
 
@@ -173,7 +176,7 @@ def test_lookups_of_names_do_not_compare_all_names():
     names_in(memory_source("x", []), columns, [Name(name) for name in names])
     check_same_columns(Path("a"), names, Path("b"), [Name(name) for name in names])
     source = memory_source("x", [from_values(name, np.arange(2)) for name in names])
-    Options.checked(10, (), (), names[:250], None, None, None).wanted(source)
+    Reading(drop=names[:250]).wanted(source)
     assert len(compared) < 20 * len(names)
 
 
@@ -193,14 +196,38 @@ def test_a_file_is_named_once(tmp_path, monkeypatch):
         {"missing_also": [-99, "?", 0.5]},
         {"missing": ["?"]},
         {"missing": []},
+        {"weights_are": "survey", "format": "csv", "counts": True, "strict": True},
     ],
 )
 def test_options_give_the_arguments_that_made_them(given):
-    options = Options.checked(**given)
-    assert Options.checked(**options.arguments()) == options
-    assert options.arguments().keys() == given.keys()
-    assert Options.from_dict(json.loads(json.dumps(options.to_dict()))) == options
-    assert options.arguments().get("missing_also") in (None, [-99, "?", "0.5"])
+    reading = Reading(**given)
+    assert Reading(**reading.arguments()) == reading == as_reading(given) == as_reading(reading, **given)
+    assert reading.arguments().keys() == given.keys()
+    assert Reading.from_dict(json.loads(json.dumps(asdict(reading)))) == reading
+    assert reading.arguments().get("missing_also") in (None, [-99, "?", "0.5"])
+    assert eval(repr(reading)) == reading
+
+
+@pytest.mark.parametrize(
+    ("reading", "culprit"),
+    [
+        ({"bin": 3}, "reading has no option 'bin': did you mean 'bins'?"),
+        (["bins"], r"reading must be a latree.Reading or a dict of its options, not \['bins'\]"),
+        ({"drop": "a", "keep": "a"}, "column 'a' is both to keep and to drop"),
+        ({"weights_are": "w"}, "weights_are must be 'counts' or 'survey', not 'w'"),
+    ],
+)
+def test_mistakes_in_options_are_told(reading, culprit):
+    for read in (as_reading, lambda reading: as_table([[1, 2]], reading)):
+        with pytest.raises(InputError, match=culprit):
+            read(reading)
+
+
+def test_the_command_line_has_the_options_of_a_reading():
+    for command in (fit, check):
+        options = {option.name: option for option in command.params}
+        assert {field.name for field in fields(Reading)} <= options.keys()
+        assert options["bins"].default == Reading().bins
 
 
 @pytest.mark.parametrize(
@@ -214,10 +241,12 @@ def test_options_give_the_arguments_that_made_them(given):
         {"ordered": [["a", "b"]]},
         {"ordered": {"a": ["x"]}},
         {"identifier": 1},
+        {"counts": 1},
+        {"weights_are": "people"},
         {"unknown": 1},
     ],
 )
 def test_options_are_read_as_hostile_input(change):
-    plain = json.loads(json.dumps(Options.checked().to_dict()))
+    plain = json.loads(json.dumps(asdict(Reading())))
     with pytest.raises(InputError):
-        Options.from_dict(plain | change)
+        Reading.from_dict(plain | change)

@@ -62,7 +62,7 @@ def test_weights_may_all_be_different():
 
 def test_huge_weights_are_refused_as_counts():
     message = assert_error(np.array([[1.5], [2.5]]), "weights count as rows", weights=[1e160, 1e160])
-    assert "use weights='survey'" in message
+    assert "use weights_are='survey'" in message
     assert as_table([[1.5], [2.5]], weights=[1e160, 1e160], weights_are="survey").total_weight == 2
 
 

@@ -15,12 +15,12 @@ from latree.table.sources import file_source
 def test_a_column_that_changes_its_type_is_refused(tmp_path):
     pq.write_table(pa.table({"a": [1, 2], "b": [1, 2]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": ["x", "y"], "b": [1, 2]}), tmp_path / "2.parquet")
-    with pytest.raises(InputError, match="column 'a' has texts in some places and numbers in others"):
+    with pytest.raises(InputError, match="column 'a' has texts in some places, numbers in others"):
         as_table(tmp_path / "?.parquet")
 
 
 def test_identifiers_do_not_fill_the_memory(all_on_disk, monkeypatch):
-    monkeypatch.setattr("latree.table.summary.MAX_STATES", 300)
+    monkeypatch.setattr("latree.table.discretize.MAX_STATES", 300)
 
     def pieces(names):
         for start in range(0, 10_000, 100):

@@ -8,7 +8,7 @@ import pytest
 from helpers.tables import MIXED, MIXED_FRAME, simulated_table
 from latree.errors import InputError
 from latree.table import Column, Table, as_table
-from latree.table.disk import DiskRows
+from latree.table.rows import DiskRows
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_fingerprint_knows_columns_codes_and_weights_but_not_the_place(tmp_p
         Table.from_codes(table.columns, codes[:-1]),
     ]
     assert len({other.fingerprint() for other in (table, *others)}) == 5
-    monkeypatch.setattr("latree.table.disk.MEMORY_BYTES", 0)
+    monkeypatch.setattr("latree.table.rows.MEMORY_BYTES", 0)
     on_disk = as_table(path)
     assert isinstance(on_disk.rows, DiskRows)
     assert on_disk.fingerprint() == table.fingerprint() == Table.from_codes(table.columns, codes).fingerprint()

@@ -158,8 +158,8 @@ def test_files_that_are_read_as_a_whole_have_a_limit(tmp_path, monkeypatch, cont
 
 def test_lines_without_end_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("latree.table.formats.text._MAX_LINE", 1000)
-    assert_error(write_file(tmp_path / "a.csv", "a" * 1000), "line 1 has more than 1000 characters")
-    assert_error(write_file(tmp_path / "b.csv", TEXT + "1" * 1001), "line 32 has more than 1000 characters")
+    assert_error(write_file(tmp_path / "a.csv", "a" * 1000), "line 1 has more than 1000 letters")
+    assert_error(write_file(tmp_path / "b.csv", TEXT + "1" * 1001), "line 32 has more than 1000 letters")
     assert as_table(write_file(tmp_path / "c.csv", "a" * 996 + ",b\n" + "1,2\n2,1\n")).n_columns == 2
 
 

@@ -1,8 +1,7 @@
 """Checkpoints: finished pieces of long work, kept in a folder, so that a stopped run continues with the same result.
 
-A piece is a set of named arrays with a kind and a number, such as one EM fit or the tree of one bootstrap replicate.
-Work that one thread does in a fixed order numbers its pieces in that order. Every file is written whole or not at all
-and begins with a checksum of its content.
+A piece is a set of named arrays with a kind and a number, such as the tree of one bootstrap replicate. Every file is
+written whole or not at all and begins with a checksum of its content.
 """
 
 import io
@@ -30,37 +29,28 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 Piece = TypeVar("Piece")
 
 SETTINGS = "settings.json"
-_SAVE_INTERVAL = 5.0  # seconds between two saves of unfinished pieces
-# File name endings of finished and of unfinished pieces, and of a piece that is just being written.
-_DONE, _BEGUN, _WRITTEN = ".done", ".begun", ".written"
-_PIECE = re.compile(r"[a-z]+-\d{6,}\.(done|begun|written)")
+_SAVE_INTERVAL = 5.0  # seconds between two saves of a piece that grows
+# File name endings of pieces, and of a piece that is just being written.
+_DONE, _WRITTEN = ".done", ".written"
+_PIECE = re.compile(r"[a-z]+-\d{6,}\.(done|written)")
 _CHECKSUM_BYTES = sha256().digest_size
 
 
 class Keeper:
     """Stores pieces of work. This base class stores nothing; :class:`Checkpoint` stores them in a folder."""
 
-    def next_number(self, kind: str) -> int:
-        """Return the number of the next piece of a kind."""
-        return 0
-
     def expect(self, kind: str, total: int) -> None:
         """Set how many pieces of a kind there will be."""
 
     def is_due(self) -> bool:
-        """Return whether it is time to save an unfinished piece."""
+        """Return whether it is time to save a piece that grows."""
         return False
 
-    def load(
-        self, kind: str, number: int, read: Callable[[Arrays], Piece], start: Arrays | None = None
-    ) -> Piece | None:
-        """Return a piece, or None if it was not saved.
-
-        ``read`` makes it of the arrays, and raises if they make no sense. Raise if its start differs from ``start``.
-        """
+    def load(self, kind: str, number: int, read: Callable[[Arrays], Piece]) -> Piece | None:
+        """Return a piece, or None if it was not saved. ``read`` makes it of its arrays, and raises if it cannot."""
         return None
 
-    def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
+    def save(self, kind: str, number: int, arrays: Arrays) -> None:
         """Save a piece and replace what was saved of it before."""
 
 
@@ -88,75 +78,51 @@ class Checkpoint(Keeper):
                 f"{folder}: another run is using it; wait until it ends, or choose another folder"
             ) from None
         weakref.finalize(self, self._lock.release)
-        self._numbers: Counter[str] = Counter()
         self._totals: dict[str, int] = {}
         self._saved_at = time.monotonic()
-
-    def next_number(self, kind: str) -> int:
-        """Return the number of the next piece of a kind."""
-        self._numbers[kind] += 1
-        return self._numbers[kind]
 
     def expect(self, kind: str, total: int) -> None:
         """Set how many pieces of a kind there will be."""
         self._totals[kind] = total
 
     def is_due(self) -> bool:
-        """Return whether it is time to save an unfinished piece: a few seconds after the last save."""
+        """Return whether it is time to save a piece that grows: a few seconds after the last save."""
         return time.monotonic() - self._saved_at > _SAVE_INTERVAL
 
-    def load(
-        self, kind: str, number: int, read: Callable[[Arrays], Piece], start: Arrays | None = None
-    ) -> Piece | None:
-        """Return a piece, or None if it was not saved; raise if its file is damaged or its start another."""
-        path = next((path for path in self._paths(kind, number) if path.is_file()), None)
-        if path is None:
+    def load(self, kind: str, number: int, read: Callable[[Arrays], Piece]) -> Piece | None:
+        """Return a piece, or None if it was not saved; raise if its file is damaged."""
+        path = self._path(kind, number)
+        if not path.is_file():
             return None
         with readable(path):
             content = path.read_bytes()
         # A checksum finds damage. It does not stop anybody from writing a file of their own, so that all is checked.
         try:
-            arrays = read_arrays(content)
-            is_ours = all(np.array_equal(arrays[name], array) for name, array in (start or {}).items())
-            piece = read(arrays) if is_ours else None
+            return read(read_arrays(content))
         except (ValueError, TypeError, KeyError, IndexError):
             raise InputError(
                 f"{path}: damaged; remove this file and run the same command again to redo this part"
             ) from None
-        if not is_ours:
-            raise InputError(
-                f"{path}: made by another computation, perhaps with other versions of libraries; remove {self.folder} "
-                "and start again"
-            )
-        return piece
 
-    def save(self, kind: str, number: int, arrays: Arrays, finished: bool = True) -> None:
+    def save(self, kind: str, number: int, arrays: Arrays) -> None:
         """Save a piece and replace what was saved of it before."""
-        done, begun = self._paths(kind, number)
+        done = self._path(kind, number)
         # After a kill, this piece is done again and written to the same name, so that nothing is left in the end.
         written = done.with_suffix(_WRITTEN)
         with writable(done):
             with open(written, "wb") as stream:
                 stream.write(arrays_to_bytes(arrays))
                 sync(stream)
-            written.replace(done if finished else begun)
-        if finished:
-            begun.unlink(missing_ok=True)
+            written.replace(done)
         self._saved_at = time.monotonic()
 
     def describe(self) -> str:
-        """Return in words what is saved, such as "12 fits and 4 of 10 replicates"; empty if nothing is."""
-        parts = []
+        """Return in words what is saved, such as "4 of 10 replicates"; empty if nothing is."""
         kinds = Counter(path.name.rpartition("-")[0] for path in self.folder.glob(f"*{_DONE}"))
-        for kind in sorted(kinds):
-            count, total = kinds[kind], self._totals.get(kind)
-            if total is not None:
-                parts.append(f"{count} of {total} {kind}")
-            else:
-                parts.append(plural(count, kind.removesuffix("s")))
-        if any(self.folder.glob(f"*{_BEGUN}")):
-            parts.append("a part of the next" if parts else "a part of the first")
-        return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+        totals = {
+            kind: f"{count} of {self._totals[kind]} {kind}" for kind, count in kinds.items() if kind in self._totals
+        }
+        return " and ".join(totals.get(kind) or plural(count, kind.removesuffix("s")) for kind, count in kinds.items())
 
     def close(self) -> None:
         """Release the folder, so that other runs can use it."""
@@ -169,8 +135,8 @@ class Checkpoint(Keeper):
         self.close()
         remove_empty(self.folder)
 
-    def _paths(self, kind: str, number: int) -> tuple[Path, Path]:
-        return self.folder / f"{kind}-{number:06}{_DONE}", self.folder / f"{kind}-{number:06}{_BEGUN}"
+    def _path(self, kind: str, number: int) -> Path:
+        return self.folder / f"{kind}-{number:06}{_DONE}"
 
 
 def arrays_to_bytes(arrays: Arrays) -> bytes:

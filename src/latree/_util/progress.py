@@ -1,6 +1,13 @@
-"""Callbacks through which long work reports its progress. The library never prints: the caller decides what to show."""
+"""Progress of long work. Work reports how far it is, and whoever started it decides whether that is shown.
 
-from collections.abc import Callable
+No function takes a callback: :func:`stages_shown_by` says once, around some work, where its stages are shown, and
+:func:`claim_progress` returns the callback of the stage that is running. Work that calls other work which reports, too,
+gives it a part of the stage by :func:`part_of_stage`. All else reports to nobody.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol, TypeAlias
 
 # Called with the steps done and the total number of steps. Fewer steps than before mean that the work starts again.
@@ -10,10 +17,6 @@ WHOLE = 1000  # total number of steps of work that consists of different parts
 _ATTEMPT_SHARE = 1 / 6  # each attempt is shown as this share of the work that is left
 
 
-def no_progress(done: int, total: int) -> None:
-    """Ignore the report."""
-
-
 class Stages(Protocol):
     """Begins a named stage of some work and returns the callback for its progress."""
 
@@ -21,25 +24,70 @@ class Stages(Protocol):
         """Begin a stage; ``at_most`` means that it usually ends long before it reaches its total."""
 
 
-def no_stages(name: str, at_most: bool = False) -> Progress:
+def _no_progress(done: int, total: int) -> None:
+    """Ignore the report."""
+
+
+def _no_stages(name: str, at_most: bool = False) -> Progress:
     """Ignore all stages."""
-    return no_progress
+    return _no_progress
 
 
-def part_of(progress: Progress, start: int, stop: int) -> Progress:
-    """Return the callback for one part of some work, which covers steps ``start`` to ``stop`` of ``WHOLE``."""
+_stages: ContextVar[Stages] = ContextVar("stages", default=_no_stages)
+_current: ContextVar[Progress] = ContextVar("progress", default=_no_progress)
+
+
+@contextmanager
+def stages_shown_by(stages: Stages) -> Iterator[None]:
+    """Show the stages of the work inside."""
+    token = _stages.set(stages)
+    try:
+        yield
+    finally:
+        _stages.reset(token)
+
+
+@contextmanager
+def stage(name: str, at_most: bool = False) -> Iterator[None]:
+    """Name the work inside, to which the next :func:`claim_progress` belongs."""
+    with reported_to(_stages.get()(name, at_most)):
+        yield
+
+
+@contextmanager
+def part_of_stage(start: float, stop: float) -> Iterator[None]:
+    """Let the work inside report as a part of the stage, from one share of it to another."""
+    whole, first, last = _current.get(), round(start * WHOLE), round(stop * WHOLE)
 
     def report(done: int, total: int) -> None:
-        progress(start + (stop - start) * done // max(total, 1), WHOLE)
+        whole(first + (last - first) * done // max(total, 1), WHOLE)
 
-    return report
+    with reported_to(report):
+        yield
+
+
+def claim_progress() -> Progress:
+    """Return the callback of the stage that is running. Who claims it is the only one who reports to it."""
+    current = _current.get()
+    _current.set(_no_progress)
+    return current
+
+
+@contextmanager
+def reported_to(progress: Progress) -> Iterator[None]:
+    """Let the work inside report to a callback."""
+    token = _current.set(progress)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 class Attempts:
     """Reports progress over an unknown number of attempts: each one takes a fixed share of what is left."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self) -> None:
+        self._progress = claim_progress()
         self._made = 0
 
     def within(self, done: int, total: int) -> None:

@@ -17,6 +17,7 @@ from latree.errors import InputError
 if TYPE_CHECKING:
     from latree._util.checkpoint import Keeper
     from latree.model import LatentTreeModel
+    from latree.table import Table
     from latree.tree import Tree
 
     _Choice: TypeAlias = click.Choice[str]
@@ -210,17 +211,26 @@ unseen = click.option(
     help="What to do with a category that was not in the data of the fit. With error, a number takes the nearest one "
     "that was there.",
 )
-data_format = click.option(
-    "--format",
-    metavar="NAME",
-    help="Format of DATA, if the ending of its name does not tell it: csv, parquet, sav, dta, fasta, phylip, nexus, "
-    "basket, arff, xlsx, npz or mtx.",
-)
+
+
+class _FormatOption(click.Option):
+    """An option whose help lists the formats of files; only that help needs the modules that read them."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the lines of the help."""
+        from latree.table.opening import formats_in_words
+
+        self.help = f"Format of DATA, if the ending of its name does not tell it: {formats_in_words()}"
+        return super().get_help_record(ctx)
+
+
+data_format = click.option("--format", metavar="NAME", cls=_FormatOption, help="Format of DATA.")
 checkpoint = click.option(
     "--checkpoint",
     type=file,
     metavar="DIR",
-    help="Folder that keeps finished work, so that the same command continues after a stop; removed at the end.",
+    help="Folder that keeps finished parts of the work, so that the same command continues after a stop; removed at "
+    "the end.",
 )
 identifier = click.option(
     "--id",
@@ -341,24 +351,35 @@ def load_model(path: Path) -> "LatentTreeModel":
     return LatentTreeModel.load(path)
 
 
-def identifier_in(data: Path | None, model: "LatentTreeModel", given: str | None, format: str | None) -> str | None:
-    """Return the column that names the rows of data: as given, or as at the fit if the data have that column."""
-    return _column_in(data, None if model.record is None else model.record.identifier, given, format)
+def reading_of_rows(
+    data: Path, model: "LatentTreeModel", format: str | None, unseen: Any, **columns: str | None
+) -> dict[str, Any]:
+    """Return the arguments that read new rows.
 
-
-def weights_in(data: Path | None, model: "LatentTreeModel", given: str | None, format: str | None) -> dict[str, Any]:
-    """Return the column with the weights of data, found like that of identifiers, and what weights are."""
-    record = model.record
-    column = _column_in(data, None if record is None else record.weights, given, format)
-    return {"weights": column, "weights_are": (record.weights_are if record else None) or "survey"}
-
-
-def _column_in(data: Path | None, remembered: str | None, given: str | None, format: str | None) -> str | None:
+    The columns that name or weight rows are as given, or those of the fit if the data have them.
+    """
     from latree.table.opening import open_source
 
-    if given is not None or remembered is None or data is None:
-        return given
-    return remembered if remembered in open_source(data, None, format=format).names else None
+    record = model.record
+    names: Sequence[str] = ()
+    for role in ("identifier", "weights"):
+        remembered = getattr(record, role, None)
+        if columns.setdefault(role, None) is None and remembered is not None:
+            names = names or open_source(data, None, format=format).names
+            columns[role] = remembered if remembered in names else None
+    are = (record.weights_are if record else None) or "survey"
+    return {**columns, "weights_are": are, "format": format, "unseen": unseen}
+
+
+def read_rows(data: Path, model: "LatentTreeModel", **options: Any) -> tuple["Table", dict[str, Any]]:
+    """Read a table with the columns of a model; return it with the arguments that read it. Raise if it has no rows."""
+    from latree.table import as_table
+
+    how = reading_of_rows(data, model, **options)
+    table = as_table(data, columns=model.columns, **how)
+    if table.n_rows == 0:
+        raise InputError(f"{data}: no rows, only column names")
+    return table, how
 
 
 def load_tree(path: Path) -> "Tree":

@@ -2,6 +2,7 @@
 
 import shlex
 from contextlib import nullcontext
+from dataclasses import replace
 from glob import has_magic
 from itertools import count
 from pathlib import Path
@@ -15,7 +16,6 @@ from latree.errors import InputError
 from latree.settings import Goal, Representatives, Resolve, Settings
 
 if TYPE_CHECKING:
-    from latree._util.progress import Progress, Stages
     from latree.learn import Learned
     from latree.model.record import Origin
     from latree.table import Table
@@ -87,16 +87,16 @@ _MAX_PROFILE_LINES = 100_000
     "is the probability that an edge is there and is right.",
 )
 @click.option(
-    "--max-iterations",
+    "--max-iter",
     type=common.Whole(min=1),
-    default=Settings.max_iterations,
+    default=Settings.max_iter,
     show_default=True,
     help="Most iterations of EM.",
 )
 @click.option(
-    "--tolerance",
+    "--tol",
     type=common.Number(min=0),
-    default=Settings.tolerance,
+    default=Settings.tol,
     show_default=True,
     help="EM stops when an iteration gains less than this, in nats per cell.",
 )
@@ -119,33 +119,36 @@ def fit(
 ) -> None:
     """Learn a tree, fit a model on it and write a report.
 
-    DATA is a .csv, .tsv or .txt file (.gz too) whose first line names the columns, or a .parquet file; or one of SPSS
-    (.sav), Stata (.dta) or Excel (.xlsx), an alignment (.fasta, .phy, .nex), a sparse matrix (.npz, .mtx), a .basket or
-    an .arff file. It is only read. A pattern in quotes means several files, such as 'folder/*.parquet'. Text and
-    Parquet files may be larger than memory.
+    DATA is a table: a text file (CSV) whose first line names the columns, a Parquet, SPSS or Excel file, or a file of
+    another format that --format lists. It is only read. A pattern in quotes means several files, such as
+    'folder/*.parquet'. Text and Parquet files may be larger than memory.
 
     Example: latree fit data.csv --id person --drop day,place --out run
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
     from latree.table.opening import dask_module
-    from latree.table.reading import Options
 
     how_to_read = reading.arguments(data, options)
     labels_file = options.pop("labels")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)
+    common.refuse_same(out, checkpoint)
+    if checkpoint is not None and not settings.bootstrap:
+        raise InputError("--checkpoint keeps the replicates of --bootstrap, and there are none: leave it out")
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
-    read = {key: how_to_read[key] for key in reading.OF_COLUMNS if key in how_to_read}
-    origin = Origin(name, common.command_line(name), how_to_read["weights"], Options.checked(**read))
+    read = replace(how_to_read["reading"], format=None)  # which is of one file
+    origin = Origin(name, common.command_line(name), how_to_read["weights"], read)
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
-    with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet) as stages, connected as client:
-        table = as_table(data, client=client, progress=stages("Reading the table"), **how_to_read)
+    with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet), connected as client:
+        with stage("Reading the table"):
+            table = as_table(data, client=client, **how_to_read)
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
         origin = origin._replace(labels=tuple((labels or {}).items()))
-        learned = _learn(table, str(data), settings, origin, out, stages, keep_for, labels, tell=not quiet)
+        learned = _learn(table, str(data), settings, origin, out, keep_for, labels, tell=not quiet)
     _print_run(learned, out, as_json, quiet, data)
 
 
@@ -174,9 +177,9 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     table = as_table(data.data, names=data.feature_names.tolist())
     origin = Origin("tumour measurements", common.command_line())
     out = out or _free_name("latree-demo")
-    with progress_bars(not quiet) as stages:
+    with progress_bars(not quiet):
         settings = Settings(random_state=seed)
-        learned = _learn(table, "breast cancer data", settings, origin, out, stages, lambda _: NOTHING_KEPT)
+        learned = _learn(table, "breast cancer data", settings, origin, out, lambda _: NOTHING_KEPT)
     _print_run(learned, out, as_json, quiet)
 
 
@@ -192,12 +195,12 @@ def _learn(
     settings: Settings,
     origin: "Origin",
     out: Path,
-    stages: "Stages",
     keep_for: common.KeepFor,
     labels: dict[str, str] | None = None,
     tell: bool = False,
 ) -> "Learned":
     """Learn a model and write it; ``tell`` says what is odd about the table first."""
+    from latree._util.progress import stage
     from latree.learn import learn_model
     from latree.learners.methods import find_method
     from latree.table.checking import check_learnable, find_problems
@@ -212,28 +215,24 @@ def _learn(
         reading.tell_oddities(table, [one.column for one in find_problems(table, most_states)])
     check_learnable(table, source, most_states)
     keep = keep_for(lambda: {"command": "fit", **settings.to_dict(), "table, as it was read,": table.fingerprint()})
-    learned = learn_model(table, settings, stages, origin, keep, labels)
-    _write_run(learned, out, labels, stages("Writing the report", at_most=True))
+    learned = learn_model(table, settings, origin, keep, labels)
+    with stage("Writing the report", at_most=True):
+        _write_run(learned, out, labels)
     return learned
 
 
-def _write_run(
-    learned: "Learned",
-    out: Path,
-    labels: dict[str, str] | None,
-    progress: "Progress",
-) -> None:
+def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None) -> None:
     from latree._util.files import new_folder, to_json, write_text
     from latree.facts.text import group_table
     from latree.interpret.columns import loading_columns, profile_columns
-    from latree.report import report_html
+    from latree.report.render import report_html
     from latree.table.formats.text import write_columns, write_lines
 
     with new_folder(out, common.may_replace()) as folder:
         write_text(folder / "tree.nwk", learned.model.tree.to_newick())
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
-        page = report_html(learned.model, learned.table, labels=labels, progress=progress)
+        page = report_html(learned.model, learned.table, labels=labels)
         write_text(folder / "report.html", page)
         write_text(folder / "groups.csv", write_lines(group_table(learned.facts)))
         learned.model.save(folder / "model.json")

@@ -72,10 +72,6 @@ _OPTIONS = (
     ),
     click.option("--strict", is_flag=True, help="Refuse columns that say nothing, which are left out otherwise."),
 )
-# The names of the options as arguments of Python: how columns are chosen and read, and others.
-OF_COLUMNS = ("bins", "missing", "missing_also", "drop", "keep", "identifier", "ordered")
-_NAMES = (*OF_COLUMNS, "weights", "weights_are", "strict")
-_NAMES_OF_FORMATS = ("format", "names", "counts")
 
 
 def options(command: Any) -> Any:
@@ -87,32 +83,27 @@ def options(command: Any) -> Any:
 
 def arguments(data: Path, values: dict[str, Any]) -> dict[str, Any]:
     """Take the options out of the values of a command, and return them as arguments of ``as_table``."""
+    from dataclasses import fields
+
     from latree._util.files import read_text
     from latree.table.opening import open_source
+    from latree.table.reading import Reading
 
-    taken = {key: values.pop(key) for key in (*_NAMES, *_NAMES_OF_FORMATS)}
-    if taken["weights_are"] is not None and taken["weights"] is None:
+    names, weights = values.pop("names"), values.pop("weights")
+    taken = {field.name: values.pop(field.name) for field in fields(Reading)}
+    if taken["weights_are"] is not None and weights is None:
         raise InputError("--weights-are says what weights are: name their column, too, with --weights")
-    taken["weights_are"] = taken["weights_are"] or ("survey" if taken["weights"] else None)
-    if taken["names"] is not None:
-        taken["names"] = read_text(taken["names"]).splitlines()
-    given = {key: taken.pop(key) for key in ("missing", "missing_also", "drop", "keep", "ordered")}
-    if not any(given.values()):
-        return taken
-    known = (
-        open_source(data, taken["names"], format=taken["format"]).names
-        if any(given[key] for key in ("drop", "keep", "ordered"))
-        else ()
-    )
-    for key in ("missing", "missing_also"):
-        if given[key]:
-            taken[key] = [text for one in given[key] for text in split(one)]
-    for key in ("drop", "keep"):
-        if given[key]:
-            taken[key] = [name for one in given[key] for name in split(one, known)]
-    if given["ordered"]:
-        taken["ordered"] = dict(_order(one, known) for one in given["ordered"])
-    return taken
+    taken["weights_are"] = taken["weights_are"] or ("survey" if weights else None)
+    names = None if names is None else read_text(names).splitlines()
+    lists = {key: taken.pop(key) for key in ("missing", "missing_also", "drop", "keep", "ordered")}
+    by_name = any(lists[key] for key in ("drop", "keep", "ordered"))
+    known = open_source(data, names, format=taken["format"]).names if by_name else ()
+    for key, texts in lists.items():
+        if texts and key == "ordered":
+            taken[key] = dict(_order(one, known) for one in texts)
+        elif texts:
+            taken[key] = [cell for one in texts for cell in split(one, known if key in ("drop", "keep") else ())]
+    return {"reading": Reading(**taken), "names": names, "weights": weights}
 
 
 def split(text: str, known: Iterable[str] = ()) -> list[str]:
@@ -158,15 +149,15 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
     Example: latree check data.csv
     """
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.table import check as check_table
     from latree.table.formats.text import SEPARATORS
     from latree.table.opening import find_files
 
     how = arguments(data, options)
-    how.pop("strict")
-    with progress_bars(not as_json) as stages:
-        found = check_table(data, progress=stages("Reading the table"), **how)
+    with progress_bars(not as_json), stage("Reading the table"):
+        found = check_table(data, **how)
     if not found.n_rows:
         raise InputError(f"{data}: no rows, only column names: add rows")
     can_fit = found.n_remaining >= common.MIN_COLUMNS
@@ -178,7 +169,7 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
     if can_fit:
         click.echo(f"To fit a model{', with what helps' if found.advice else ''}:\n  {command}")
         return
-    if len(found.columns) == 1 and find_files(data, how["format"])[0].name == "csv":
+    if len(found.columns) == 1 and find_files(data, how["reading"].format)[0].name == "csv":
         click.echo(f"Only one column was found: {SEPARATORS}.")
     remaining = found.n_remaining or "none"
     click.echo(f"A fit needs at least {common.MIN_COLUMNS} columns to learn from, and {remaining} would remain.")

@@ -10,7 +10,6 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
-    from latree.table import Table
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -59,44 +58,32 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     Example: latree report run/model.json data.csv --id person --out report.html
     """
     from latree._util.files import staged
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
-    from latree.report import report_html, write_report
+    from latree.report.render import report_html, write_report
     from latree.table import read_labels
 
     if data is None and (given := [name for name in ("test", "weights", "identifier", "rows") if options[name]]):
         option = given[0].replace("identifier", "id")
         raise InputError(f"--{option} needs the data of the fit as the second argument")
     loaded = common.load_model(model)
-    weights = common.weights_in(data, loaded, options["weights"], options["format"])
-    identifier = common.identifier_in(data, loaded, options["identifier"], options["format"])
     if options["labels"]:
         labels = read_labels(options["labels"], loaded.tree.names)
     else:
         labels = dict(loaded.record.labels) if loaded.record else {}
-    with progress_bars(True) as stages:
-        reading = stages("Reading the table")
-        how = {key: options[key] for key in ("format", "unseen")} | {"progress": reading}
-        table = _read_rows(loaded, data, identifier=identifier, **weights, **how)
-        test_weights = common.weights_in(options["test"], loaded, None, options["format"])
-        test = _read_rows(loaded, options["test"], **test_weights, **how)
-        writing = stages("Writing the report", at_most=True)
+    how = {key: options[key] for key in ("format", "unseen")}
+    columns = {key: options[key] for key in ("identifier", "weights")}
+    with progress_bars(True):
+        with stage("Reading the table"):
+            table = common.read_rows(data, loaded, **columns, **how)[0] if data else None
+        with stage("Reading the test rows"):
+            test = common.read_rows(options["test"], loaded, **how)[0] if options["test"] else None
         rows = _ROWS if options["rows"] is None else options["rows"]
-        html = report_html(loaded, table, test=test, labels=labels or None, rows=rows, progress=writing)
+        with stage("Writing the report", at_most=True):
+            html = report_html(loaded, table, test=test, labels=labels or None, rows=rows)
     with staged(out, common.may_replace()) as path:
         write_report(path, html)
     click.echo(f"Written to {out}")
-
-
-def _read_rows(model: "LatentTreeModel", data: Path | None, **how: Any) -> "Table | None":
-    """Read a table with the columns of a model; None without a file."""
-    from latree.table import as_table
-
-    if data is None:
-        return None
-    table = as_table(data, columns=model.columns, **how)
-    if table.n_rows == 0:
-        raise InputError(f"{data}: no rows, only column names")
-    return table
 
 
 @click.command()
@@ -126,7 +113,7 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
     Example: latree plot run/model.json --out tree.svg
     """
     from latree._util.files import staged
-    from latree.figure import plot as draw
+    from latree.figure.draw import plot as draw
     from latree.figure.picture import check_ending
     from latree.table import read_labels
 
@@ -167,8 +154,7 @@ def export(model: Path, out: Path, hidden: bool) -> None:
     Example: latree export run/model.json --out tree.graphml
     """  # noqa: D301 - \b tells click to keep the lines of the list
     from latree._util.files import staged
-    from latree.export import export_model
-    from latree.export.write import check_ending
+    from latree.export.write import check_ending, export_model
 
     check_ending(out)
     with staged(out, common.may_replace()) as path:
@@ -192,11 +178,10 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     Example: latree groups run/model.json
     """
     from latree._util.files import to_json
-    from latree.facts import facts_of
-    from latree.facts.found import group_list
+    from latree.facts.found import facts_of, group_list
     from latree.facts.groups import all_groups
     from latree.facts.text import group_lines, group_table
-    from latree.interpret import with_groups
+    from latree.interpret.groups import with_groups
     from latree.interpret.view import view_of
 
     loaded = common.load_model(model)
@@ -286,8 +271,7 @@ def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bo
     Example: latree compare old/model.json new/model.json
     """
     from latree._util.files import to_json
-    from latree.interpret import compare_models
-    from latree.interpret.compare import NothingInCommon, compare_trees
+    from latree.interpret.compare import NothingInCommon, compare_models, compare_trees
 
     try:
         if common.is_model(first) and common.is_model(second):

@@ -1,35 +1,27 @@
 """Commands about rows: score, sample, transform, impute."""
 
 import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from latree._util.words import plural, quoted
+from latree._util.words import clipped, plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from latree.table import Block, Column
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import chain
-from textwrap import wrap
-from typing import TYPE_CHECKING, TypeAlias
-
-from latree._util.words import clipped
-
-if TYPE_CHECKING:
-    from latree.interpret import Reliability, RowScores
-    from latree.table.formats.stat import Variable
-from collections import Counter
-
-if TYPE_CHECKING:
+    from latree.interpret.scores import Reliability, RowScores
     from latree.model import LatentTreeModel
     from latree.model.impute import How
+    from latree.table import Block, Column
+    from latree.table.formats.stat import Variable
     from latree.table.raw import RawColumn
     from latree.table.sources import LocalSource, RawBatch
 
@@ -44,17 +36,7 @@ if TYPE_CHECKING:
 @common.unseen
 @common.quiet
 @common.as_json
-def score(
-    model: Path,
-    data: Path,
-    out: Path | None,
-    identifier: str | None,
-    weights: str | None,
-    format: str | None,
-    unseen: Any,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool, **options: Any) -> None:
     """Print the log-likelihood of rows.
 
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored.
@@ -67,42 +49,32 @@ def score(
     import numpy as np
 
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
-    from latree.table import as_table
 
     loaded = common.load_model(model)
-    with progress_bars(not quiet) as stages:
-        identifier = common.identifier_in(data, loaded, identifier, format)
-        weighting = common.weights_in(data, loaded, weights, format)
-        table = as_table(
-            data,
-            columns=loaded.columns,
-            identifier=identifier,
-            format=format,
-            unseen=unseen,
-            progress=stages("Reading the table"),
-            **weighting,
-        )
-        if table.n_rows == 0:
-            raise InputError(f"{data}: no rows, only column names")
-        total = loaded.log_likelihood(table.with_progress(stages("Scoring the rows")))
+    with progress_bars(not quiet):
+        with stage("Reading the table"):
+            table, how = common.read_rows(data, loaded, **options)
+        with stage("Scoring the rows"):
+            total = loaded.log_likelihood(table.with_progress())
         if out is not None:
             names = table.names_of_rows(np.arange(table.n_rows))
             scores = loaded.log_likelihood_rows(table).tolist()
             with common.rows_output(out) as write:
-                write([[identifier or "row", "log-likelihood"]])
+                write([[how["identifier"] or "row", "log-likelihood"]])
                 write([name, f"{score:.4f}"] for name, score in zip(names, scores, strict=True))
     mean = total / table.total_weight
     if as_json:
         # JSON has no infinity: null means that some row is impossible under the model.
         log_likelihood, mean_log_likelihood = (x if math.isfinite(x) else None for x in (total, mean))
         facts = {"log_likelihood": log_likelihood, "mean_log_likelihood": mean_log_likelihood}
-        weighting = {"weights": weighting["weights"], "effective_rows": table.total_weight}
+        weighting = {"weights": how["weights"], "effective_rows": table.total_weight}
         click.echo(to_json({"rows": table.n_rows, **weighting, **facts}), nl=False)
     elif not quiet:
         weighted = ""
-        if weighting["weights"]:
-            weighted = f", which count as {table.total_weight:.1f} by the weights of {quoted(weighting['weights'])}"
+        if how["weights"]:
+            weighted = f", which count as {table.total_weight:.1f} by the weights of {quoted(how['weights'])}"
         click.echo(f"rows                 {table.n_rows}{weighted}")
         click.echo(f"log-likelihood       {total:.4f} nats")
         click.echo(f"mean per row         {mean:.6f} nats")
@@ -125,18 +97,21 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 
     Example: latree sample run/model.json --rows 1000 --out new.csv
     """
+    from latree._util.progress import claim_progress, stage
     from latree._util.terminal import progress_bars
 
     loaded = common.load_model(model)
-    with progress_bars(True) as stages:
-        drawn = loaded.sample(rows, seed, stages("Drawing rows"))
-        writing = stages("Writing rows")
+    with progress_bars(True):
+        with stage("Drawing rows"):
+            drawn = loaded.sample(rows, seed)
         codes = drawn.codes()
         cells = []
-        for done, column in enumerate(loaded.columns):
-            writing(done, len(loaded.columns))
-            labels = _labels(column)
-            cells.append([labels[code] for code in codes[:, done].tolist()])
+        with stage("Writing rows"):
+            progress = claim_progress()
+            for done, column in enumerate(loaded.columns):
+                progress(done, len(loaded.columns))
+                labels = _labels(column)
+                cells.append([labels[code] for code in codes[:, done].tolist()])
         with common.rows_output(out) as write:
             write([drawn.names, *zip(*cells, strict=True)])
     if out is not None:
@@ -179,7 +154,7 @@ def _labels(column: "Column") -> list[str]:
 @common.data_format
 @common.unseen
 @common.quiet
-def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: str | None, **options: Any) -> None:
+def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, **options: Any) -> None:
     """Write where each row stands on each group of columns.
 
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored,
@@ -193,6 +168,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     """
     import numpy as np
 
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.facts.warnings import scores_without_direction
     from latree.facts.words import kinds_lines
@@ -202,22 +178,12 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
     from latree.table.rows import add
 
     loaded = common.load_model(model)
-    identifier = common.identifier_in(data, loaded, identifier, options["format"])
-    weighting = common.weights_in(data, loaded, options["weights"], options["format"])
+    how = common.reading_of_rows(data, loaded, **options)
     scorer = Scorer.of_model(loaded, of)
     sums: Any = None
     n_rows = 0
-    with _scores_output(out, identifier) as write, progress_bars(not options["quiet"]) as stages:
-        reading = stages("Scoring the rows")
-        for part in stream_rows(
-            data,
-            loaded.columns,
-            identifier=identifier,
-            format=options["format"],
-            unseen=options["unseen"],
-            progress=reading,
-            **weighting,
-        ):
+    with _scores_output(out, how["identifier"] or "row") as write, progress_bars(not quiet), stage("Scoring the rows"):
+        for part in stream_rows(data, loaded.columns, **how):
             if part.table.n_rows == 0:
                 continue
             lines = part.table.map(scorer.block)
@@ -227,8 +193,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
             n_rows += len(lines)
         if n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")
-    if out is not None and not options["quiet"]:
-        weighted = f", weighted by {quoted(weighting['weights'])}" if weighting["weights"] else ""
+    if out is not None and not quiet:
+        weighted = f", weighted by {quoted(how['weights'])}" if how["weights"] else ""
         click.echo(f"{plural(n_rows, 'row')}{weighted}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
             click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
@@ -238,55 +204,71 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, identifier: st
         click.echo(f"Written to {out}")
 
 
-# Writes the scores of some rows, with their names or numbers.
-WriteScores: TypeAlias = "Callable[[Sequence[Any], RowScores], None]"
-
-
 @contextmanager
-def _scores_output(out: Path | None, identifier: str | None) -> "Iterator[WriteScores]":
-    """Yield a function that prints scores, or writes them to a new file, whole or not at all."""
+def _scores_output(out: Path | None, identifier: str) -> "Iterator[Callable[[Sequence[Any], RowScores], None]]":
+    """Yield a function that prints the scores of rows with these names, or writes them to a file, whole or not at all.
+
+    The columns of a file for SPSS are those of a text file, with states by number and label.
+    """
     if out is None or out.suffix.lower() != ".sav":
+        from latree.table.formats.text import guarded
+
         with common.rows_output(out) as write_rows:
-            header = [identifier or "row"]
+            is_first = True
 
             def write(names: Sequence[Any], rows: "RowScores") -> None:
-                write_rows(chain([_header(header.pop(), rows.names)] if header else [], _cells(names, rows)))
+                nonlocal is_first
+                columns = list(_score_columns(rows))
+                if is_first:
+                    write_rows([[identifier, *(guarded(name) for name, *_ in columns)]])
+                is_first = False
+                write_rows(zip(names, *(_texts(values, states) for *_, values, states in columns), strict=True))
 
             yield write
         return
+    import numpy as np
+
     from latree._util.files import new_file
-    from latree.table.formats.stat import pyreadstat_module, sav_content
+    from latree.table.formats.stat import Variable, pyreadstat_module, sav_content
 
     pyreadstat_module(out)  # says that it is not installed before the work starts
-    parts: list[tuple[Sequence[Any], RowScores]] = []
-    yield lambda names, rows: parts.append((names, rows))
-    content = sav_content(out, list(_variables(parts, identifier or "row")))
+    all_names: list[str] = []
+    parts: list[list[tuple[str, str, Any, Any]]] = []
+
+    def keep(names: Sequence[Any], rows: "RowScores") -> None:
+        all_names.extend(map(str, names))
+        parts.append(list(_score_columns(rows)))
+
+    yield keep
+    variables = [_row_names(all_names, identifier)]
+    for columns in zip(*parts, strict=True):
+        name, short_name, _, states = columns[0]
+        values = np.concatenate([values for _, _, values, _ in columns])
+        if states is None:
+            variables.append(Variable(short_name, name, values, decimals=_DECIMALS))
+        else:
+            numbers = np.where(values < 0, np.nan, values)
+            variables.append(Variable(short_name, name, numbers, dict(enumerate(states)), decimals=0))
+    content = sav_content(out, variables)
     with new_file(out, common.may_replace()) as stream:
         stream.write(content)
 
 
-def _variables(parts: "Sequence[tuple[Sequence[Any], RowScores]]", identifier: str) -> "Iterator[Variable]":
-    """Yield the variables of an SPSS file: the same columns as in a text file, with states by number and label."""
-    import numpy as np
+def _score_columns(rows: "RowScores") -> "Iterator[tuple[str, str, NDArray[Any], Sequence[str] | None]]":
+    """Yield the columns of a file of scores: a name, a short name, numbers, and the names of states if it has some."""
+    for j, name in enumerate(rows.names):
+        yield name, name, rows.scores[:, j], None
+        yield f"{name}: standard error", f"{name} se", rows.errors[:, j], None
+        yield f"{name}: state", f"{name} state", rows.states[:, j], rows.state_names[j]
+        yield f"{name}: probability", f"{name} p", rows.probabilities[:, j], None
+    yield "log-likelihood", "log-likelihood", rows.log_likelihood, None
 
-    from latree.table.formats.stat import Variable
 
-    rows = [part for _, part in parts]
-    yield _row_names([str(name) for names, _ in parts for name in names], identifier)
-    for j, name in enumerate(rows[0].names):
-        columns = {
-            "": [part.scores[:, j] for part in rows],
-            "standard error": [part.errors[:, j] for part in rows],
-            "state": [np.where(part.states[:, j] < 0, np.nan, part.states[:, j]) for part in rows],
-            "probability": [part.probabilities[:, j] for part in rows],
-        }
-        for what, values in columns.items():
-            states = dict(enumerate(rows[0].state_names[j])) if what == "state" else None
-            label = f"{name}: {what}" if what else name
-            decimals = 0 if what == "state" else _DECIMALS
-            yield Variable(f"{name} {_SHORT[what]}", label, np.concatenate(values), states, decimals)
-    likelihoods = np.concatenate([part.log_likelihood for part in rows])
-    yield Variable("log-likelihood", "log-likelihood", likelihoods, decimals=_DECIMALS)
+def _texts(values: "NDArray[Any]", states: Sequence[str] | None) -> list[str]:
+    """Return the cells of a column; what is not known about an impossible row is left empty."""
+    if states is not None:
+        return [states[state] if state >= 0 else "" for state in values.tolist()]
+    return ["" if number != number else f"{number:.4f}" for number in values.tolist()]
 
 
 def _row_names(names: list[str], identifier: str) -> "Variable":
@@ -304,32 +286,6 @@ def _row_names(names: list[str], identifier: str) -> "Variable":
 
 # The decimals of numbers in SPSS.
 _DECIMALS = 4
-# How the names of variables in SPSS, which are short, end.
-_SHORT = {"": "", "standard error": "se", "state": "state", "probability": "p"}
-
-
-def _header(identifier: str, names: Sequence[str]) -> list[str]:
-    from latree.table.formats.text import guarded
-
-    parts = ("", ": standard error", ": state", ": probability")
-    return [identifier, *(guarded(name + part) for name in names for part in parts), "log-likelihood"]
-
-
-def _cells(identifiers: Iterable[object], rows: "RowScores") -> Iterator[list[object]]:
-    """Yield a line for each row; what is not known about an impossible row is left empty."""
-    columns: list[list[str]] = []
-    for j, names in enumerate(rows.state_names):
-        columns += [_number_texts(rows.scores[:, j]), _number_texts(rows.errors[:, j])]
-        columns += [[names[state] if state >= 0 else "" for state in rows.states[:, j].tolist()]]
-        columns += [_number_texts(rows.probabilities[:, j])]
-    columns.append(_number_texts(rows.log_likelihood))
-    for identifier, *cells in zip(identifiers, *columns, strict=True):
-        yield [identifier, *cells]
-
-
-def _number_texts(numbers: Any) -> list[str]:
-    """Return numbers with four decimals; nothing where there is no number."""
-    return ["" if number != number else f"{number:.4f}" for number in numbers.tolist()]
 
 
 def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
@@ -379,15 +335,7 @@ _MAX_NAMED = 5
 @common.unseen
 @common.seed
 def impute(
-    model: Path,
-    data: Path,
-    how: "How | None",
-    draws: int | None,
-    probabilities: bool,
-    out: Path | None,
-    format: str | None,
-    unseen: Any,
-    seed: int,
+    model: Path, data: Path, how: "How | None", draws: int | None, probabilities: bool, out: Path | None, **options: Any
 ) -> None:
     """Fill missing cells.
 
@@ -399,6 +347,7 @@ def impute(
 
     Example: latree impute run/model.json data.csv --out filled.csv
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.model.impute import draw_seeds
     from latree.table.columns import are_counted
@@ -411,27 +360,30 @@ def impute(
         if probabilities:
             raise InputError("--draws and --probabilities: choose one of the two")
     is_sav = out is not None and out.suffix.lower() == ".sav"
-    if is_sav and (format or data.suffix[1:].lower()) not in ("sav", "zsav"):
+    if is_sav and (options["format"] or data.suffix[1:].lower()) not in ("sav", "zsav"):
         raise InputError(f"{out}: a .sav file is written if DATA is one: let --out end in .csv")
     if is_sav and (draws is not None or probabilities):
         raise InputError(f"{out}: --draws and --probabilities are written as CSV: let --out end in .csv")
     loaded = common.load_model(model)
-    with progress_bars(True) as stages:
+    with progress_bars(True):
         # The first pass finds what is wrong with the table, and which columns have missing cells.
-        table = loaded.encode(data, format=format, unseen=unseen, progress=stages("Reading the table"))
+        format, unseen = options["format"], options["unseen"]
+        with stage("Reading the table"):
+            table = loaded.encode(data, format=format, unseen=unseen)
         with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
         counts = are_counted(loaded.columns)
-        source = open_source(data, None, progress=stages("Filling cells"), format=format, counts=counts)
+        with stage("Filling cells"):
+            source = open_source(data, None, format=format, counts=counts)
         assert isinstance(source, LocalSource)  # there is no cluster here
         filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
         with _sav_output(out, data) if out is not None and is_sav else common.rows_output(out) as write:
             if draws is None:
                 write([filling.header()])
-                for rows in filling.rows(how or "mode", draw_seeds(seed, 1)[0]):
+                for rows in filling.rows(how or "mode", draw_seeds(options["seed"], 1)[0]):
                     write(rows)
             else:
                 write([[".imp", ".id", *filling.header()]])
-                for number, draw_seed in enumerate([None, *draw_seeds(seed, draws)]):
+                for number, draw_seed in enumerate([None, *draw_seeds(options["seed"], draws)]):
                     first = 1
                     for rows in filling.rows("draw", draw_seed):
                         write([[str(number), str(first + i), *row] for i, row in enumerate(rows)])

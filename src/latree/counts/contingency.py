@@ -103,8 +103,8 @@ def column_counts(table: Table) -> list[FloatArray]:
 def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64] | FloatArray:
     """Return the contingency tables of pairs of columns.
 
-    Use them with :func:`latree.counts.as_pairs` and a measure such as :func:`latree.counts.log_det`. If only the
-    measure of all pairs matters, :func:`latree.counts.pairwise` needs less memory.
+    Use them with :func:`latree.research.as_pairs` and a measure such as :func:`latree.research.log_det`. If only the
+    measure of all pairs matters, :func:`latree.research.pairwise` needs less memory.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     Examples
     --------
     >>> import latree, numpy as np
-    >>> from latree.counts import pair_tables
+    >>> from latree.research import pair_tables
     >>> table = latree.as_table(np.array([[0, 1], [0, 1], [1, 0], [1, 1]]))
     >>> pair_tables(table, [[0, 1]])
     array([[[0, 2],
@@ -174,7 +174,7 @@ def pair_tables_between(table: Table, first: slice, second: slice) -> NDArray[np
 def quartet_tables(table: Table, quartets: IntArray) -> NDArray[np.int64] | FloatArray:
     """Return the contingency tables of quadruples of columns: fourth-order tensors of counts.
 
-    They are what :func:`latree.counts.quartets.nuclear_test` asks for.
+    They are what :func:`latree.research.nuclear_test` asks for.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def quartet_tables(table: Table, quartets: IntArray) -> NDArray[np.int64] | Floa
     Examples
     --------
     >>> import latree, numpy as np
-    >>> from latree.counts import quartet_tables
+    >>> from latree.research import quartet_tables
     >>> table = latree.as_table(np.array([[0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0]]))
     >>> counts = quartet_tables(table, [[0, 1, 2, 3]])
     >>> counts.shape, int(counts[0, 0, 0, 1, 1])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from latree._util.arrays import FloatArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import Progress, claim_progress
 from latree._util.workers import map_ordered
 from latree.counts.contingency import column_tiles, pair_tables, pair_tables_between
 from latree.counts.tensor import nuclear_norms, singular_values
@@ -106,7 +106,7 @@ def nuclear(pairs: PairDistributions) -> FloatArray:
     The singular values of the centred distribution of two equal columns with states of probability ½ are ½ and 0:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, nuclear
+    >>> from latree.research import as_pairs, nuclear
     >>> bool(np.isclose(nuclear(as_pairs(np.array([[5, 0], [0, 5]]))), np.log(2)))
     True
     """
@@ -151,7 +151,7 @@ def covariance(pairs: PairDistributions) -> FloatArray:
     Columns that agree in 80 % of 100 rows are near each other, independent ones far:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, covariance
+    >>> from latree.research import as_pairs, covariance
     >>> covariance(as_pairs(np.array([[[40, 10], [10, 40]], [[25, 25], [25, 25]]]))).round(2)
     array([1.22, 3.23])
     """
@@ -248,7 +248,7 @@ def information(pairs: PairDistributions) -> FloatArray:
     Two equal columns share their entropy, log 2 nats for two states of probability ½:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, information
+    >>> from latree.research import as_pairs, information
     >>> bool(np.isclose(information(as_pairs(np.array([[5, 0], [0, 5]]))), np.log(2)))
     True
     """
@@ -294,7 +294,7 @@ def log_det(pairs: PairDistributions) -> FloatArray:
     """Return Lake's log-det distance: ``½ log det diag p_i - log |det P_ij| + ½ log det diag p_j``.
 
     It adds up along the paths of a tree whose hidden variables have as many states as the columns (k = n). So it is the
-    distance for :func:`latree.learners.neighbor_joining` and the other learners of additive distances.
+    distance for :func:`latree.research.neighbor_joining` and the other learners of additive distances.
 
     It is computed as ``-Σ log σ_s`` of ``diag(p_i)^-½ P_ij diag(p_j)^-½``, whose singular values are at most one; the
     first of them is always one. Three cases that the paper leaves open:
@@ -319,7 +319,7 @@ def log_det(pairs: PairDistributions) -> FloatArray:
     The columns agree in 80 % of the rows, so that their correlation is 0.6, and the distance -log 0.6:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs, log_det
+    >>> from latree.research import as_pairs, log_det
     >>> bool(np.isclose(log_det(as_pairs(np.array([[40, 10], [10, 40]]))), -np.log(0.6)))
     True
     """
@@ -337,7 +337,7 @@ def log_det(pairs: PairDistributions) -> FloatArray:
     return np.where(others > 0, distance, np.inf) + 0.0  # adding zero turns -0.0 into 0.0
 
 
-def pairwise(table: Table, measure: Measure, progress: Progress = no_progress) -> FloatArray:
+def pairwise(table: Table, measure: Measure) -> FloatArray:
     """Return a measure of all pairs of a table's columns, as a symmetric matrix.
 
     Parameters
@@ -346,8 +346,6 @@ def pairwise(table: Table, measure: Measure, progress: Progress = no_progress) -
     measure : callable
         :func:`covariance`, :func:`information`, :func:`log_det`, :func:`nuclear`, or any other function of the
         distributions that :func:`as_pairs` returns.
-    progress : callable
-        Called with the number of stacks of pairs that are measured, and of all stacks.
 
     Returns
     -------
@@ -359,18 +357,19 @@ def pairwise(table: Table, measure: Measure, progress: Progress = no_progress) -
     The second column is a copy of the first, the third is independent of both:
 
     >>> import latree, numpy as np
-    >>> from latree.counts import information, pairwise
+    >>> from latree.research import information, pairwise
     >>> table = latree.as_table(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]))
     >>> pairwise(table, information).round(2)
     array([[0.69, 0.69, 0.  ],
            [0.69, 0.69, 0.  ],
            [0.  , 0.  , 0.69]])
     """
-    return pairwise_all(table, [measure], progress)[0]
+    return pairwise_all(table, [measure])[0]
 
 
-def pairwise_all(table: Table, measures: Sequence[Measure], progress: Progress = no_progress) -> list[FloatArray]:
+def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
     """Return several measures of all pairs of columns, whose contingency tables are counted only once."""
+    progress = claim_progress()
     d, n = table.n_columns, int(table.n_states.max())
     if n > FEW_STATES:
         return _pairwise_wide(table, measures, progress)
@@ -441,7 +440,7 @@ def as_pairs(counts: NDArray[np.int64] | FloatArray) -> PairDistributions:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.counts import as_pairs
+    >>> from latree.research import as_pairs
     >>> pairs = as_pairs(np.array([[6, 2], [1, 1]]))
     >>> pairs.joint
     array([[0.6, 0.2],

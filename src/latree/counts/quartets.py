@@ -21,7 +21,7 @@ column's own factor cancels.
 
 The factor cancels only if sampling noise does not add to it. In m rows even independent columns have a ``‖C‖²`` of
 about ``tr S_i tr S_j / m``, so that two noisy columns seem to share more than they do. Hence
-:func:`latree.counts.covariance` subtracts what chance alone explains, and smooths out values below the standard
+:func:`latree.research.covariance` subtracts what chance alone explains, and smooths out values below the standard
 deviation of that. The sum of all squared singular values is moved less by noise than products of some of them, and
 needs no singular value decomposition.
 
@@ -53,8 +53,6 @@ from latree._util.workers import map_ordered
 from latree.counts.distances import PairDistributions, as_pairs, covariance
 from latree.counts.tensor import namespace, nuclear_norms, singular_values, unfoldings
 from latree.errors import InputError
-
-__all__ = ["Pairings", "covariance_test", "four_point_test", "nuclear_test", "spectral_products", "spectral_test"]
 
 # Quartet tensors are made in batches of this many cells (32 MB, and three times that when they are unfolded).
 TENSOR_CELLS_AT_ONCE = 2**22
@@ -111,7 +109,7 @@ def tensor_test(
     pairings : callable
         From tensors, shape (q, n, n, n, n), to their pairings.
     tables : callable
-        From quadruples, shape (q, 4), to tensors: counts of a table (:func:`latree.counts.quartet_tables`) or exact
+        From quadruples, shape (q, 4), to tensors: counts of a table (:func:`latree.research.quartet_tables`) or exact
         distributions of a model.
     n_states : int
         The largest number of states of any column.
@@ -164,7 +162,7 @@ def four_point_test(distance: FloatArray | NDArray[np.int32]) -> QuartetTest:
     edge has length 2:
 
     >>> import numpy as np
-    >>> from latree.counts.quartets import four_point_test
+    >>> from latree.research import four_point_test
     >>> distance = np.array([[0, 4, 2, 4], [4, 0, 4, 2], [2, 4, 0, 4], [4, 2, 4, 0]])
     >>> answers = four_point_test(distance)(np.array([[0, 1, 2, 3]]))
     >>> answers.pairing, answers.margin
@@ -226,8 +224,7 @@ def covariance_test(
 
     >>> from functools import partial
     >>> import latree, numpy as np
-    >>> from latree.counts import quartet_tables
-    >>> from latree.counts.quartets import covariance_test
+    >>> from latree.research import covariance_test, quartet_tables
     >>> tree = latree.Tree("abcd", [(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)])
     >>> model = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0)
     >>> table = model.sample(2000, random_state=0)
@@ -272,7 +269,7 @@ def spectral_products(pairs: PairDistributions, n_states: int, confidence: float
     Parameters
     ----------
     pairs : PairDistributions
-        Of all columns, shape (d, d, n, n), from :func:`latree.counts.as_pairs`.
+        Of all columns, shape (d, d, n, n), from :func:`latree.research.as_pairs`.
     n_states : int
         k, the number of states of the hidden variables; at most the number of states of every column.
     confidence : float
@@ -293,8 +290,7 @@ def spectral_products(pairs: PairDistributions, n_states: int, confidence: float
     The joint distribution of these two columns has the singular values 0.5 and 0.3:
 
     >>> import numpy as np
-    >>> from latree.counts import as_pairs
-    >>> from latree.counts.quartets import spectral_products
+    >>> from latree.research import as_pairs, spectral_products
     >>> products = spectral_products(as_pairs(np.array([[40, 10], [10, 40]])), n_states=2)
     >>> float(np.exp(products.estimate).round(6)), float(products.last.round(6))
     (0.15, 0.3)
@@ -335,8 +331,7 @@ def spectral_test(products: Products) -> QuartetTest:
     Examples
     --------
     >>> import latree, numpy as np
-    >>> from latree.counts import as_pairs, pair_tables
-    >>> from latree.counts.quartets import spectral_products, spectral_test
+    >>> from latree.research import as_pairs, pair_tables, spectral_products, spectral_test
     >>> tree = latree.Tree("abcd", [(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)])
     >>> model = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0)
     >>> pairs = as_pairs(pair_tables(model.sample(2000, random_state=0)))
@@ -410,8 +405,7 @@ def nuclear_test(tables: Callable[[IntArray], NDArray[np.int64] | FloatArray], n
 
     >>> from functools import partial
     >>> import latree, numpy as np
-    >>> from latree.counts import quartet_tables
-    >>> from latree.counts.quartets import nuclear_test
+    >>> from latree.research import nuclear_test, quartet_tables
     >>> tree = latree.Tree("abcd", [(0, 4), (1, 4), (4, 5), (2, 5), (3, 5)])
     >>> model = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0)
     >>> table = model.sample(2000, random_state=0)

@@ -37,9 +37,7 @@ def namespace(array: Any) -> Any:
     try:
         from array_api_compat import array_namespace
     except ModuleNotFoundError:
-        raise InputError(
-            f"arrays of type {type(array).__name__} need array-api-compat: pip install array-api-compat"
-        ) from None
+        raise InputError(f"{type(array).__name__} arrays need array-api-compat: pip install array-api-compat") from None
     return array_namespace(array)
 
 
@@ -62,7 +60,7 @@ def unfoldings(tensors: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.counts import unfoldings
+    >>> from latree.counts.tensor import unfoldings
     >>> tensor = np.arange(16).reshape(2, 2, 2, 2)
     >>> a, b, c = unfoldings(tensor)
     >>> bool(a[1, 2] == tensor[1, 0, 0, 1]), bool(b[1, 2] == tensor[1, 0, 0, 1]), bool(c[1, 2] == tensor[1, 0, 1, 0])
@@ -95,7 +93,7 @@ def singular_values(matrices: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.counts import singular_values
+    >>> from latree.counts.tensor import singular_values
     >>> singular_values(np.array([[[3.0, 0.0], [0.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]]))
     array([[4., 3.],
            [1., 1.]])
@@ -127,7 +125,7 @@ def nuclear_norms(matrices: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.counts import nuclear_norms
+    >>> from latree.counts.tensor import nuclear_norms
     >>> nuclear_norms(np.array([[[3.0, 0.0], [0.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]]))
     array([7., 2.])
     """

@@ -34,7 +34,7 @@ def to_networkx(model: LatentTreeModel) -> Any:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_networkx
+    >>> from latree import to_networkx
     >>> tree = latree.Tree.from_newick("((a,b,c)0.9,(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> graph = to_networkx(model)
@@ -110,7 +110,7 @@ def to_graphml(model: LatentTreeModel) -> str:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_graphml
+    >>> from latree.export.graphs import to_graphml
     >>> text = to_graphml(latree.random_model(latree.random_tree(4, random_state=0), random_state=0))
     >>> text.splitlines()[-3:]
     ['</edge>', '</graph>', '</graphml>']
@@ -148,7 +148,7 @@ def to_dot(model: LatentTreeModel) -> str:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_dot
+    >>> from latree.export.graphs import to_dot
     >>> text = to_dot(latree.random_model(latree.random_tree(4, random_state=0), random_state=0))
     >>> text.splitlines()[0]
     'graph latree {'
@@ -195,7 +195,7 @@ def to_json(model: LatentTreeModel) -> str:
     Examples
     --------
     >>> import json, latree
-    >>> from latree.export import to_json
+    >>> from latree.export.graphs import to_json
     >>> model = latree.random_model(latree.Tree.from_newick("((a,b),c,d);"), n_states=2, random_state=0)
     >>> [node["id"] for node in json.loads(to_json(model))["nodes"]]
     ['a', 'b', 'c', 'd', 'H1', 'H2']

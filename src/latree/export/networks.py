@@ -21,7 +21,7 @@ def to_bif(model: LatentTreeModel) -> str:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_bif
+    >>> from latree.export.networks import to_bif
     >>> tree = latree.Tree.from_newick("('sleeps well',b,c);")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, random_state=0)
     >>> print("\n".join(to_bif(model).splitlines()[:6]))
@@ -71,7 +71,7 @@ def to_xmlbif(model: LatentTreeModel) -> str:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_xmlbif
+    >>> from latree.export.networks import to_xmlbif
     >>> model = latree.random_model(latree.Tree.from_newick("(a,b,c);"), n_states=2, hidden_states=2, random_state=0)
     >>> print("\n".join(to_xmlbif(model).splitlines()[4:9]))
     <VARIABLE TYPE="nature">
@@ -106,7 +106,7 @@ def to_pgmpy(model: LatentTreeModel) -> Any:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_pgmpy
+    >>> from latree import to_pgmpy
     >>> model = latree.random_model(latree.Tree.from_newick("(a,b,c);"), n_states=2, hidden_states=3, random_state=0)
     >>> sorted(to_pgmpy(model).edges)  # doctest: +SKIP
     [('H1', 'a'), ('H1', 'b'), ('H1', 'c')]

@@ -30,7 +30,7 @@ def to_newick(model: LatentTreeModel, *, hidden: bool = False) -> str:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_newick
+    >>> from latree.export.trees import to_newick
     >>> tree = latree.Tree.from_newick("((a:1,b:2)0.9:3,c:4,d:5);")
     >>> model = latree.random_model(tree, random_state=0)
     >>> print(to_newick(model), end="")
@@ -62,7 +62,7 @@ def to_nexus(model: LatentTreeModel, *, hidden: bool = False) -> str:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_nexus
+    >>> from latree.export.trees import to_nexus
     >>> tree = latree.Tree.from_newick("((a:1,'b c':2):3,d:4,e:5);")
     >>> print(to_nexus(latree.random_model(tree, random_state=0)), end="")
     #NEXUS
@@ -122,7 +122,7 @@ def to_linkage(model: LatentTreeModel) -> FloatArray:
     Examples
     --------
     >>> import latree
-    >>> from latree.export import to_linkage
+    >>> from latree import to_linkage
     >>> tree = latree.Tree.from_newick("((a:1,b:1):1,c:1,d:2);")
     >>> to_linkage(latree.random_model(tree, random_state=0))
     array([[0. , 1. , 2. , 2. ],

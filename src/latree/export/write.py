@@ -22,33 +22,35 @@ _OTHERS: dict[str, Callable[[LatentTreeModel], str]] = {
 }
 
 
-def export_model(model: LatentTreeModel, path: str | Path, *, hidden: bool = False) -> None:
-    r"""Write a model to a file, in the format that the ending of its name says; one that exists is replaced.
+def export_model(model: LatentTreeModel, to: str | Path, *, hidden: bool = False) -> str:
+    r"""Return a model as the text of a file for other programs, and write the file.
 
     Parameters
     ----------
     model : LatentTreeModel
-    path : str or Path
-        Ends in ``.nwk`` (:func:`to_newick`), ``.nex`` (:func:`to_nexus`), ``.graphml`` (:func:`to_graphml`), ``.dot``
-        (:func:`to_dot`), ``.bif`` (:func:`to_bif`), ``.xmlbif`` or ``.bifxml`` (:func:`to_xmlbif`), or ``.json``
-        (:func:`to_json`).
+    to : str or Path
+        The file, whose ending names the format; one that exists is replaced. Or the ending alone, such as ``"nwk"``, if
+        no file is to be written. Endings are ``.nwk`` (Newick), ``.nex`` (NEXUS), ``.graphml``, ``.dot`` (Graphviz),
+        ``.bif``, ``.xmlbif`` or ``.bifxml`` (Bayesian networks), and ``.json`` (node-link, as of networkx and d3).
     hidden : bool
         Whether inner nodes have the names of hidden variables in Newick and NEXUS.
 
     Examples
     --------
-    >>> import pathlib, tempfile, latree
-    >>> from latree.export import export_model
+    >>> import latree
     >>> model = latree.random_model(latree.Tree.from_newick("((a:1,b:2):3,c:4,d:5);"), random_state=0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     export_model(model, f"{folder}/tree.nwk")
-    ...     pathlib.Path(folder, "tree.nwk").read_text()
+    >>> latree.export_model(model, "nwk")
     '(a:1.0,b:2.0,(c:4.0,d:5.0):3.0);\n'
     """
-    path = Path(path)
-    check_ending(path)
-    ending = path.suffix.lower()
-    write_text(path, _TREES[ending](model, hidden=hidden) if ending in _TREES else _OTHERS[ending](model))
+    path = Path(to)
+    is_ending = f".{str(to).lower()}" in (*_TREES, *_OTHERS)
+    if not is_ending:
+        check_ending(path)
+    ending = f".{str(to).lower()}" if is_ending else path.suffix.lower()
+    text = _TREES[ending](model, hidden=hidden) if ending in _TREES else _OTHERS[ending](model)
+    if not is_ending:
+        write_text(path, text)
+    return text
 
 
 def check_ending(path: Path) -> None:

@@ -4,7 +4,6 @@ from dataclasses import fields
 from math import inf, isfinite
 from typing import Any
 
-from latree._util.progress import Progress
 from latree._util.words import in_shell, setting
 from latree.facts.words import candidate_name, worth_facts
 from latree.interpret.worth import MAX_ROWS, fit_simpler_models, measure_worth
@@ -23,14 +22,14 @@ _SIMPLER = {
 }
 
 
-def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None, progress: Progress) -> dict[str, Any]:
+def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -> dict[str, Any]:
     """Return the cross-validated gain, that on test rows, and what a fit remembers of itself."""
     record = model.record
     weight = table.total_weight if table is not None else record.total_weight if record else None
     log_likelihood = model.log_likelihood(table) if table is not None else record.log_likelihood if record else None
     worth = record.worth if record else None
     if worth is None and table is not None:
-        worth = measure_worth(model, table, progress=progress)
+        worth = measure_worth(model, table)
     facts: dict[str, Any] = {
         "worth": worth_facts(worth, record.settings.goal if record else Settings.goal) if worth else None,
         "compared": _gains(worth) if worth else [],
@@ -132,7 +131,10 @@ def python_lines(record: Record | None) -> str:
     """Return the lines of Python that make a model like this one, and read it."""
     settings = record.settings if record else Settings()
     values = {f.name: getattr(settings, f.name) for f in fields(settings) if getattr(settings, f.name) != f.default}
-    values |= record.reading.arguments() if record and record.reading else {}
+    reading = record.reading.arguments() if record and record.reading else {}
+    if record and record.weights_are == "survey":
+        reading["weights_are"] = "survey"
+    values |= {"reading": reading} if reading else {}
     chosen = [f"{name}={value!r}" for name, value in values.items()]
     needed, weights = ["# df: a data frame with these columns"], ""
     if record and record.unseen != "error":
@@ -140,8 +142,6 @@ def python_lines(record: Record | None) -> str:
     if record and record.labels:
         needed.append("# labels: your label of each column, by the name of the column")
         chosen.append("labels=labels")
-    if record and record.weights_are == "survey":
-        chosen.append("weights='survey'")
     if record and record.weights is not None:
         needed[0] += f" and the weights of the rows, {record.weights!r}"
         weights = f", sample_weight={record.weights!r}"

@@ -38,10 +38,10 @@ def warnings_of(model: LatentTreeModel) -> list[str]:
         return []
     found = [*record.odd, *warnings_about_labels(dict(record.labels), model.tree.names)]
     if not record.converged:
-        most = record.settings.max_iterations
+        most = record.settings.max_iter
         found.append(
             f"EM was stopped after {plural(most, 'iteration')} before it converged, so that a longer fit may change "
-            f"the probabilities. For that, use {setting('max_iterations', 2 * most)}."
+            f"the probabilities. For that, use {setting('max_iter', 2 * most)}."
         )
     if record.settings.goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(model, record.total_weight)

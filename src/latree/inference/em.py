@@ -4,7 +4,7 @@ The objective is the (weighted) log-likelihood plus ``smoothing`` times the sum 
 a Dirichlet prior that adds ``smoothing`` rows to every cell of every table. No iteration lowers it.
 
 An iteration is one call of :func:`step`, a function from a :class:`State` to the next one. :func:`iterate` repeats it
-until a :class:`ConvergenceMonitor` stops it. Progress and checkpoints stay outside (:mod:`latree.inference.resume`).
+until a :class:`ConvergenceMonitor` stops it.
 
 References
 ----------
@@ -12,13 +12,14 @@ Dempster, Laird & Rubin (1977): Maximum likelihood from incomplete data via the 
 Salakhutdinov & Roweis (2003): Adaptive overrelaxed bound optimization methods.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
+from latree._util.progress import claim_progress
 from latree.inference.messages import expected_counts
 from latree.inference.network import Network
 from latree.inference.patterns import PlanCache
@@ -48,9 +49,9 @@ class ConvergenceMonitor:
 
     Attributes
     ----------
-    tolerance : float
+    tol : float
         EM has converged when an iteration gains less than this, in nats per cell of the data.
-    max_iterations : int
+    max_iter : int
         EM stops after this many iterations in any case.
     history : list of float
         The objective of the start and after each iteration.
@@ -60,15 +61,15 @@ class ConvergenceMonitor:
     Examples
     --------
     >>> from latree.model import ConvergenceMonitor
-    >>> monitor = ConvergenceMonitor(tolerance=0.01)
+    >>> monitor = ConvergenceMonitor(tol=0.01)
     >>> [monitor.goes_on(objective, n_cells=100) for objective in (-250.0, -220.0, -219.5)]
     [True, True, False]
     >>> monitor.converged
     True
     """
 
-    tolerance: float = Settings.tolerance
-    max_iterations: int = Settings.max_iterations
+    tol: float = Settings.tol
+    max_iter: int = Settings.max_iter
     history: list[float] = field(default_factory=list)
     converged: bool = False
 
@@ -78,9 +79,9 @@ class ConvergenceMonitor:
 
     def goes_on(self, objective: float, n_cells: float) -> bool:
         """Record an objective and return whether another iteration is worth it."""
-        self.converged = bool(self.history) and objective - self.history[-1] < self.tolerance * n_cells
+        self.converged = bool(self.history) and objective - self.history[-1] < self.tol * n_cells
         self.history.append(objective)
-        return not self.converged and len(self.history) <= self.max_iterations
+        return not self.converged and len(self.history) <= self.max_iter
 
 
 class Expectation:
@@ -147,17 +148,14 @@ def step(state: State, expectation: Expectation, smoothing: float) -> State:
     return found
 
 
-def iterate(
-    state: State,
-    next_state: Callable[[State], State],
-    monitor: ConvergenceMonitor,
-    n_cells: float,
-    on_state: Callable[[State], None],
-) -> State:
-    """Take steps until the monitor stops them; ``on_state`` is called with every state that is not the last."""
-    while monitor.goes_on(state.objective, n_cells):
-        on_state(state)
-        state = next_state(state)
+def iterate(expectation: Expectation, tables: Tables, smoothing: float, monitor: ConvergenceMonitor) -> State:
+    """Take steps from some tables until the monitor stops them."""
+    progress = claim_progress()
+    state = evaluate(expectation, tables, smoothing)
+    while monitor.goes_on(state.objective, expectation.n_cells):
+        progress(len(monitor.history) - 1, monitor.max_iter)
+        state = step(state, expectation, smoothing)
+    progress(len(monitor.history) - 1, monitor.max_iter)
     return state
 
 

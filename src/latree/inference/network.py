@@ -33,7 +33,7 @@ class Network:
 
     @classmethod
     def on_tree(cls, tree: Tree, tables: tuple[FloatArray, ...]) -> "Network":
-        """Return the network of a tree that is rooted as :meth:`latree.tree.Tree.rooted` does."""
+        """Return the network of a tree that is rooted as :meth:`latree.Tree.rooted` does."""
         rooted = tree.rooted()
         return cls(tree.n_observed, rooted.parent, rooted.order, tables)
 

@@ -24,9 +24,8 @@ from scipy.special import xlogy
 from scipy.stats import chi2
 
 from latree._util.arrays import FloatArray, IntArray, make_frame
-from latree.counts import information
 from latree.counts.contingency import column_tiles, pair_tables_between
-from latree.counts.distances import PairDistributions, informational_correlation
+from latree.counts.distances import PairDistributions, information, informational_correlation
 from latree.errors import InputError
 from latree.interpret.dependence import SEED
 from latree.interpret.groups import find_groups
@@ -72,7 +71,7 @@ def loadings(model: LatentTreeModel, of: Of = "hidden", backend: str | None = No
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import loadings
+    >>> from latree.interpret.columns import loadings
     >>> tree = latree.Tree.from_newick("((a,b,c),d,e);")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> loadings(model, backend="pandas").round(2)
@@ -130,7 +129,7 @@ def profiles(model: LatentTreeModel, hidden: str | Sequence[str] | None = None, 
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import profiles
+    >>> from latree.interpret.columns import profiles
     >>> tree = latree.Tree.from_newick("(a,b,c);")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> profiles(model, "H1", "pandas").head(4).round(2)
@@ -245,7 +244,7 @@ class RedundantPair(NamedTuple):
 
     Examples
     --------
-    >>> from latree.interpret import RedundantPair
+    >>> from latree.interpret.columns import RedundantPair
     >>> RedundantPair(("N1", "N2"), "N", 0.45).columns
     ('N1', 'N2')
     """
@@ -287,7 +286,7 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
     The columns d and e copy each other, beside what all five have in common:
 
     >>> import numpy as np, latree
-    >>> from latree.interpret import redundant_columns
+    >>> from latree import redundant_columns
     >>> rng = np.random.default_rng(0)
     >>> common = rng.integers(0, 3, (2000, 1))
     >>> rows = np.where(rng.random((2000, 5)) < 0.7, common, rng.integers(0, 3, (2000, 5)))

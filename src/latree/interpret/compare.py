@@ -66,7 +66,7 @@ def compare_models(
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import compare_models
+    >>> from latree import compare_models
     >>> trees = [latree.Tree.from_newick(text) for text in ("((a,b,c),(d,e,f));", "((a,b),(c,d,e,f));")]
     >>> one, two = (latree.random_model(tree, n_states=2, start="identity", random_state=5) for tree in trees)
     >>> found = compare_models(one, two)

@@ -214,7 +214,7 @@ def find_groups(
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import find_groups
+    >>> from latree.interpret.groups import find_groups
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> [group.columns for group in find_groups(model)]
@@ -259,7 +259,7 @@ def with_groups(
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import with_groups
+    >>> from latree.interpret.groups import with_groups
     >>> tree = latree.Tree.from_newick("(a,b,c,(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> with_groups(model).hidden_names
@@ -297,7 +297,7 @@ def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import find_groups, group_labels
+    >>> from latree.interpret.groups import find_groups, group_labels
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> group_labels(find_groups(model), tree.names)

@@ -34,7 +34,7 @@ class OrderedModel(NamedTuple):
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import order_states
+    >>> from latree.interpret.order import order_states
     >>> tree = latree.random_tree(6, random_state=0)
     >>> model, directions = order_states(latree.random_model(tree, n_states=3, start="identity", random_state=0))
     >>> directions.tolist()
@@ -71,8 +71,8 @@ def order_states(model: LatentTreeModel) -> OrderedModel:
 
     >>> import numpy as np
     >>> from latree import LatentTreeModel, Tree
-    >>> from latree.interpret import order_states
-    >>> from latree.table import Column
+    >>> from latree.interpret.order import order_states
+    >>> from latree import Column
     >>> tree = Tree.from_newick("(calm,relaxed,nervous);")
     >>> columns = tuple(Column(name, "integer", ("1", "2", "3"), ordered=True) for name in tree.names)
     >>> high, low = [0.1, 0.2, 0.7], [0.6, 0.3, 0.1]

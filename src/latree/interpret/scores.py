@@ -70,7 +70,7 @@ class RowScores:
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import row_scores
+    >>> from latree import row_scores
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> rows = row_scores(model, model.sample(3, random_state=1))
@@ -116,7 +116,7 @@ def row_scores(model: LatentTreeModel, data: Any, of: Of = "groups") -> RowScore
     --------
     >>> import numpy as np
     >>> import latree
-    >>> from latree.interpret import row_scores
+    >>> from latree import row_scores
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> rows = row_scores(model, np.array([[0, 0, 0, 1, 1, 1], [0, np.nan, np.nan, 1, 0, 1]]))
@@ -152,7 +152,7 @@ def state_names(model: LatentTreeModel) -> dict[str, tuple[str, ...]]:
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import state_names
+    >>> from latree.interpret.scores import state_names
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> state_names(model)["H1"]
@@ -397,7 +397,7 @@ class Reliability:
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import reliability
+    >>> from latree.interpret.scores import reliability
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> first, second = reliability(model, model.sample(1000, random_state=0))
@@ -448,7 +448,7 @@ def reliability(model: LatentTreeModel, data: Any) -> list[Reliability]:
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import reliability
+    >>> from latree.interpret.scores import reliability
     >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> [round(one.reliability, 2) for one in reliability(model, model.sample(1000, random_state=0))]

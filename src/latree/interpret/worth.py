@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree._util.workers import map_forked
 from latree.counts.distances import information, pairwise
 from latree.inference.em import DEFAULT_SMOOTHING
@@ -111,9 +111,7 @@ _SEED = 0
 _OWN = "own"  # the model among simpler ones
 
 
-def measure_worth(
-    model: LatentTreeModel, data: Any, *, smoothing: float | None = None, progress: Progress = no_progress
-) -> Worth | None:
+def measure_worth(model: LatentTreeModel, data: Any, *, smoothing: float | None = None) -> Worth | None:
     """Measure by cross-validation how much more probable a model makes new rows than independent columns do.
 
     Use it to see what the hidden variables are worth for prediction, and whether a simpler model predicts as well. The
@@ -129,8 +127,6 @@ def measure_worth(
         The rows that the model was fitted to. Rows whose weights are whole numbers count as repeated rows.
     smoothing : float, optional
         Pseudo-rows per cell of a probability table; by default that of the model's own fit, or else 0.1.
-    progress : callable
-        Called with the number of folds that are done, and of all folds.
 
     Returns
     -------
@@ -140,13 +136,14 @@ def measure_worth(
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import measure_worth
+    >>> from latree.interpret.worth import measure_worth
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> worth = measure_worth(true, true.sample(300, random_state=0))
     >>> round(worth.gain, 2), round(worth.error, 2)
     (0.99, 0.08)
     """
+    progress = claim_progress()
     table = model.encode(data)
     if smoothing is None:
         smoothing = model.record.smoothing if model.record else DEFAULT_SMOOTHING

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.quartets import QuartetTest
 from latree.learners.structure import Structure, latent_class
 from latree.table import Table
@@ -113,11 +113,10 @@ def divide_and_conquer(
     *,
     distance: FloatArray | None = None,
     random_state: RandomState = None,
-    progress: Progress = no_progress,
 ) -> Structure:
     """Build a binary tree with O(d log d) quartet tests, in few rounds.
 
-    Use it with any quartet test, such as :func:`latree.counts.quartets.nuclear_test` (method ``tensor``), if all
+    Use it with any quartet test, such as :func:`latree.research.nuclear_test` (method ``tensor``), if all
     quartets would be too many to test.
 
     A new leaf is inserted by binary search. At an inner node, a quartet of the new leaf and one leaf of each of the
@@ -135,8 +134,6 @@ def divide_and_conquer(
         leaf. Far leaves share little with the new one, so near ones make better tests.
     random_state : int, Generator or None
         Decides the order of insertion, and random representatives.
-    progress : callable
-        Called with the number of leaves in the tree, and of all leaves.
 
     Returns
     -------
@@ -153,13 +150,13 @@ def divide_and_conquer(
     With the path lengths of a known tree the four-point test is always right, and the tree comes back:
 
     >>> import latree
-    >>> from latree.counts.quartets import four_point_test
-    >>> from latree.learners import divide_and_conquer
+    >>> from latree.research import divide_and_conquer, four_point_test
     >>> tree = latree.random_tree(20, random_state=0)
     >>> learned = divide_and_conquer(tree.names, four_point_test(tree.path_lengths()), random_state=0)
     >>> learned.tree.robinson_foulds(tree)
     0
     """
+    progress = claim_progress()
     d = len(names)
     if d < 4:
         return Structure(latent_class(names).tree, {"quartet_tests": 0, "quartet_rounds": 0})

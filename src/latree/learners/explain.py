@@ -6,12 +6,12 @@ Columns that depend on no other stay by themselves. The others are joined into s
 
 import numpy as np
 
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import part_of_stage
 from latree.counts.distances import chance, covariance, information, pairwise_all
 from latree.learners.divide_conquer import without_unseen
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
-from latree.learners.structure import Context, Structure, independent
+from latree.learners.structure import Structure, independent
 from latree.search.explain import Search
 from latree.settings import Settings
 from latree.table import Table
@@ -21,38 +21,42 @@ from latree.tree import Tree
 # Such pairs are about five times as frequent as that if many states are rare: their tail is approximate.
 _CHANCE = 0.001
 
+# The share of the time that measuring the columns takes, about.
+_MEASURING = 0.05
 
-def explain(table: Table, settings: Settings, context: Context) -> Structure:
+
+def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
     """Learn which hidden variables are there, how they are connected, and how many states each has."""
-    measuring, searching = context.stages(0.05)
-    trees = starting_trees(table, measuring)
+    with part_of_stage(0, _MEASURING):
+        trees = starting_trees(table)
     if not trees:
         return independent(table.names)
-    search = Search(table, int(context.rng.integers(2**31)), settings.n_states, searching)
-    if settings.resolve == "all":
-        found = search.resolved(trees)
-    else:
-        found = search.explained(trees, fewest=settings.resolve == "fewest")
-    tree = found.model.tree
-    return Structure(without_unseen(tree, table), found.steps, found.n_states, found.edge_tables(tree))
+    with part_of_stage(_MEASURING, 1):
+        search = Search(table, int(rng.integers(2**31)), settings.n_states)
+        if settings.resolve == "all":
+            found = search.resolved(trees)
+        else:
+            found = search.explained(trees, fewest=settings.resolve == "fewest")
+    tree = without_unseen(found.model.tree, table)
+    return Structure(tree, found.steps, found.start(tree, table))
 
 
-def joined(table: Table, progress: Progress = no_progress) -> Structure:
+def joined(table: Table) -> Structure:
     """Join all columns that show any dependence into a binary tree; the others stay by themselves.
 
     It is quick: bootstrap replicates use it.
     """
-    trees = starting_trees(table, progress)
+    trees = starting_trees(table)
     return Structure(trees[1]) if trees else independent(table.names)
 
 
-def starting_trees(table: Table, progress: Progress = no_progress) -> list[Tree]:
+def starting_trees(table: Table) -> list[Tree]:
     """Return binary trees to start from; none if no two columns are dependent.
 
     Neighbour joining, balanced minimum evolution and average linkage are each best on some tables.
     """
     d = table.n_columns
-    p_values, distance, similarity = pairwise_all(table, [chance, covariance, information], progress)
+    p_values, distance, similarity = pairwise_all(table, [chance, covariance, information])
     np.fill_diagonal(p_values, 1)
     columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
     if len(columns) < 2:

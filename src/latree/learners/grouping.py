@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.distances import finite
 from latree.learners.joining import join
 from latree.learners.structure import Structure, latent_class
@@ -30,7 +30,7 @@ def chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     names : sequence of str
         Names of the columns.
     information : array, shape (d, d)
-        Mutual information of every two columns, from :func:`latree.counts.information`.
+        Mutual information of every two columns, from :func:`latree.research.information`.
 
     References
     ----------
@@ -39,7 +39,7 @@ def chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.learners import chow_liu
+    >>> from latree.research import chow_liu
     >>> information = np.array([[0.7, 0.3, 0.1], [0.3, 0.7, 0.4], [0.1, 0.4, 0.7]])
     >>> chow_liu("abc", information).tree.edges.tolist()
     [[0, 1], [1, 2]]
@@ -71,7 +71,7 @@ def hidden_chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     names : sequence of str
         Names of the columns.
     information : array, shape (d, d)
-        Mutual information of every two columns, from :func:`latree.counts.information`.
+        Mutual information of every two columns, from :func:`latree.research.information`.
 
     References
     ----------
@@ -82,7 +82,7 @@ def hidden_chow_liu(names: Sequence[str], information: FloatArray) -> Structure:
     Nodes 3, 4 and 5 are the twins of columns a, b and c:
 
     >>> import numpy as np
-    >>> from latree.learners import hidden_chow_liu
+    >>> from latree.research import hidden_chow_liu
     >>> information = np.array([[0.7, 0.3, 0.1], [0.3, 0.7, 0.4], [0.1, 0.4, 0.7]])
     >>> hidden_chow_liu("abc", information).tree.edges.tolist()
     [[0, 3], [1, 4], [2, 5], [3, 4], [4, 5]]
@@ -103,7 +103,6 @@ def recursive_grouping(
     *,
     reach: float = np.inf,
     shortest: float = 1e-6,
-    progress: Progress = no_progress,
 ) -> Structure:
     """Build a tree from distances that add up along paths.
 
@@ -128,13 +127,11 @@ def recursive_grouping(
     names : sequence of str
         Names of the columns.
     distance : array, shape (d, d)
-        Symmetric, such as :func:`latree.counts.log_det`.
+        Symmetric, such as :func:`latree.research.log_det`.
     reach : float
         Distances above this are too uncertain to be used.
     shortest : float
         Shorter edges are contracted. All nodes are one family if no ``Φ_ijk`` varies by more than twice this.
-    progress : callable
-        Called with the number of columns that have a parent, and of all columns.
 
     References
     ----------
@@ -145,7 +142,7 @@ def recursive_grouping(
     Three columns in a chain: b lies between a and c, and no hidden variable is needed.
 
     >>> import numpy as np
-    >>> from latree.learners import recursive_grouping
+    >>> from latree.research import recursive_grouping
     >>> distance = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
     >>> tree = recursive_grouping("abc", distance).tree
     >>> tree.edges.tolist(), tree.lengths.tolist()
@@ -153,14 +150,13 @@ def recursive_grouping(
     """
     if len(names) < 3:
         return latent_class(names)
-    edges, lengths = group(finite(distance), reach, shortest, progress)
+    edges, lengths = group(finite(distance), reach, shortest)
     return Structure(Tree(names, *contracted(edges, lengths, len(names), shortest)))
 
 
-def group(
-    distance: FloatArray, reach: float, shortest: float, progress: Progress = no_progress
-) -> tuple[IntArray, FloatArray]:
+def group(distance: FloatArray, reach: float, shortest: float) -> tuple[IntArray, FloatArray]:
     """Group at least three nodes; return the edges and their lengths. New nodes are d, d + 1, ..."""
+    progress = claim_progress()
     d = n_nodes = len(distance)
     node = np.arange(d)  # the nodes of this round: columns first, then the parents that were found
     edges: list[tuple[int, int]] = []
@@ -311,11 +307,10 @@ def chow_liu_grouping(
     learn: Callable[[FloatArray], tuple[IntArray, FloatArray]] = join,
     *,
     shortest: float = 1e-6,
-    progress: Progress = no_progress,
 ) -> Structure:
     """Build a tree from distances that add up along paths, by learning many small trees.
 
-    Use it like :func:`latree.learners.recursive_grouping`, but for many columns: it is much faster, as only neighbours
+    Use it like :func:`latree.research.recursive_grouping`, but for many columns: it is much faster, as only neighbours
     in a spanning tree are compared.
 
     The minimum spanning tree of the distances joins columns that are near each other in the hidden tree. Each of its
@@ -331,15 +326,13 @@ def chow_liu_grouping(
     names : sequence of str
         Names of the columns.
     distance : array, shape (d, d)
-        Symmetric, such as :func:`latree.counts.log_det`.
+        Symmetric, such as :func:`latree.research.log_det`.
     learn : callable
         From the distances of three or more nodes to edges and lengths:
         :func:`latree.learners.joining.join`, the default, or
         :func:`latree.learners.grouping.group`.
     shortest : float
         Shorter edges are contracted in the end.
-    progress : callable
-        Called with the number of inner nodes visited, and of all inner nodes.
 
     References
     ----------
@@ -350,11 +343,12 @@ def chow_liu_grouping(
     Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 3:
 
     >>> import numpy as np
-    >>> from latree.learners import chow_liu_grouping
+    >>> from latree.research import chow_liu_grouping
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
     >>> print(chow_liu_grouping("abcd", distance).tree.to_newick().strip())
     (a:1.0,b:2.0,(c:1.0,d:2.0):3.0);
     """
+    progress = claim_progress()
     d = len(names)
     if d < 3:
         return latent_class(names)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from latree._util.arrays import FloatArray, RandomState, generator
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.inference.messages import upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
+from latree.inference.starts import start_from
 from latree.learners.structure import Structure
+from latree.model import LatentTreeModel
 from latree.table import Block, Table
 from latree.tree import Tree
 
@@ -28,7 +30,6 @@ def harmeling_williams(
     information: FloatArray,
     *,
     random_state: RandomState = None,
-    progress: Progress = no_progress,
 ) -> Structure:
     """Build a binary tree, or a forest, and find the number of states of every hidden variable.
 
@@ -56,16 +57,14 @@ def harmeling_williams(
     ----------
     table : Table
     information : array, shape (d, d)
-        Mutual information of every two columns, from :func:`latree.counts.information`.
+        Mutual information of every two columns, from :func:`latree.research.information`.
     random_state : int, Generator or None
         Decides the starts of the local models.
-    progress : callable
-        Called with the number of joins, and the largest number there can be.
 
     Returns
     -------
     Structure
-        With ``n_states`` and ``edge_tables``.
+        With a model to start from.
 
     References
     ----------
@@ -74,8 +73,7 @@ def harmeling_williams(
     Examples
     --------
     >>> import latree
-    >>> from latree.counts import information, pairwise
-    >>> from latree.learners import harmeling_williams
+    >>> from latree.research import harmeling_williams, information, pairwise
     >>> tree = latree.random_tree(4, random_state=0)
     >>> model = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0)
     >>> table = model.sample(1000, random_state=0)
@@ -83,6 +81,7 @@ def harmeling_williams(
     >>> learned.tree.robinson_foulds(tree), learned.n_states
     (0, (2, 2))
     """
+    progress = claim_progress()
     d = table.n_columns
     rng = generator(random_state)
     forest = _Forest(d, [np.full((n, 1), 1 / n) for n in table.n_states.tolist()])
@@ -108,7 +107,7 @@ def harmeling_williams(
         untried[new, [root for root in forest.roots if root != new]] = True
         progress(new - d + 1, d - 1)
     progress(d - 1, d - 1)
-    return forest.structure(table.names)
+    return forest.structure(table)
 
 
 @dataclass
@@ -141,8 +140,8 @@ class _Forest:
             order.extend(self.children.get(node, ()))
         return Network(self.d, parent, np.array(order, dtype=np.intp), tuple(self.cpts))
 
-    def structure(self, names: tuple[str, ...]) -> Structure:
-        """Return the tree without roots of two neighbours, and joint distributions of its edges, where EM may start."""
+    def structure(self, table: Table) -> Structure:
+        """Return the tree without roots of two neighbours, and a model with its probabilities, where EM may start."""
         hidden = [node for node in self.children if node not in self.roots]
         number = {node: self.d + place for place, node in enumerate(hidden)}
         marginal = {root: self.cpts[root][:, 0] for root in self.roots}
@@ -156,10 +155,9 @@ class _Forest:
                 # P(child, y) = P(child | y) P(y)
                 joint.update({(child, node): self.cpts[child] * marginal[node] for child in (i, j)})
         named = [[number.get(end, end) for end in edge] for edge in joint]
-        edge_tables = tuple(joint.values())
-        return Structure(
-            Tree(names, named), n_states=tuple(len(self.cpts[node]) for node in hidden), edge_tables=edge_tables
-        )
+        tree = Tree(table.names, named)
+        tables = start_from(table, tree, tuple(joint.values()))
+        return Structure(tree, start=LatentTreeModel(tree, table.columns, tables))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.distances import finite
 from latree.counts.tensor import singular_values
 from latree.learners.structure import Structure, latent_class
@@ -16,11 +16,11 @@ from latree.tree import Tree
 _ROUNDING = 1e-10  # relative rounding error that the bounds of the search may have
 
 
-def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progress = no_progress) -> Structure:
+def neighbor_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     """Build a binary tree from any matrix of distances.
 
-    Use it as a fast learner for many columns, with :func:`latree.counts.log_det` if hidden variables have as many
-    states as columns, or with :func:`latree.counts.covariance` if their number of states is unknown.
+    Use it as a fast learner for many columns, with :func:`latree.research.log_det` if hidden variables have as many
+    states as columns, or with :func:`latree.research.covariance` if their number of states is unknown.
 
     In each step, of r nodes the pair i, j with the smallest
 
@@ -38,8 +38,6 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
         Names of the leaves.
     distance : array, shape (d, d)
         Symmetric. Infinite distances count as larger than all others.
-    progress : callable
-        Called with the number of leaves joined, and of all leaves.
 
     Returns
     -------
@@ -55,18 +53,18 @@ def neighbor_joining(names: Sequence[str], distance: FloatArray, progress: Progr
     Leaves a and b are neighbours, c and d are neighbours, and the inner edge has length 3:
 
     >>> import numpy as np
-    >>> from latree.learners import neighbor_joining
+    >>> from latree.research import neighbor_joining
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
     >>> print(neighbor_joining("abcd", distance).tree.to_newick().strip())
     (a:1.0,b:2.0,(d:2.0,c:1.0):3.0);
     """
     if len(names) < 3:
         return latent_class(names)
-    edges, lengths = join(finite(distance), progress)
+    edges, lengths = join(finite(distance))
     return Structure(Tree(names, edges, np.maximum(lengths, 0)))
 
 
-def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArray, FloatArray]:
+def join(distance: FloatArray) -> tuple[IntArray, FloatArray]:
     """Join at least three leaves; return the edges and their lengths. New nodes are d, d + 1, ...
 
     Few rows of the matrix are searched in each step. Every node i has a lower bound b_i of ``d_ij - u_j`` over the
@@ -76,6 +74,7 @@ def join(distance: FloatArray, progress: Progress = no_progress) -> tuple[IntArr
 
     The r nodes that are left to join always occupy the first r rows and columns of the arrays.
     """
+    progress = claim_progress()
     d = len(distance)
     node = np.arange(d)  # the node in each row
     distance = np.array(distance, dtype=np.float64)
@@ -151,7 +150,7 @@ def _best_pair(distance: FloatArray, u: FloatArray, bound: FloatArray) -> tuple[
 _SUBMATRIX_CELLS_AT_ONCE = 2**22
 
 
-def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progress = no_progress) -> Structure:
+def spectral_joining(names: Sequence[str], distance: FloatArray) -> Structure:
     """Build a binary tree from distances that add up along paths.
 
     Use it as an alternative to neighbour joining, for trees whose hidden variables have as many states as the columns.
@@ -171,9 +170,7 @@ def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progr
     names : sequence of str
         Names of the leaves.
     distance : array, shape (d, d)
-        Symmetric, such as :func:`latree.counts.log_det`; an infinite distance is an affinity of zero.
-    progress : callable
-        Called with the number of leaves joined, and of all leaves.
+        Symmetric, such as :func:`latree.research.log_det`; an infinite distance is an affinity of zero.
 
     References
     ----------
@@ -183,11 +180,12 @@ def spectral_joining(names: Sequence[str], distance: FloatArray, progress: Progr
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.learners import spectral_joining
+    >>> from latree.research import spectral_joining
     >>> distance = np.array([[0, 3, 5, 6], [3, 0, 6, 7], [5, 6, 0, 3], [6, 7, 3, 0]])
     >>> print(spectral_joining("abcd", distance).tree.to_newick().strip())
     (b,a,(c,d));
     """
+    progress = claim_progress()
     d = len(names)
     if d < 4:
         return latent_class(names)
@@ -242,8 +240,8 @@ def average_linkage(names: Sequence[str], similarity: FloatArray) -> Structure:
     ----------
     names : sequence of str
     similarity : array, shape (d, d)
-        Symmetric; larger means more alike. For example the mutual information, :func:`latree.counts.information` by
-        :func:`latree.counts.pairwise`. The diagonal is not used.
+        Symmetric; larger means more alike. For example the mutual information, :func:`latree.research.information` by
+        :func:`latree.research.pairwise`. The diagonal is not used.
 
     Returns
     -------
@@ -256,7 +254,7 @@ def average_linkage(names: Sequence[str], similarity: FloatArray) -> Structure:
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.learners import average_linkage
+    >>> from latree.learners.joining import average_linkage
     >>> alike = np.array([[0, 5, 1, 1], [5, 0, 1, 1], [1, 1, 0, 4], [1, 1, 4, 0]])
     >>> average_linkage("abcd", alike).tree.to_newick().strip()
     '(a,b,(c,d));'

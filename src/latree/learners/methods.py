@@ -7,10 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from latree._util.progress import WHOLE, no_progress, part_of
+from latree._util.arrays import FloatArray
+from latree._util.progress import part_of_stage
 from latree._util.words import setting
 from latree.counts.contingency import pair_tables, quartet_tables
-from latree.counts.distances import as_pairs, information, log_det, nuclear, pairwise
+from latree.counts.distances import Measure, as_pairs, information, log_det, nuclear, pairwise
 from latree.counts.quartets import nuclear_test, spectral_products, spectral_test
 from latree.errors import InputError
 from latree.learners.divide_conquer import divide_and_conquer
@@ -20,43 +21,43 @@ from latree.learners.harmeling_williams import harmeling_williams
 from latree.learners.joining import join, neighbor_joining, spectral_joining
 from latree.learners.predict import predict
 from latree.learners.spectral_grouping import check_size, spectral_grouping
-from latree.learners.structure import Context, Structure, independent, latent_class
+from latree.learners.structure import Structure, independent, latent_class
 from latree.settings import Settings
 from latree.table import Table
 from latree.table.checking import FEW_STATES, MANY_STATES
 from latree.tree import Tree
 from latree.tree.graph import NonBinaryFeature
 
-Learner: TypeAlias = Callable[[Table, Settings, Context], Structure]
+Learner: TypeAlias = Callable[[Table, Settings, np.random.Generator], Structure]
 
 
 # The share of the time that the search for structure takes if the goal is to predict, about.
 _SEARCH_SHARE = 0.2
 
 
-def auto(table: Table, settings: Settings, context: Context) -> Structure:
+def auto(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
     """Learn the hidden variables that are there (to explain), or the model that predicts best.
 
     To predict, the explained tree and the resolved one are two of several candidates; held-out rows decide.
     """
     if settings.goal == "explain":
-        return explain(table, settings, context)
-    end = round(_SEARCH_SHARE * WHOLE)
-    resolving = replace(context, progress=part_of(context.progress, 0, end // 2))
-    explaining = part_of(context.progress, end // 2, end)
-    predicting = replace(context, progress=part_of(context.progress, end, WHOLE))
-    resolved = explain(table, replace(settings, resolve="all"), resolving)
+        return explain(table, settings, rng)
+    with part_of_stage(0, _SEARCH_SHARE / 2):
+        resolved = explain(table, replace(settings, resolve="all"), rng)
     if settings.resolve == "all":
         return Structure(resolved.tree, resolved.facts)
     if not resolved.tree.n_hidden:
-        return predict(table, [], settings, predicting)
-    seed = int(context.rng.integers(2**31))
+        with part_of_stage(_SEARCH_SHARE, 1):
+            return predict(table, [], settings, rng)
+    seed = int(rng.integers(2**31))
 
     def search(rows: Table) -> Tree:
-        progress = explaining if rows is table else no_progress
-        return explain(rows, settings, Context(np.random.default_rng(seed), progress)).tree
+        return explain(rows, settings, np.random.default_rng(seed)).tree
 
-    return predict(table, [resolved.tree], settings, predicting, search)
+    with part_of_stage(_SEARCH_SHARE / 2, _SEARCH_SHARE):
+        searched = search(table)
+    with part_of_stage(_SEARCH_SHARE, 1):
+        return predict(table, [resolved.tree], settings, rng, searched, search)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Method:
     trees : str
         What kind of tree it returns.
     function : callable
-        From a table, settings and a context to a structure.
+        From a table, settings and a random generator to a structure.
     may_return : tuple of str
         What its trees may have that a binary tree with all columns at the leaves has not
         (:meth:`Tree.non_binary_features`).
@@ -85,17 +86,17 @@ class Method:
     Examples
     --------
     >>> import latree
-    >>> from latree.learners import METHODS
+    >>> from latree.learners.methods import METHODS
     >>> METHODS["spectral"].needs_states
     True
     """
 
     name: str
     summary: str
-    needs_states: bool
     trees: str
     reference: str
     function: Learner
+    needs_states: bool = False
     may_return: tuple[NonBinaryFeature, ...] = ()
     has_representatives: bool = False
     most_states: int = MANY_STATES
@@ -107,7 +108,7 @@ class Method:
             if kind not in self.may_return:
                 raise InputError(f"method {self.name!r} can never return a tree like this, where {words}")
 
-    def learn(self, table: Table, settings: Settings, context: Context) -> Structure:
+    def learn(self, table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
         """Learn the structure behind a table."""
         if settings.representatives != Settings.representatives and not self.has_representatives:
             raise InputError(
@@ -119,11 +120,11 @@ class Method:
                 f"method {self.name!r} needs the number of states of the hidden variables: give it with "
                 f"{setting('n_states')}"
             )
-        return self.function(table, settings, context)
+        return self.function(table, settings, rng)
 
-    def replicate(self, table: Table, settings: Settings, context: Context) -> Structure:
+    def replicate(self, table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
         """Learn the structure behind a resampled table."""
-        return (self.quick or self.learn)(table, settings, context)
+        return (self.quick or self.learn)(table, settings, rng)
 
 
 def find_method(name: str) -> Method:
@@ -133,28 +134,35 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-def _tensor(table: Table, settings: Settings, context: Context) -> Structure:
-    measuring, building = context.stages(0.2)
-    return divide_and_conquer(
-        table.names,
-        nuclear_test(lambda quartets: quartet_tables(table, quartets), int(table.n_states.max())),
-        distance=pairwise(table, nuclear, measuring) if settings.representatives == "nearest" else None,
-        random_state=context.rng,
-        progress=building,
-    )
+def _measured(table: Table, measure: Measure, share: float) -> FloatArray:
+    """Return a measure of all pairs of columns, which takes this share of the learner's time.
+
+    The shares were measured on tables of 30 to 1000 columns. They only matter for the time left that is shown.
+    """
+    with part_of_stage(0, share):
+        return pairwise(table, measure)
 
 
-def _nj(table: Table, settings: Settings, context: Context) -> Structure:
-    measuring, building = context.stages(0.95)
-    return neighbor_joining(table.names, pairwise(table, log_det, measuring), building)
+def _tensor(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    distance = _measured(table, nuclear, 0.2) if settings.representatives == "nearest" else None
+    test = nuclear_test(lambda quartets: quartet_tables(table, quartets), int(table.n_states.max()))
+    with part_of_stage(0.2, 1):
+        return divide_and_conquer(table.names, test, distance=distance, random_state=rng)
 
 
-def _snj(table: Table, settings: Settings, context: Context) -> Structure:
-    measuring, building = context.stages(0.2)
-    return spectral_joining(table.names, pairwise(table, log_det, measuring), building)
+def _nj(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    distance = _measured(table, log_det, 0.95)
+    with part_of_stage(0.95, 1):
+        return neighbor_joining(table.names, distance)
 
 
-def _spectral(table: Table, settings: Settings, context: Context) -> Structure:
+def _snj(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    distance = _measured(table, log_det, 0.2)
+    with part_of_stage(0.2, 1):
+        return spectral_joining(table.names, distance)
+
+
+def _spectral(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
     assert settings.n_states is not None
     narrowest = int(np.argmin(table.n_states))
     if settings.n_states > table.n_states[narrowest]:
@@ -164,48 +172,40 @@ def _spectral(table: Table, settings: Settings, context: Context) -> Structure:
         )
     check_size(table.n_columns)
     products = spectral_products(as_pairs(pair_tables(table)), settings.n_states)
-    return spectral_grouping(table.names, spectral_test(products), products.last, context.progress)
+    return spectral_grouping(table.names, spectral_test(products), products.last)
 
 
-def _rg(table: Table, settings: Settings, context: Context) -> Structure:
-    measuring, building = context.stages(0.02)
-    return recursive_grouping(
-        table.names,
-        pairwise(table, log_det, measuring),
-        reach=_reach(table),
-        shortest=_shortest(table),
-        progress=building,
-    )
+def _rg(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    distance = _measured(table, log_det, 0.02)
+    with part_of_stage(0.02, 1):
+        return recursive_grouping(table.names, distance, reach=_reach(table), shortest=_shortest(table))
 
 
-def _clrg(table: Table, settings: Settings, context: Context) -> Structure:
-    measuring, building = context.stages(0.85)
-    learn = partial(group, reach=_reach(table), shortest=_shortest(table))
-    return chow_liu_grouping(
-        table.names, pairwise(table, log_det, measuring), learn, shortest=_shortest(table), progress=building
-    )
+def _clrg(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    distance, shortest = _measured(table, log_det, 0.85), _shortest(table)
+    learn = partial(group, reach=_reach(table), shortest=shortest)
+    with part_of_stage(0.85, 1):
+        return chow_liu_grouping(table.names, distance, learn, shortest=shortest)
 
 
-def _clnj(table: Table, settings: Settings, context: Context) -> Structure:
-    measuring, building = context.stages(0.95)
-    return chow_liu_grouping(
-        table.names, pairwise(table, log_det, measuring), join, shortest=_shortest(table), progress=building
-    )
+def _clnj(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    distance = _measured(table, log_det, 0.95)
+    with part_of_stage(0.95, 1):
+        return chow_liu_grouping(table.names, distance, join, shortest=_shortest(table))
 
 
-def _hw(table: Table, settings: Settings, context: Context) -> Structure:
-    measuring, building = context.stages(0.01)
-    return harmeling_williams(
-        table, pairwise(table, information, measuring), random_state=context.rng, progress=building
-    )
+def _hw(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    similarity = _measured(table, information, 0.01)
+    with part_of_stage(0.01, 1):
+        return harmeling_williams(table, similarity, random_state=rng)
 
 
-def _chow_liu(table: Table, settings: Settings, context: Context) -> Structure:
-    return chow_liu(table.names, pairwise(table, information, context.progress))
+def _chow_liu(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    return chow_liu(table.names, pairwise(table, information))
 
 
-def _hclt(table: Table, settings: Settings, context: Context) -> Structure:
-    return hidden_chow_liu(table.names, pairwise(table, information, context.progress))
+def _hclt(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
+    return hidden_chow_liu(table.names, pairwise(table, information))
 
 
 def _reach(table: Table) -> float:
@@ -225,17 +225,15 @@ METHODS = {
             name="auto",
             summary="the default. To explain: the hidden variables that the rows show, by moves on a fitted model. "
             "To predict: the kind of tree that predicts held-out rows best",
-            needs_states=False,
             trees="any number of neighbours, forests, with support; columns at the leaves if it explains",
             reference="latree",
             function=auto,
             may_return=("two neighbours", "inner columns", "many neighbours", "parts"),
-            quick=lambda table, settings, context: joined(table),
+            quick=lambda table, settings, rng: joined(table),
         ),
         Method(
             name="tensor",
             summary="quartet tests by nuclear norms of unfolded tensors, divide and conquer",
-            needs_states=False,
             trees="binary, columns at the leaves",
             reference="Ishteva, Park & Song (2013), Unfolding Latent Tree Structures using 4th Order Tensors",
             function=_tensor,
@@ -245,7 +243,6 @@ METHODS = {
         Method(
             name="nj",
             summary="neighbour joining on Lake's log-det distance, made for as many hidden states as columns have",
-            needs_states=False,
             trees="binary, columns at the leaves, with lengths",
             reference="Saitou & Nei (1987), The Neighbor-joining Method; Lake (1994), paralinear distances",
             function=_nj,
@@ -253,7 +250,6 @@ METHODS = {
         Method(
             name="snj",
             summary="spectral neighbour joining: blocks of affinities of rank one, made for the same trees as nj",
-            needs_states=False,
             trees="binary, columns at the leaves",
             reference="Jaffe, Amsel, Aizenbud, Nadler, Chang & Kluger (2021), Spectral Neighbor Joining",
             function=_snj,
@@ -272,7 +268,6 @@ METHODS = {
         Method(
             name="rg",
             summary="recursive grouping of families by differences of log-det distances",
-            needs_states=False,
             trees="any: also columns as inner nodes and hidden variables with many neighbours, with lengths",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             function=_rg,
@@ -281,7 +276,6 @@ METHODS = {
         Method(
             name="clrg",
             summary="Chow-Liu tree of log-det distances, then recursive grouping in each neighbourhood",
-            needs_states=False,
             trees="any, like rg",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             function=_clrg,
@@ -290,7 +284,6 @@ METHODS = {
         Method(
             name="clnj",
             summary="Chow-Liu tree of log-det distances, then neighbour joining in each neighbourhood",
-            needs_states=False,
             trees="any, like rg, mostly binary",
             reference="Choi, Tan, Anandkumar & Willsky (2011), Learning Latent Tree Graphical Models",
             function=_clnj,
@@ -299,7 +292,6 @@ METHODS = {
         Method(
             name="hw",
             summary="greedy joining by mutual information, number of states of each hidden variable by BIC (BIN-A)",
-            needs_states=False,
             trees="binary, columns at the leaves; a forest where nothing is gained by joining; finds numbers of states",
             reference="Harmeling & Williams (2011), Greedy Learning of Binary Latent Trees",
             function=_hw,
@@ -309,7 +301,6 @@ METHODS = {
         Method(
             name="chow-liu",
             summary="maximum spanning tree of mutual information between the columns",
-            needs_states=False,
             trees="over the columns alone, no hidden variables",
             reference="Chow & Liu (1968), Approximating Discrete Probability Distributions with Dependence Trees",
             function=_chow_liu,
@@ -318,7 +309,6 @@ METHODS = {
         Method(
             name="hclt",
             summary="Chow-Liu tree, every column of which has a hidden twin: made to predict, not to explain",
-            needs_states=False,
             trees="a hidden variable for every column",
             reference="Liu & Van den Broeck (2021), Tractable Regularization of Probabilistic Circuits",
             function=_hclt,
@@ -327,19 +317,17 @@ METHODS = {
         Method(
             name="lcm",
             summary="latent class model: one hidden variable above all columns",
-            needs_states=False,
             trees="a star of one hidden variable",
             reference="Lazarsfeld & Henry (1968), Latent Structure Analysis",
-            function=lambda table, settings, context: latent_class(table.names),
+            function=lambda table, settings, rng: latent_class(table.names),
             may_return=("many neighbours",),
         ),
         Method(
             name="independent",
             summary="every column for itself: the baseline that anything should beat",
-            needs_states=False,
             trees="no edges",
             reference="none needed",
-            function=lambda table, settings, context: independent(table.names),
+            function=lambda table, settings, rng: independent(table.names),
             may_return=("parts",),
         ),
     )

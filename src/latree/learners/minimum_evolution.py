@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.distances import finite
 from latree.learners.structure import Structure
 from latree.tree import Tree
@@ -244,7 +244,7 @@ class _Exchange(NamedTuple):
     above: int
 
 
-def minimum_evolution(tree: Tree, distance: FloatArray, progress: Progress = no_progress) -> Structure:
+def minimum_evolution(tree: Tree, distance: FloatArray) -> Structure:
     """Improve a binary tree by balanced nearest-neighbour interchanges (BNNI), and by regrafting subtrees.
 
     Neighbour joining decides pair by pair and cannot take a decision back. These moves can, and they look at all pairs
@@ -255,9 +255,7 @@ def minimum_evolution(tree: Tree, distance: FloatArray, progress: Progress = no_
     tree : Tree
         A binary tree, with every column at a leaf.
     distance : array, shape (d, d)
-        Distances between columns, for example :func:`latree.counts.covariance` by :func:`latree.counts.pairwise`.
-    progress : callable
-        Called with the number of moves, and the number that there may be.
+        Distances between columns, for example :func:`latree.research.covariance` by :func:`latree.research.pairwise`.
 
     Returns
     -------
@@ -273,12 +271,13 @@ def minimum_evolution(tree: Tree, distance: FloatArray, progress: Progress = no_
     --------
     >>> import numpy as np
     >>> from latree import Tree
-    >>> from latree.learners import minimum_evolution
+    >>> from latree.research import minimum_evolution
     >>> true = Tree.from_newick("((a,b),(c,d),(e,f));")
     >>> wrong = Tree.from_newick("((a,c),(b,d),(e,f));").reordered(true.names)
     >>> minimum_evolution(wrong, true.path_lengths().astype(float)).tree.robinson_foulds(true)
     0
     """
+    progress = claim_progress()
     d = tree.n_observed
     facts = {"interchanges": 0, "regrafts": 0}
     if d < 4:

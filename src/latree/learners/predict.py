@@ -15,7 +15,7 @@ from latree._util.progress import Attempts
 from latree._util.workers import map_forked
 from latree.counts.distances import information, pairwise
 from latree.learners.grouping import chow_liu, hidden_chow_liu
-from latree.learners.structure import Context, Structure, independent, latent_class
+from latree.learners.structure import Structure, independent, latent_class
 from latree.model.fitting import Part, StateSearch, held_out, is_better
 from latree.model.record import Candidate
 from latree.settings import Settings
@@ -62,7 +62,8 @@ def predict(
     table: Table,
     joined: Sequence[Tree],
     settings: Settings,
-    context: Context,
+    rng: np.random.Generator,
+    searched: Tree | None = None,
     search: Callable[[Table], Tree] | None = None,
 ) -> Structure:
     """Return the tree, the numbers of states and the smoothing that predict new rows best.
@@ -75,17 +76,18 @@ def predict(
         Chow-Liu tree and independent columns are added.
     settings : Settings
         Numbers of states and smoothing are chosen unless they are given.
-    context : Context
+    rng : Generator
+    searched : Tree, optional
+        Another candidate, which ``search`` found in all rows.
     search : callable, optional
-        Searches for another candidate. It is called with the whole table; and, if that tree is close to the best with
-        few states, with the fitted rows of each part, to see how much it owes to the held-out ones.
+        Called with the fitted rows of each part if the tree it found is close to the best with few states, to see how
+        much that tree owes to the held-out rows.
     """
-    searched = None if search is None else search(table)
-    seed, parts = int(context.rng.integers(2**31)), held_out(table, context.rng)
-    attempts = Attempts(context.progress)
+    seed, parts = int(rng.integers(2**31)), held_out(table, rng)
+    attempts = Attempts()
 
     def begin(kind: str, tree: Tree, optimism: float = 0.0) -> _Candidate:
-        states = StateSearch(table, tree, parts, settings.n_states, settings.smoothing, seed, attempts, context.keep)
+        states = StateSearch(table, tree, parts, settings.n_states, settings.smoothing, seed, attempts)
         return _Candidate(kind, states, optimism)
 
     spanning, twins = begin("chow-liu", _spanning_tree(table)), begin("hclt", _twin_tree(table))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.quartets import QuartetTest
 from latree.errors import InputError
 from latree.learners.structure import Structure, latent_class
@@ -23,12 +23,10 @@ MAX_COLUMNS = 128
 _QUARTETS_AT_ONCE = 2**20
 
 
-def spectral_grouping(
-    names: Sequence[str], test: QuartetTest, dependence: FloatArray, progress: Progress = no_progress
-) -> Structure:
+def spectral_grouping(names: Sequence[str], test: QuartetTest, dependence: FloatArray) -> Structure:
     """Build a tree from all quartets, with a test that may decline to answer.
 
-    Use it if the number of hidden states k is known, with :func:`latree.counts.quartets.spectral_test`, for up to 128
+    Use it if the number of hidden states k is known, with :func:`latree.research.spectral_test`, for up to 128
     columns. Hidden nodes may have more than three neighbours if the test declines where it is not sure.
 
     Subtrees are joined from the leaves up. Two of them may be joined if no decided quartet, of one leaf from each and
@@ -49,8 +47,6 @@ def spectral_grouping(
         From quadruples of leaves, shape (q, 4), to :class:`latree.counts.quartets.Pairings`. All quadruples are tested.
     dependence : array, shape (d, d)
         How strongly every two leaves depend on each other: the k-th singular value of their joint distribution.
-    progress : callable
-        Called with the number of subtrees joined, and of all subtrees.
 
     Returns
     -------
@@ -65,9 +61,7 @@ def spectral_grouping(
     Examples
     --------
     >>> import latree
-    >>> from latree.counts import as_pairs, pair_tables
-    >>> from latree.counts.quartets import spectral_products, spectral_test
-    >>> from latree.learners import spectral_grouping
+    >>> from latree.research import as_pairs, pair_tables, spectral_grouping, spectral_products, spectral_test
     >>> tree = latree.random_tree(6, random_state=0)
     >>> model = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0)
     >>> products = spectral_products(as_pairs(pair_tables(model.sample(5000, random_state=0))), n_states=2)
@@ -75,6 +69,7 @@ def spectral_grouping(
     >>> learned.tree.robinson_foulds(tree), learned.facts["quartet_tests"]
     (0, 15)
     """
+    progress = claim_progress()
     d = len(names)
     check_size(d)
     if d < 4:

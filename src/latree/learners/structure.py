@@ -3,14 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from latree._util.arrays import FloatArray, generator
-from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import WHOLE, Progress, no_progress, part_of
+from latree.model import LatentTreeModel
 from latree.model.fitting import Choice
 from latree.model.record import Candidate
-from latree.settings import Settings
 from latree.tree import Tree
 
 
@@ -23,10 +18,8 @@ class Structure:
     tree : Tree
     facts : dict
         Counts worth reporting, such as the number of quartet tests.
-    n_states : tuple of int, optional
-        Number of states of each hidden variable, if the learner finds it.
-    edge_tables : tuple of array, optional
-        Joint distributions of the two ends of each edge, if the learner estimates them: EM starts there.
+    start : LatentTreeModel, optional
+        A model with this tree, if the learner estimates one: EM starts there.
     choice : Choice, optional
         Numbers of states and smoothing, if the learner chose them on held-out rows.
     candidates : tuple of Candidate, optional
@@ -34,7 +27,7 @@ class Structure:
 
     Examples
     --------
-    >>> from latree.learners import latent_class
+    >>> from latree.learners.structure import latent_class
     >>> structure = latent_class(["a", "b", "c"])
     >>> structure.tree, structure.n_states
     (<Tree: 3 observed, 1 hidden>, None)
@@ -42,42 +35,14 @@ class Structure:
 
     tree: Tree
     facts: dict[str, int] = field(default_factory=dict)
-    n_states: tuple[int, ...] | None = None
-    edge_tables: tuple[FloatArray, ...] | None = None
+    start: LatentTreeModel | None = None
     choice: Choice | None = None
     candidates: tuple[Candidate, ...] | None = None
 
-
-@dataclass(frozen=True)
-class Context:
-    """What accompanies one run of a learner and changes nothing about its result but the random numbers.
-
-    Attributes
-    ----------
-    rng : Generator
-        Source of everything random.
-    progress : callable
-        Called with how much of the work is done.
-    keep : Keeper
-        Keeps finished pieces of the work, so that a stopped run can go on.
-    """
-
-    rng: np.random.Generator
-    progress: Progress = no_progress
-    keep: Keeper = NOTHING_KEPT
-
-    @classmethod
-    def of(cls, settings: Settings, progress: Progress = no_progress, keep: Keeper = NOTHING_KEPT) -> "Context":
-        """Return the context of a run with the settings' own random numbers."""
-        return cls(generator(settings.random_state), progress, keep)
-
-    def stages(self, share: float) -> tuple[Progress, Progress]:
-        """Return what two stages report to: measuring the columns, which takes this share of the time, and building.
-
-        The shares were measured on tables of 30 to 1000 columns. They only matter for the time left that is shown.
-        """
-        end = round(share * WHOLE)
-        return part_of(self.progress, 0, end), part_of(self.progress, end, WHOLE)
+    @property
+    def n_states(self) -> tuple[int, ...] | None:
+        """Number of states of each hidden variable, if the learner finds it."""
+        return None if self.start is None else tuple(self.start.n_states[self.tree.n_observed :].tolist())
 
 
 def independent(names: Sequence[str]) -> Structure:
@@ -92,7 +57,7 @@ def independent(names: Sequence[str]) -> Structure:
 
     Examples
     --------
-    >>> from latree.learners import independent
+    >>> from latree.learners.structure import independent
     >>> independent(["height", "colour"]).tree.edges.tolist()
     []
     """
@@ -119,7 +84,7 @@ def latent_class(names: Sequence[str]) -> Structure:
 
     Examples
     --------
-    >>> from latree.learners import latent_class
+    >>> from latree.learners.structure import latent_class
     >>> latent_class("abc").tree.edges.tolist()
     [[0, 3], [1, 3], [2, 3]]
     """

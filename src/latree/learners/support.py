@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree._util.workers import n_threads, one_blas_thread
 from latree.errors import InputError
 from latree.table import Table
@@ -23,7 +23,6 @@ def bootstrap_trees(
     learn: TreeLearner,
     replicates: int,
     seed: int,
-    progress: Progress = no_progress,
     keep: Keeper = NOTHING_KEPT,
     kind: str = "replicates",
 ) -> list[Tree]:
@@ -42,8 +41,6 @@ def bootstrap_trees(
         Number of resampled tables.
     seed : int
         The random numbers of a replicate depend on the seed and the replicate's own number alone.
-    progress : callable
-        Called with the number of replicates that are done, and of all replicates.
     keep : Keeper
         Saves the trees, so that trees saved by an interrupted run are not learned again.
     kind : str
@@ -61,8 +58,9 @@ def bootstrap_trees(
     Examples
     --------
     >>> import latree
-    >>> from latree.counts import covariance, pairwise
-    >>> from latree.learners import bootstrap_trees, neighbor_joining
+    >>> from latree.research import covariance, pairwise
+    >>> from latree.learners.support import bootstrap_trees
+    >>> from latree.research import neighbor_joining
     >>> tree = latree.random_tree(5, random_state=0)
     >>> table = latree.random_model(tree, n_states=3, hidden_states=2, start="identity", random_state=0).sample(500, 0)
     >>> def learn(table, rng):
@@ -70,6 +68,7 @@ def bootstrap_trees(
     >>> len(bootstrap_trees(table, learn, replicates=10, seed=0))
     10
     """
+    progress = claim_progress()
 
     def replicate(number: int) -> Tree:
         rng = np.random.default_rng([seed, number, 0, 2])
@@ -108,7 +107,7 @@ def with_support(tree: Tree, trees: Sequence[Tree]) -> Tree:
     Three of four trees have the split {a, b | c, d}:
 
     >>> import latree
-    >>> from latree.learners import with_support
+    >>> from latree.learners.support import with_support
     >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
     >>> trees = [latree.Tree.from_newick(text) for text in texts]
     >>> print(with_support(trees[0], trees).to_newick().strip())
@@ -147,7 +146,7 @@ def consensus(trees: Sequence[Tree]) -> Tree:
     Examples
     --------
     >>> import latree
-    >>> from latree.learners import consensus
+    >>> from latree.learners.support import consensus
     >>> texts = 3 * ["((a,b),c,d);"] + ["((a,c),b,d);"]
     >>> trees = [latree.Tree.from_newick(text) for text in texts]
     >>> print(consensus(trees).to_newick().strip())

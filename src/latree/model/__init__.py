@@ -1,8 +1,7 @@
 """The fitted model, its fit by EM, its file, how it came about, and what may be wrong with it."""
 
-from latree.inference.em import ConvergenceMonitor
-from latree.model.fitting import Fit, fit_model
-from latree.model.group import Group
-from latree.model.model import LatentTreeModel
-
-__all__ = ["ConvergenceMonitor", "Fit", "Group", "LatentTreeModel", "fit_model"]
+from latree.inference.em import ConvergenceMonitor as ConvergenceMonitor
+from latree.model.fitting import Fit as Fit
+from latree.model.fitting import fit_model as fit_model
+from latree.model.group import Group as Group
+from latree.model.model import LatentTreeModel as LatentTreeModel

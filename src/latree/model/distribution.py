@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.distances import PairDistributions, information
 from latree.errors import InputError
 from latree.inference.network import Network
@@ -102,8 +102,8 @@ class TreeDistribution:
     def quartet_tables(self, quartets: IntArray) -> FloatArray:
         """Return the exact joint distributions of quartets of columns, padded with zeros to the same shape.
 
-        They take the place of :func:`latree.counts.quartet_tables` where a quartet test is asked about the model itself
-        instead of rows.
+        They take the place of :func:`latree.research.quartet_tables` where a quartet test is asked about the model
+        itself instead of rows.
 
         Parameters
         ----------
@@ -121,15 +121,13 @@ class TreeDistribution:
             tensor[tuple(slice(size) for size in exact.shape)] = exact
         return tensors
 
-    def sample(self, n_rows: int, random_state: RandomState = None, progress: Progress = no_progress) -> Table:
+    def sample(self, n_rows: int, random_state: RandomState = None) -> Table:
         """Draw rows from the model.
 
         Parameters
         ----------
         n_rows : int
         random_state : int, Generator or None
-        progress : callable
-            Called with the number of variables drawn, and of all variables.
 
         Returns
         -------
@@ -146,13 +144,12 @@ class TreeDistribution:
         """
         if n_rows < 1:
             raise InputError(f"the number of rows to draw must be at least 1, not {n_rows}")
-        codes = self.sample_all(n_rows, random_state, progress)[:, : self.tree.n_observed]
+        codes = self.sample_all(n_rows, random_state)[:, : self.tree.n_observed]
         return Table.from_codes(self.columns, codes)
 
-    def sample_all(
-        self, n_rows: int, random_state: RandomState = None, progress: Progress = no_progress
-    ) -> NDArray[np.int32]:
+    def sample_all(self, n_rows: int, random_state: RandomState = None) -> NDArray[np.int32]:
         """Draw rows with the states of all variables, hidden ones after the observed: one column per node."""
+        progress = claim_progress()
         rng = generator(random_state)
         states = np.zeros((n_rows, self.tree.n_nodes), dtype=np.int32, order="F")
         for done, node in enumerate(self.network.order.tolist()):

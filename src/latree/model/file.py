@@ -11,18 +11,18 @@ Format, version 1 (keys with a question mark may be absent)::
      "fit"?: {"version": 1, ...}}
 
 ``columns``
-    One object per column, in their order, with the fields of :class:`latree.table.Column`.
+    One object per column, in their order, with the fields of :class:`latree.Column`.
 ``tree``
     Pairs of node numbers. Columns have the numbers 0, 1, ... in their order, and hidden variables follow. ``lengths``
     and ``support`` have one number per edge, or null where it is unknown.
 ``tables``
     One conditional probability table per node, in the order of their numbers: one row per state of the node, one column
     per state of its parent, and a single column for a root. Roots and parents are those of
-    :meth:`latree.tree.Tree.rooted`, which depend on the edges alone.
+    :meth:`latree.Tree.rooted`, which depend on the edges alone.
 ``hidden_names``
     The names for people of the hidden variables, in the order of their numbers.
 ``groups``
-    The groups of columns, with the fields of :class:`latree.model.Group`; ``centre`` and ``nodes`` are node numbers.
+    The groups of columns, with the fields of :class:`latree.Group`; ``centre`` and ``nodes`` are node numbers.
 ``fit``
     How the model came about, with the fields of :class:`latree.model.record.Record`.
 
@@ -51,7 +51,7 @@ _EDGE_NUMBERS = ("lengths", "support")
 
 
 class Parts(NamedTuple):
-    """What a model is made of, in the order of the fields of :class:`latree.model.LatentTreeModel`."""
+    """What a model is made of, in the order of the fields of :class:`latree.LatentTreeModel`."""
 
     tree: Tree
     columns: tuple[Column, ...]

@@ -17,14 +17,12 @@ from math import inf, isfinite, log2, sqrt
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState
-from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import Attempts, Progress, no_progress
+from latree._util.progress import Attempts, reported_to
 from latree._util.workers import one_blas_thread
 from latree.errors import InputError
-from latree.inference.em import DEFAULT_SMOOTHING, ConvergenceMonitor, Expectation
+from latree.inference.em import DEFAULT_SMOOTHING, ConvergenceMonitor, Expectation, iterate
 from latree.inference.messages import log_likelihoods
 from latree.inference.network import Network
-from latree.inference.resume import run_em
 from latree.inference.starts import frequencies, grown_start, random_start
 from latree.model.model import LatentTreeModel
 from latree.model.record import Attempt
@@ -48,7 +46,7 @@ class Fit:
     Examples
     --------
     >>> import latree
-    >>> from latree.model import fit_model
+    >>> from latree.research import fit_model
     >>> table = latree.random_model(latree.random_tree(4, random_state=0), random_state=0).sample(100, 0)
     >>> fit = fit_model(table, latree.Tree.from_newick("(x0,x1,x2,x3);"), 2, random_state=0)
     >>> fit.iterations == len(fit.monitor.history) - 1
@@ -74,8 +72,6 @@ def fit_model(
     monitor: ConvergenceMonitor | None = None,
     start: LatentTreeModel | None = None,
     random_state: RandomState = None,
-    progress: Progress = no_progress,
-    keep: Keeper = NOTHING_KEPT,
 ) -> Fit:
     """Fit the conditional probability tables of a model on a known tree, by expectation-maximisation (EM).
 
@@ -97,10 +93,6 @@ def fit_model(
         Where to start instead of at random: a model with the same tree, columns and numbers of states.
     random_state : int, Generator or None
         Seed of the random start.
-    progress : callable
-        Called with the number of iterations done, and the largest possible number.
-    keep : Keeper
-        Keeps EM's state, so that a run that was stopped can go on.
 
     Returns
     -------
@@ -109,7 +101,7 @@ def fit_model(
     Examples
     --------
     >>> import latree
-    >>> from latree.model import fit_model
+    >>> from latree.research import fit_model
     >>> tree = latree.random_tree(5, random_state=0)
     >>> table = latree.random_model(tree, n_states=2, random_state=0).sample(300, random_state=0)
     >>> fit = fit_model(table, tree, n_states=2, random_state=0)
@@ -128,7 +120,7 @@ def fit_model(
     tables = start.tables if start is not None else random_start(table, tree, n_states, random_state)
     expectation = Expectation(table, Network.on_tree(tree, tables))
     with one_blas_thread():  # around all iterations: setting and lifting the limit in each of them takes longer
-        state = run_em(expectation, tables, smoothing, monitor, progress, keep)
+        state = iterate(expectation, tables, smoothing, monitor)
     return Fit(LatentTreeModel(tree, table.columns, state.tables), state.objective, monitor)
 
 
@@ -284,8 +276,6 @@ def choose(
     n_states: int | Sequence[int] | None = None,
     smoothing: float | None = None,
     random_state: int = 0,
-    progress: Progress = no_progress,
-    keep: Keeper = NOTHING_KEPT,
 ) -> Choice:
     """Choose the numbers of states and the smoothing with which a tree predicts best.
 
@@ -301,12 +291,8 @@ def choose(
         Where it is given.
     random_state : int
         Seed of every fit.
-    progress : callable
-        Called with an estimate of how much is done.
-    keep : Keeper
-        Keeps every fit.
     """
-    search = StateSearch(table, tree, parts, n_states, smoothing, random_state, Attempts(progress), keep)
+    search = StateSearch(table, tree, parts, n_states, smoothing, random_state, Attempts())
     search.climb()
     search.polish()
     return search.choice
@@ -344,7 +330,6 @@ class StateSearch:
     smoothing: float | None
     seed: int
     attempts: Attempts
-    keep: Keeper
     best: Fits = field(init=False)
     tried: list[Attempt] = field(default_factory=list)
 
@@ -473,16 +458,10 @@ class StateSearch:
         scores = np.empty(0)
         own = trees or [self.tree] * len(self.parts)
         for number, (part, tree, start) in enumerate(zip(self.parts, own, starts, strict=True)):
-            fit = fit_model(
-                part.fitted,
-                tree,
-                n_states if tree is self.tree else self._states_for(tree),
-                smoothing=smoothing,
-                monitor=monitor,
-                start=LatentTreeModel(tree, self.table.columns, start),
-                progress=partial(self._report, number),
-                keep=self.keep,
-            )
+            states = n_states if tree is self.tree else self._states_for(tree)
+            model = LatentTreeModel(tree, self.table.columns, start)
+            with reported_to(partial(self._report, number)):
+                fit = fit_model(part.fitted, tree, states, smoothing=smoothing, monitor=monitor, start=model)
             models.append(fit.model)
             scores = np.concatenate([scores, part.judged.map(partial(_scores, fit.model))])
             if rival is not None and is_better(rival[: len(scores)], scores, _GIVE_UP_BEHIND):

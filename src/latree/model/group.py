@@ -57,12 +57,10 @@ class Group:
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import find_groups
-    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
-    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
-    >>> group = find_groups(model)[0]
-    >>> group.columns, group.level, group.hidden, group.parent
-    (('a', 'b', 'c'), 'main', 'H1', None)
+    >>> from sklearn.datasets import load_iris
+    >>> group = latree.LatentTree("lcm", n_states=3, random_state=0).fit(load_iris().data).groups_[0]
+    >>> group.columns, group.level, group.parent
+    (('x0', 'x1', 'x2', 'x3'), 'main', None)
     """
 
     name: str

@@ -30,8 +30,8 @@ from latree.table.rows import BLOCK_ROWS, missing_code
 from latree.table.sparse import is_sparse
 from latree.table.table import decode_column, signed_codes
 
-How: TypeAlias = Literal["mode", "median", "mean", "draw"]
-StateHow: TypeAlias = Literal["mode", "median", "draw"]  # those that choose one of the states
+How: TypeAlias = Literal["auto", "mode", "median", "mean", "draw"]
+StateHow: TypeAlias = Literal["auto", "mode", "median", "draw"]  # those that choose one of the states
 # Rows by columns: what missing cells are filled with, and the codes of the others. A fill is a code; or a number, for
 # the mean of a numeric column.
 Filled: TypeAlias = FloatArray
@@ -105,8 +105,8 @@ def fill_block(network: Network, columns: tuple[Column, ...], codes: CodeArray, 
 
 
 def _rule(column: Column, how: How) -> How:
-    """Return how a column is filled: mean is for numbers only, median for ordered columns only."""
-    if how == "mean" and column.kind not in ("integer", "number"):
+    """Return how a column is filled: mean is for numbers only, median (which is auto) for ordered columns only."""
+    if how == "auto" or (how == "mean" and column.kind not in ("integer", "number")):
         how = "median"
     if how == "median" and not column.ordered:
         how = "mode"

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
-from latree._util.progress import Progress, no_progress
-from latree.counts import pair_tables
+from latree.counts.contingency import pair_tables
 from latree.errors import FitWarning, InputError
 from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
 from latree.inference.patterns import plan_messages
@@ -64,8 +63,7 @@ class LatentTreeModel(TreeDistribution):
     Three yes/no questions that depend on one hidden variable, H1, with two states:
 
     >>> import numpy as np
-    >>> from latree import LatentTreeModel, Tree
-    >>> from latree.table import Column
+    >>> from latree import Column, LatentTreeModel, Tree
     >>> tree = Tree.from_newick("(a,b,c);")
     >>> columns = tuple(Column(name, "text", ("no", "yes")) for name in tree.names)
     >>> given_h1 = np.array([[0.9, 0.2], [0.1, 0.8]])  # P(no | H1), P(yes | H1)
@@ -152,15 +150,14 @@ class LatentTreeModel(TreeDistribution):
         Examples
         --------
         >>> import latree
-        >>> from latree.interpret import with_groups
         >>> tree = latree.Tree.from_newick("(a,b,c,(d,e,f));")
-        >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
-        >>> print(with_groups(model, labels=dict.fromkeys("abc", "mood")).draw(), end="")
-        ─ [f, e +1]
+        >>> model = latree.random_model(tree, n_states=2, random_state=5)
+        >>> print(model.rename({"H1": "mood"}).draw(hidden=True), end="")
+        ─ [mood]
          ├─ d
          ├─ e
          ├─ f
-         └─ [mood]
+         └─ [H2]
            ├─ a
            ├─ b
            └─ c
@@ -179,7 +176,6 @@ class LatentTreeModel(TreeDistribution):
         format: str | None = None,
         unseen: Unseen = "error",
         names: Sequence[str] | None = None,
-        progress: Progress = no_progress,
     ) -> Table:
         """Encode new data with the model's columns.
 
@@ -194,8 +190,6 @@ class LatentTreeModel(TreeDistribution):
             gets the state of the nearest number that it knows.
         names : sequence of str, optional
             Names of the columns of an array, needed if it has more columns than the model.
-        progress : callable
-            Called with the rows read so far, and all rows.
         """
         if isinstance(data, Table):
             if data.columns != self.columns:
@@ -203,7 +197,7 @@ class LatentTreeModel(TreeDistribution):
                     "the table was not encoded with this model's columns; pass the data that it was made from"
                 )
             return data
-        return as_table(data, columns=self.columns, names=names, format=format, unseen=unseen, progress=progress)
+        return as_table(data, columns=self.columns, names=names, format=format, unseen=unseen)
 
     def log_likelihood_rows(self, data: Any) -> FloatArray:
         """Return the log-likelihood ``log P(row)`` of each row, in nats; missing cells are summed out.
@@ -278,7 +272,7 @@ class LatentTreeModel(TreeDistribution):
         Parameters
         ----------
         data : data frame, array, path or Table
-        how : {"mode", "median", "draw"}
+        how : {"auto", "mode", "median", "draw"}
             See :meth:`impute`.
         random_state : int, Generator or None
             The seed of ``draw``.
@@ -303,12 +297,12 @@ class LatentTreeModel(TreeDistribution):
         Parameters
         ----------
         data : data frame, array, path or Table
-        how : {"mode", "median", "mean", "draw"}
-            ``mode``, the most probable value, makes the fewest wrong cells. ``median`` makes the smallest absolute
-            error; columns without an order get the mode. ``mean``, the expected value, makes the smallest squared
-            error; columns that are not numbers get the median. In a column with bins, a bin counts as the median of its
-            values. ``draw`` draws all missing cells of a row together from the model, so that the filled table varies
-            like the data.
+        how : {"auto", "mode", "median", "mean", "draw"}
+            ``mode``, the most probable value, makes the fewest wrong cells. ``median``, which is also ``auto``, makes
+            the smallest absolute error; columns without an order get the mode. ``mean``, the expected value, makes the
+            smallest squared error; columns that are not numbers get the median. In a column with bins, a bin counts as
+            the median of its values. ``draw`` draws all missing cells of a row together from the model, so that the
+            filled table varies like the data.
         draws : int, optional
             For multiple imputation: the number of tables to draw.
         random_state : int, Generator or None

@@ -7,7 +7,7 @@ from latree._util.arrays import check_fields
 from latree.errors import InputError
 from latree.settings import Settings
 from latree.table.columns import Unseen, is_number, is_text
-from latree.table.reading import Options
+from latree.table.reading import Reading
 from latree.table.sources import WeightsAre
 
 
@@ -28,7 +28,7 @@ class SimplerGain(NamedTuple):
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import measure_worth
+    >>> from latree.interpret.worth import measure_worth
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> chow_liu, one_hidden = measure_worth(true, true.sample(300, random_state=0)).simpler
@@ -63,7 +63,7 @@ class Worth(NamedTuple):
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret import measure_worth
+    >>> from latree.interpret.worth import measure_worth
     >>> tree = latree.random_tree(6, random_state=0)
     >>> true = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> worth = measure_worth(true, true.sample(300, random_state=0))
@@ -114,7 +114,7 @@ class Origin(NamedTuple):
     source: str | None = None  # what the data are called
     command: str | None = None  # that asked for the fit
     weights: str | None = None  # the column that held the rows' weights
-    reading: Options | None = None  # how columns were chosen and read
+    reading: Reading | None = None  # how columns were chosen and read
     columns: tuple[str, ...] = ()  # the columns of the data, also those that say nothing; none if that does not matter
     library: str | None = None  # the library of the data frame, or "numpy" for an array; None for files and others
     unseen: Unseen = "error"  # what to do with categories that were not there
@@ -180,7 +180,7 @@ class Record:
     source: str | None
     command: str | None
     weights: str | None
-    reading: Options | None
+    reading: Reading | None
     columns: tuple[str, ...]
     library: str | None
     unseen: str
@@ -247,7 +247,7 @@ class Record:
                 values[name] = Settings.from_dict(value)
                 continue
             if name == "reading":
-                values[name] = None if value is None else Options.from_dict(value)
+                values[name] = None if value is None else Reading.from_dict(value)
                 continue
             if not _fits(value, kinds[name]):
                 raise InputError(f"the fit's {name} make no sense: {value!r:.60}")

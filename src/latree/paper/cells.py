@@ -21,7 +21,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from latree._util.checkpoint import clear, prepare
 from latree._util.files import made_parents, read_text, remove_empty, to_json, write_text
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree._util.words import plural
 from latree._util.workers import n_threads, one_thread
 from latree.errors import InputError
@@ -54,8 +54,8 @@ class Cell:
 class Run:
     """Where and how the paper's experiments run.
 
-    Give it to :func:`reproduce_quartets`, :func:`reproduce_trees` and :func:`reproduce_stocks`. A run that was
-    interrupted continues if it is started again with the same settings.
+    Give it to :func:`latree.research.reproduce`. A run that was interrupted continues if it is started again with the
+    same settings.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Run:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from latree.paper import Run
+    >>> from latree.research import Run
     >>> run = Run(Path("results"), seed=1, quick=True)
     >>> run.workers                                 # 0: one worker per core
     0
@@ -94,8 +94,9 @@ class Run:
         if self.checkpoint is not None:
             prepare(self.checkpoint, settings, inputs)
 
-    def rows(self, experiment: str, cells: Sequence[Cell], progress: Progress = no_progress) -> list[Row]:
+    def rows(self, experiment: str, cells: Sequence[Cell]) -> list[Row]:
         """Run the cells that are not finished, and return the rows of all cells in their order."""
+        progress = claim_progress()
         folder = (self.checkpoint or self.out) / f"{experiment}{_CELLS}"
         folder.mkdir(exist_ok=True)
         files = {cell.name: folder / f"{cell.name}.json" for cell in cells}
@@ -165,9 +166,7 @@ def _read_rows(path: Path) -> list[Row]:
     try:
         rows: list[Row] = json.loads(read_text(path))
     except ValueError:
-        raise InputError(
-            f"{path}: damaged; remove this file and run the same command again to redo this part"
-        ) from None
+        raise InputError(f"{path}: damaged: remove this file, and run the same command again") from None
     return rows
 
 

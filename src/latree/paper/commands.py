@@ -45,15 +45,7 @@ EXPERIMENTS = ("quartets", "trees", "stocks")
 @common.seed
 @common.quiet
 def reproduce(
-    what: str,
-    out: Path,
-    checkpoint: Path | None,
-    quick: bool,
-    prices: Path | None,
-    sectors: Path | None,
-    workers: int,
-    seed: int,
-    quiet: bool,
+    what: str, out: Path, checkpoint: Path | None, prices: Path | None, sectors: Path | None, quiet: bool, **how: Any
 ) -> None:
     """Repeat the paper's experiments.
 
@@ -64,12 +56,13 @@ def reproduce(
 
     Example: latree reproduce quartets --quick --out paper
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper import reproduce as experiments
     from latree.paper.cells import Run
 
     common.refuse_same(out, checkpoint)
-    run = Run(out, seed, quick, workers, checkpoint)
+    run = Run(out, checkpoint=checkpoint, **how)
     chosen = EXPERIMENTS if what == "all" else (what,)
     if "stocks" in chosen:
         prices = experiments.prepare_stocks(run, prices, sectors)
@@ -77,13 +70,10 @@ def reproduce(
         run.prepare()
     files = []
     try:
-        with progress_bars(not quiet) as stages:
-            if "quartets" in chosen:
-                files += experiments.reproduce_quartets(run, stages("Quartets"))
-            if "trees" in chosen:
-                files += experiments.reproduce_trees(run, stages("Trees"))
-            if "stocks" in chosen:
-                files += experiments.reproduce_stocks(run, prices, sectors, stages("Stocks"))
+        with progress_bars(not quiet):
+            for name in chosen:
+                with stage(name.capitalize()):
+                    files += experiments.reproduce(name, run, prices, sectors)
     except KeyboardInterrupt:
         click.echo(f"latree: interrupted; {run.describe()}", err=True)
         sys.exit(130)
@@ -126,6 +116,7 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     Example: latree theory run/model.json --rows 5000
     """
     from latree._util.files import to_json
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper.theory import tree_facts
 
@@ -133,34 +124,47 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     if quartet:
         _print_quartet(loaded, quartet, rows, target, as_json)
         return
-    with progress_bars(True) as stages:
-        facts = tree_facts(loaded, progress=stages("Checking quartets"))
+    with progress_bars(True), stage("Checking quartets"):
+        facts = tree_facts(loaded)
     if as_json:
-        click.echo(to_json(_theory_summary(facts, rows, target)), nl=False)
+        found = facts.to_dict() | {"rows": rows, "probability_at_least": facts.success(rows)}
+        click.echo(to_json(found | {"target": target, "rows_needed": facts.rows_needed(target)}), nl=False)
         return
-    click.echo(f"{facts.n_leaves} columns; checked: {_describe_quartets(facts)}\n")
-    for condition in facts.conditions:
-        click.echo(f"{condition.name}  {'holds' if condition.holds else 'FAILS':6} {condition.text}")
-        click.echo(f"           {condition.numbers}")
-    click.echo(f"\nδ      {facts.delta:<12.4g} largest ‖Δ‖_F over the edges between hidden variables")
-    click.echo(f"θ_min  {facts.theta_min:<12.4g} smallest excessive dependence over the quartets")
-    click.echo(f"γ_min  {facts.gamma_min:<12.4g} smallest probability of a hidden state")
-    click.echo(
-        f"α_min  {facts.alpha_min:<12.4g} smallest gap of nuclear norms; Algorithm 1 is wrong if it is not positive"
-    )
     satisfied = sum(quartet.satisfied for quartet in facts.quartets)
-    click.echo(
-        f"\nLemma on Δ: its condition holds for {satisfied} of {plural(len(facts.quartets), 'quartet')}; "
-        f"Algorithm 1 is right on {facts.n_right}"
-    )
-    click.echo(f"Theorem on trees: {facts.verdict}")
-    probability, needed = facts.success(rows), facts.rows_needed(target)
-    if probability is None or needed is None:
-        click.echo("It guarantees the tree for no number of rows")
-        return
+    lines = [f"{facts.n_leaves} columns; checked: {_describe_quartets(facts)}", ""]
+    for condition in facts.conditions:
+        lines.append(f"{condition.name}  {'holds' if condition.holds else 'FAILS':6} {condition.text}")
+        lines.append(f"           {condition.numbers}")
+    lines += [
+        "",
+        f"δ      {facts.delta:<12.4g} largest ‖Δ‖_F over the edges between hidden variables",
+        f"θ_min  {facts.theta_min:<12.4g} smallest excessive dependence over the quartets",
+        f"γ_min  {facts.gamma_min:<12.4g} smallest probability of a hidden state",
+        f"α_min  {facts.alpha_min:<12.4g} smallest gap of nuclear norms; Algorithm 1 is wrong if it is not positive",
+        "",
+        f"Lemma on Δ: its condition holds for {satisfied} of {plural(len(facts.quartets), 'quartet')}; Algorithm 1 is "
+        f"right on {facts.n_right}",
+        f"Theorem on trees: {facts.verdict}",
+    ]
     proviso = "" if facts.complete else ", if no other quartet has a smaller α"
-    click.echo(f"With {plural(rows, 'row')}: the right tree with a probability of {_at_least(probability)}{proviso}")
-    click.echo(f"For a probability of {target:g}: {plural(needed, 'row')}{proviso}")
+    lines += _guarantees("the tree", facts.success(rows), rows, facts.rows_needed(target), target, proviso)
+    click.echo("\n".join(lines))
+
+
+def _guarantees(
+    what: str, probability: float | None, n_rows: int, needed: int | None, target: float, proviso: str = ""
+) -> list[str]:
+    """Return what is guaranteed for a number of rows, and how many rows a probability needs."""
+    if probability is None or needed is None:
+        return [f"It guarantees {what} for no number of rows"]
+    # A lower bound of a probability is never rounded up, and never to 1.
+    least = "more than 0.999" if probability > 0.999 else f"at least {floor(1000 * probability) / 1000:g}"
+    if probability == 0:
+        least = "at least 0 (the bound says nothing for so few rows)"
+    return [
+        f"With {plural(n_rows, 'row')}: {what} with a probability of {least}{proviso}",
+        f"For a probability of {target:g}: {plural(needed, 'row')}{proviso}",
+    ]
 
 
 def _describe_quartets(facts: "TreeFacts") -> str:
@@ -173,13 +177,6 @@ def _describe_quartets(facts: "TreeFacts") -> str:
     return f"{which} quartets{stars}"
 
 
-def _at_least(probability: float) -> str:
-    """Format a lower bound of a probability; rounding never makes it larger, and never 1."""
-    if probability == 0:
-        return "at least 0 (the bound says nothing for so few rows)"
-    return "more than 0.999" if probability > 0.999 else f"at least {floor(1000 * probability) / 1000:g}"
-
-
 def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int, target: float, as_json: bool) -> None:
     from dataclasses import asdict
 
@@ -188,65 +185,33 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
     from latree._util.files import to_json
     from latree.paper.theory import dependence, quartet_facts, rows_needed, success
 
-    unknown = [name for name in columns if name not in model.tree.names]
-    if unknown or len(set(columns)) < 4:
-        if unknown:
-            raise InputError(f"--quartet: the model has no column {unknown[0]!r}")
+    for name in columns:
+        if name not in model.tree.names:
+            raise InputError(f"--quartet: the model has no column {name!r}")
+    if len(set(columns)) < 4:
         raise InputError(f"--quartet: needs four different columns, not {', '.join(columns)}")
     found = quartet_facts(model, np.array([[model.tree.names.index(name) for name in columns]]))
     if not found:
         raise InputError(f"--quartet: the tree of {', '.join(columns)} is a star, so they have no pairing")
-    facts = found[0]
-    names = model.tree.node_names
-    delta = dependence(model, facts.h, facts.g)
-    needed = rows_needed(facts.alpha, target)
+    facts, names = found[0], model.tree.node_names
+    joint, delta = model.joint([facts.h, facts.g]), dependence(model, facts.h, facts.g)
+    probability, needed = success(facts.alpha, rows), rows_needed(facts.alpha, target)
+    one, two, three, four = pairing = [names[leaf] for leaf in facts.leaves]
+    h, g = names[facts.h], names[facts.g]
     if as_json:
-        numbers = {key: value for key, value in asdict(facts).items() if key not in ("leaves", "h", "g")}
-        ends = {"pairing": [names[leaf] for leaf in facts.leaves], "h": names[facts.h], "g": names[facts.g]}
-        joint = {"p_hg": model.joint([facts.h, facts.g]).tolist(), "perturbation": delta.tolist()}
-        bound = {"probability_at_least": success(facts.alpha, rows)}
-        holds = {"satisfied": facts.satisfied, "right": facts.right}
-        click.echo(to_json({**ends, **numbers, **holds, **joint, **bound, "rows_needed": needed}), nl=False)
+        numbers = {key: value for key, value in asdict(facts).items() if key != "leaves"}
+        numbers |= {"pairing": pairing, "h": h, "g": g, "satisfied": facts.satisfied, "right": facts.right}
+        numbers |= {"p_hg": joint.tolist(), "perturbation": delta.tolist()}
+        click.echo(to_json({**numbers, "probability_at_least": probability, "rows_needed": needed}), nl=False)
         return
-    one, two, three, four = (names[leaf] for leaf in facts.leaves)
-    click.echo(f"{{{one}, {two} | {three}, {four}}}, separated at H = {names[facts.h]} and G = {names[facts.g]}")
+    click.echo(f"{{{one}, {two} | {three}, {four}}}, separated at H = {h} and G = {g}")
     with np.printoptions(precision=4, suppress=True):
-        click.echo(f"P_HG\n{model.joint([facts.h, facts.g])}\nΔ = P_HG - P_H P_Gᵀ\n{delta}")
-    click.echo(
-        f"‖Δ‖_F  {facts.delta:.4g}; the lemma allows {facts.allowed:.4g}: {'holds' if facts.satisfied else 'FAILS'}"
-    )
+        click.echo(f"P_HG\n{joint}\nΔ = P_HG - P_H P_Gᵀ\n{delta}")
+    holds, right = "holds" if facts.satisfied else "FAILS", "right" if facts.right else "WRONG"
+    click.echo(f"‖Δ‖_F  {facts.delta:.4g}; the lemma allows {facts.allowed:.4g}: {holds}")
     click.echo(f"θ      {facts.theta:.4g}")
-    click.echo(
-        f"α      {facts.alpha:.4g}; Algorithm 1 is {'right' if facts.right else 'WRONG'} on the exact distribution"
-    )
-    if needed is None:
-        click.echo("It is guaranteed to be right for no number of rows")
-        return
-    click.echo(f"With {plural(rows, 'row')}: right with a probability of {_at_least(success(facts.alpha, rows))}")
-    click.echo(f"For a probability of {target:g}: {plural(needed, 'row')}")
-
-
-def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, Any]:
-    return {
-        "n_columns": facts.n_leaves,
-        "n_quartets": facts.n_quartets,
-        "quartets_checked": facts.n_checked,
-        "star_quartets": facts.n_checked - len(facts.quartets),
-        "delta": facts.delta,
-        "theta_min": facts.theta_min,
-        "gamma_min": facts.gamma_min,
-        "alpha_min": facts.alpha_min,
-        "conditions": {c.name: {"holds": c.holds, "text": c.text, "numbers": c.numbers} for c in facts.conditions},
-        "quartets_satisfying_the_lemma": sum(quartet.satisfied for quartet in facts.quartets),
-        "quartets_right": facts.n_right,
-        "guaranteed": facts.guaranteed,
-        "found_on_the_exact_distribution": facts.found,
-        "verdict": facts.verdict,
-        "rows": rows,
-        "probability_at_least": facts.success(rows),
-        "target": target,
-        "rows_needed": facts.rows_needed(target),
-    }
+    click.echo(f"α      {facts.alpha:.4g}; Algorithm 1 is {right} on the exact distribution")
+    click.echo("\n".join(_guarantees("the pairing", None if needed is None else probability, rows, needed, target)))
 
 
 @click.command()
@@ -260,7 +225,11 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
 )
 @click.option("--method", default="tensor", show_default=True, help="Learner of the tree; `latree methods` lists them.")
 @click.option(
-    "--states", type=common.Whole(1, 1000), default=None, help="Number of hidden states; method spectral needs it."
+    "--states",
+    "n_states",
+    type=common.Whole(1, 1000),
+    default=None,
+    help="Number of hidden states; method spectral needs it.",
 )
 @click.option(
     "--repeats",
@@ -284,17 +253,7 @@ def _theory_summary(facts: "TreeFacts", rows: int, target: float) -> dict[str, A
 @common.quiet
 @common.as_json
 def power(
-    model: Path,
-    target: float,
-    method: str,
-    states: int | None,
-    repeats: int,
-    max_rows: int,
-    out: Path | None,
-    checkpoint: Path | None,
-    seed: int,
-    quiet: bool,
-    as_json: bool,
+    model: Path, out: Path | None, checkpoint: Path | None, seed: int, quiet: bool, as_json: bool, **settings: Any
 ) -> None:
     """Simulate how many rows it takes to find the tree of a model.
 
@@ -304,31 +263,22 @@ def power(
 
     Example: latree power run/model.json --target 0.9 --out curve
     """
+    from latree._util.progress import stage
     from latree._util.terminal import progress_bars
     from latree.paper.power import recovery_power
 
     loaded = common.load_model(model)
     if loaded.tree.n_observed < 4:
-        raise InputError(
-            f"{model}: {plural(loaded.tree.n_observed, 'column')}; with fewer than 4 there is only one tree"
-        )
-    settings: dict[str, Any] = {
-        "target": target,
-        "method": method,
-        "n_states": states,
-        "repeats": repeats,
-        "max_rows": max_rows,
-    }
+        raise InputError(f"{model}: {plural(loaded.tree.n_observed, 'column')}; fewer than 4 have only one tree")
     with common.resumable(checkpoint, out) as keep_for:
-        with progress_bars(not quiet) as stages:
+        with progress_bars(not quiet), stage("Simulating", at_most=True):
             found = recovery_power(
                 loaded,
                 **settings,
                 random_state=seed,
-                progress=stages("Simulating", at_most=True),
                 keep=keep_for(lambda: {"command": "power", **settings, "seed": seed, "model": common.checksum(model)}),
             )
-        names = _write_power(found, method, out) if out is not None else []
+        names = _write_power(found, settings["method"], out) if out is not None else []
         _print_power(found, settings, names, out, quiet, as_json)
 
 

@@ -8,10 +8,9 @@ from scipy.stats import binomtest
 
 from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Arrays, Keeper
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.errors import InputError
 from latree.learners.methods import find_method
-from latree.learners.structure import Context
 from latree.model import LatentTreeModel
 from latree.paper.cells import Row
 from latree.paper.figures import COLOURS, new_figure, start_panel
@@ -88,7 +87,6 @@ def recovery_power(
     repeats: int = 40,
     max_rows: int = 100_000,
     random_state: RandomState = None,
-    progress: Progress = no_progress,
     keep: Keeper = NOTHING_KEPT,
 ) -> Power:
     """Simulate how many rows a method needs to find the tree of a known model.
@@ -115,8 +113,6 @@ def recovery_power(
         The search gives up beyond this number of rows.
     random_state : int, Generator or None
         Seed of the random numbers.
-    progress : callable
-        Called with the number of tables done and the largest number there can be.
     keep : Keeper
         Stores finished work, so that a stopped run can continue.
 
@@ -126,7 +122,8 @@ def recovery_power(
 
     Examples
     --------
-    >>> from latree.paper import random_model, random_tree, recovery_power
+    >>> from latree import random_model, random_tree
+    >>> from latree.research import recovery_power
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=4, hidden_states=2, start="identity", perturbation=0.1, random_state=0)
     >>> power = recovery_power(model, target=0.8, method="tensor", repeats=5, random_state=0)
@@ -135,6 +132,7 @@ def recovery_power(
     >>> power.rows_needed
     700
     """
+    progress = claim_progress()
     if not 0 < target <= 1:
         raise InputError(f"the target must be more than 0 and at most 1, not {target!r}")
     seed = int(generator(random_state).integers(2**31))
@@ -150,10 +148,10 @@ def recovery_power(
         found = keep.load("sizes", size, _read_found) or []
         while len(found) < repeats:
             rng = np.random.default_rng([seed, size, len(found)])
-            learned = learner.learn(model.sample(size, rng), settings, Context(rng))
+            learned = learner.learn(model.sample(size, rng), settings, rng)
             found.append(learned.tree.robinson_foulds(model.tree) == 0)
             if len(found) == repeats or keep.is_due():
-                keep.save("sizes", size, {"found": np.array(found)}, finished=len(found) == repeats)
+                keep.save("sizes", size, {"found": np.array(found)})
             progress(len(points) * repeats + len(found), (len(sizes) + _BISECTIONS) * repeats)
         points[size] = RecoveryRate(size, repeats, sum(found))
         return points[size].share >= target

@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latree._util.files import to_json, write_bytes, write_text
-from latree._util.progress import Progress, no_progress
-from latree.figure import plot
+from latree.figure.draw import plot
 from latree.paper import quartets, stocks, trees
 from latree.paper.cells import Run, to_csv
 from latree.paper.figures import can_draw, panels, save
@@ -19,18 +18,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def reproduce_quartets(run: Run, progress: Progress = no_progress) -> list[Path]:
-    """Repeat the paper's Figure (a)-(f): how often quartet tests find the true pairing of four columns.
-
-    Writes ``quartets.csv`` and, with matplotlib, ``quartets.svg`` and ``quartets.png`` to the run's folder. A full run
-    takes minutes to hours, depending on the number of cores; ``quick`` takes seconds.
+def reproduce(
+    experiment: str,
+    run: Run,
+    prices: Path | None = None,
+    sectors: Path | None = None,
+) -> list[Path]:
+    """Repeat an experiment of the paper: the numbers as CSV and, with matplotlib, the figures as SVG and PNG.
 
     Parameters
     ----------
+    experiment : {"quartets", "trees", "stocks"}
+        Figure (a)-(f), how often quartet tests find the true pairing of four columns; Figure (g)-(l), how close learned
+        trees are to the true one; Table 1, the held-out likelihood of daily changes of stock prices. A full run takes
+        minutes to hours, depending on the number of cores.
     run : Run
         Where and how to run.
-    progress : callable
-        Called with the number of cells done and their total number.
+    prices : Path, optional
+        For stocks: CSV file with a column of dates, then one column of prices per ticker. By default the prices of 20
+        stocks that come with skfolio, or else those of 60 stocks from 1984 to 2010, downloaded with yfinance.
+    sectors : Path, optional
+        For stocks: CSV file whose first two columns are ticker and sector.
 
     Returns
     -------
@@ -40,12 +48,23 @@ def reproduce_quartets(run: Run, progress: Progress = no_progress) -> list[Path]
     Examples
     --------
     >>> from pathlib import Path
-    >>> from latree.paper import Run, reproduce_quartets
-    >>> reproduce_quartets(Run(Path("results"), quick=True))    # doctest: +SKIP
+    >>> from latree.research import Run, reproduce
+    >>> reproduce("quartets", Run(Path("results"), quick=True))    # doctest: +SKIP
     [PosixPath('results/quartets.csv'), PosixPath('results/quartets.svg'), PosixPath('results/quartets.png')]
     """
+    if experiment == "stocks":
+        return reproduce_stocks(run, prices, sectors)
+    return {"quartets": reproduce_quartets, "trees": reproduce_trees}[experiment](run)
+
+
+def reproduce_quartets(run: Run) -> list[Path]:
+    """Repeat the paper's Figure (a)-(f): how often quartet tests find the true pairing of four columns.
+
+    Writes ``quartets.csv`` and, with matplotlib, ``quartets.svg`` and ``quartets.png`` to the run's folder. A full run
+    takes minutes to hours, depending on the number of cores; ``quick`` takes seconds.
+    """
     run.prepare()
-    rows = run.rows("quartets", quartets.cells(run.quick), progress)
+    rows = run.rows("quartets", quartets.cells(run.quick))
     draw = partial(
         panels,
         rows,
@@ -61,32 +80,14 @@ def reproduce_quartets(run: Run, progress: Progress = no_progress) -> list[Path]
     return _write(run, "quartets", to_csv(rows), draw)
 
 
-def reproduce_trees(run: Run, progress: Progress = no_progress) -> list[Path]:
+def reproduce_trees(run: Run) -> list[Path]:
     """Repeat the paper's Figure (g)-(l): how close learned trees are to the true one.
 
     Writes ``trees-independent`` and ``trees-identity``, one for each reading of the paper's text, as ``.csv`` and, with
     matplotlib, as ``.svg`` and ``.png``. The measure is the Robinson-Foulds distance.
-
-    Parameters
-    ----------
-    run : Run
-        Where and how to run.
-    progress : callable
-        Called with the number of cells done and their total number.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from latree.paper import Run, reproduce_trees
-    >>> files = reproduce_trees(Run(Path("results"), quick=True))       # doctest: +SKIP
     """
     run.prepare()
-    rows = trees.summary(run.rows("trees", trees.cells(run.quick), progress))
+    rows = trees.summary(run.rows("trees", trees.cells(run.quick)))
     files = []
     for start in trees.STARTS:
         mine = [row for row in rows if row["start"] == start]
@@ -128,41 +129,16 @@ def prepare_stocks(run: Run, given: Path | None, sectors: Path | None) -> Path:
     return given or kept
 
 
-def reproduce_stocks(
-    run: Run, prices: Path | None = None, sectors: Path | None = None, progress: Progress = no_progress
-) -> list[Path]:
+def reproduce_stocks(run: Run, prices: Path | None = None, sectors: Path | None = None) -> list[Path]:
     """Repeat the paper's Table 1, the held-out likelihood of daily changes of stock prices, and learn the stocks' tree.
 
     Writes ``stocks.csv`` (the table), ``stocks.nwk``, ``stocks.svg`` and, with matplotlib, ``stocks.png`` (the tree)
     and, with sectors, ``stocks-purity.json`` (how well subtrees match sectors).
-
-    Parameters
-    ----------
-    run : Run
-        Where and how to run.
-    prices : Path, optional
-        CSV file with a column of dates, then one column of prices per ticker. By default the prices of 20 stocks that
-        come with skfolio, or else those of 60 stocks from 1984 to 2010, downloaded with yfinance.
-    sectors : Path, optional
-        CSV file whose first two columns are ticker and sector.
-    progress : callable
-        Called with the number of cells done and their total number.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from latree.paper import Run, reproduce_stocks
-    >>> files = reproduce_stocks(Run(Path("results"), quick=True), Path("prices.csv"))      # doctest: +SKIP
     """
     prices = prepare_stocks(run, prices, sectors)
     table = stocks.read_changes(prices, run.quick)
     groups = read_labels(sectors, table.names) if sectors is not None else {}
-    rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed), progress))
+    rows = stocks.summary(run.rows("stocks", stocks.cells(prices, run.quick, run.seed)))
     tree = stocks.full_tree(prices, run.quick, run.seed)
     files = [run.out / f"stocks.{kind}" for kind in ("csv", "nwk", "svg", *(["png"] if can_draw() else []))]
     write_text(files[0], to_csv(rows))

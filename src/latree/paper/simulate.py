@@ -38,7 +38,7 @@ def random_tree(n_leaves: int, balance: float = 0.5, random_state: RandomState =
 
     Examples
     --------
-    >>> from latree.paper import random_tree
+    >>> from latree import random_tree
     >>> tree = random_tree(6, random_state=0)
     >>> print(tree.to_newick().strip())
     (x1,(x4,x0),(x5,(x2,x3)));
@@ -112,7 +112,7 @@ def random_model(
 
     Examples
     --------
-    >>> from latree.paper import random_model, random_tree
+    >>> from latree import random_model, random_tree
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
     >>> model.sample(3, random_state=0).codes().tolist()

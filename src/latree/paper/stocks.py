@@ -19,7 +19,7 @@ from latree.learn import learn_model, learn_tree
 from latree.paper.cells import Cell, Row
 from latree.settings import Representatives, Settings
 from latree.table import Table, as_table
-from latree.table.formats.text import read_cells
+from latree.table.formats.text import read_lines
 from latree.tree import Tree
 
 STATES = (2, 4, 6, 8, 10)
@@ -58,18 +58,16 @@ def read_changes(path: Path, quick: bool) -> Table:
 
 
 def _read_prices(path: Path) -> tuple[list[str], FloatArray]:
-    header, rows = read_cells(path)
+    header, rows = read_lines(path)
     prices = np.empty((len(rows), len(header) - 1))
-    for i, row in enumerate(rows):
+    for i, (_, row) in enumerate(rows):
         for j, cell in enumerate(row[1:]):
             try:
                 prices[i, j] = float(cell) if cell else np.nan
             except ValueError:
                 raise InputError(f"{path}: column {header[j + 1]!r}: {cell!r:.60} is not a price") from None
     if len(rows) < 4 or len(header) < 5 or (prices <= 0).any():
-        raise InputError(
-            f"{path}: needs a column of dates, at least 4 columns of prices above zero, and at least 4 rows"
-        )
+        raise InputError(f"{path}: needs a column of dates, 4 or more columns of prices above 0, and 4 or more rows")
     return header[1:], prices
 
 
@@ -88,9 +86,7 @@ def _download() -> Any:
     try:
         import yfinance
     except ImportError:
-        raise InputError(
-            f"no prices: {_NO_PRICES}, or pip install skfolio, or yfinance (which needs a network)"
-        ) from None
+        raise InputError(f"no prices: {_NO_PRICES}, or pip install skfolio, or yfinance (it needs a network)") from None
     logging.getLogger("yfinance").setLevel(logging.CRITICAL)  # it would name each stock that is no longer traded
     try:
         # Closing prices, as in the paper: adjusted for splits, but not for dividends.

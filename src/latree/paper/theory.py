@@ -8,11 +8,12 @@ were independent, and ``α`` is the gap between the smaller nuclear norm of the 
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, comb, log, log2, sqrt
+from typing import Any
 
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, RandomState, generator
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import claim_progress
 from latree.counts.quartets import TENSOR_CELLS_AT_ONCE
 from latree.counts.tensor import nuclear_norms, unfoldings
 from latree.errors import InputError
@@ -71,7 +72,7 @@ class QuartetFacts:
         return self.alpha > _ROUNDING
 
 
-def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress = no_progress) -> list[QuartetFacts]:
+def quartet_facts(model: LatentTreeModel, quartets: IntArray) -> list[QuartetFacts]:
     """Compute the paper's numbers θ, α and δ for quartets of columns of a known model.
 
     Use it to see why a learner confuses four columns: α is the gap that Algorithm 1 has to see in the data, so a small
@@ -83,8 +84,6 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
         The true model. Its tree must be in one piece.
     quartets : array of int, shape (q, 4)
         Numbers of columns.
-    progress : callable
-        Called with the number of quartets done and their total number.
 
     Returns
     -------
@@ -94,7 +93,8 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
     Examples
     --------
     >>> import numpy as np
-    >>> from latree.paper import quartet_facts, random_model, random_tree
+    >>> from latree import random_model, random_tree
+    >>> from latree.paper.theory import quartet_facts
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
     >>> (facts,) = quartet_facts(model, np.array([[0, 2, 1, 3]]))
@@ -105,6 +105,7 @@ def quartet_facts(model: LatentTreeModel, quartets: IntArray, progress: Progress
     >>> facts.right                                 # Algorithm 1 is right, if it has enough rows
     True
     """
+    progress = claim_progress()
     medians, narrow = _Medians(model), _narrowed(model)
     found = []
     size = max(len(narrow.tables[column]) for column in range(model.tree.n_observed))
@@ -189,9 +190,7 @@ class _Medians:
         """Return the lowest common ancestor of two nodes."""
         while u != v:
             if u < 0 or v < 0:
-                raise InputError(
-                    "the theory is about the columns of one tree, and these columns are in different parts of a forest"
-                )
+                raise InputError("the theory is about one tree, and these columns are in different parts of a forest")
             if self.depth[u] < self.depth[v]:
                 u, v = v, u
             u = int(self.parent[u])
@@ -306,6 +305,22 @@ class TreeFacts:
             return f"{start}, and α > 0 for the checked quartets: if α > 0 for all others, too, {finds}"
         return f"{start}, but α_min > 0 over all quartets, so {finds}" if self._failing else f"{start}, so {finds}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain data for JSON."""
+        return {
+            "n_columns": self.n_leaves,
+            "n_quartets": self.n_quartets,
+            "quartets_checked": self.n_checked,
+            "star_quartets": self.n_checked - len(self.quartets),
+            **{name: getattr(self, name) for name in ("delta", "theta_min", "gamma_min", "alpha_min")},
+            "conditions": {c.name: {"holds": c.holds, "text": c.text, "numbers": c.numbers} for c in self.conditions},
+            "quartets_satisfying_the_lemma": sum(quartet.satisfied for quartet in self.quartets),
+            "quartets_right": self.n_right,
+            "guaranteed": self.guaranteed,
+            "found_on_the_exact_distribution": self.found,
+            "verdict": self.verdict,
+        }
+
     def success(self, n_rows: float) -> float | None:
         """Return a lower bound of the probability that Algorithm 2 finds the tree; None if there is no bound."""
         return success(self.alpha_min, n_rows, most_tests(self.n_leaves)) if self.bounded else None
@@ -320,7 +335,6 @@ def tree_facts(
     *,
     max_quartets: int = MAX_QUARTETS,
     random_state: RandomState = 0,
-    progress: Progress = no_progress,
 ) -> TreeFacts:
     """Compute what the paper's theory says about a known model: its assumptions A1 to A4, and its guarantees.
 
@@ -338,8 +352,6 @@ def tree_facts(
         If the tree has more quartets than this, this many are drawn at random and checked.
     random_state : int, Generator or None
         Seed of that draw.
-    progress : callable
-        Called with the number of quartets done and their total number.
 
     Returns
     -------
@@ -347,7 +359,8 @@ def tree_facts(
 
     Examples
     --------
-    >>> from latree.paper import random_model, random_tree, tree_facts
+    >>> from latree import random_model, random_tree
+    >>> from latree.research import tree_facts
     >>> tree = random_tree(6, random_state=0)
     >>> model = random_model(tree, n_states=3, hidden_states=2, start="identity", perturbation=0.2, random_state=0)
     >>> facts = tree_facts(model)
@@ -367,7 +380,7 @@ def tree_facts(
     if not tree.n_hidden:
         raise InputError("the theory is about hidden variables, and this model has none: there is nothing to check")
     checked = _choose_quartets(d, max_quartets, random_state)
-    quartets = quartet_facts(model, checked, progress)
+    quartets = quartet_facts(model, checked)
     if not quartets:
         raise InputError("the theory is about quartets that have a pairing, and the tree of this model is a star")
     marginals = list(model.marginals().values())[d:]

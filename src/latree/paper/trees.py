@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from latree.learners.methods import METHODS
-from latree.learners.structure import Context
 from latree.paper.cells import Cell, Row, mean_and_error
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
@@ -63,7 +62,7 @@ def run_cell(
         tree = random_tree(N_LEAVES, balance, rng)
         table = random_model(tree, start=start, perturbation=mu, random_state=rng).sample(size, rng)
         for name, settings in LEARNERS.items():
-            found = METHODS[settings.method].learn(table, settings, Context(rng))
+            found = METHODS[settings.method].learn(table, settings, rng)
             distance = found.tree.robinson_foulds(tree)
             rows.append(
                 {"start": start, "beta": balance, "mu": mu, "rows": size, "method": name, "robinson_foulds": distance}

@@ -10,7 +10,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from latree._util.files import write_text
-from latree._util.progress import Progress, no_progress
 from latree._util.words import one_line, percent, plural, shortened
 from latree.facts.found import report_facts, title_of
 from latree.interpret.groups import RESAMPLES, with_groups
@@ -50,7 +49,6 @@ def report_html(
     test: Table | None = None,
     labels: Mapping[str, str] | None = None,
     rows: int = DEFAULT_ROWS,
-    progress: Progress = no_progress,
 ) -> str:
     """Return the report of a model as one HTML page.
 
@@ -72,8 +70,6 @@ def report_html(
     rows : int
         The number of most unusual rows of ``table`` to show, by the names that the table has for them. As many rows,
         evenly spaced over the table, are described in words: where they stand on each group.
-    progress : callable
-        Called with the number of finished steps and the number of all steps.
 
     Returns
     -------
@@ -82,7 +78,7 @@ def report_html(
     Examples
     --------
     >>> import latree
-    >>> from latree.report import report_html
+    >>> from latree import report_html
     >>> tree = latree.random_tree(5, random_state=0)
     >>> model = latree.random_model(tree, n_states=2, random_state=0)
     >>> html = report_html(model, model.sample(100, random_state=0), labels={"x0": "first"}, rows=3)
@@ -91,7 +87,7 @@ def report_html(
     >>> "<h1" in html
     True
     """
-    return render(page_facts(model, table, test=test, labels=labels, rows=rows, progress=progress))
+    return render(page_facts(model, table, test=test, labels=labels, rows=rows))
 
 
 def page_facts(model: LatentTreeModel, table: Table | None = None, **more: Any) -> dict[str, Any]:
@@ -117,7 +113,8 @@ def write_report(path: str | Path, html: str) -> None:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import latree
-    >>> from latree.report import report_html, write_report
+    >>> from latree import report_html
+    >>> from latree.report.render import write_report
     >>> model = latree.random_model(latree.random_tree(4, random_state=0), n_states=2, random_state=0)
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "report.html"

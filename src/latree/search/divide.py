@@ -88,8 +88,8 @@ def best_division(
     alone = best_size(star, weights, smoothing=SMOOTHING, log_rows=log_rows, more=False)
     target = _least_fit(star, alone, log_rows, least_gain)
 
-    def fitted(pair: Pair, max_iterations: int, target: float = target) -> tuple[float, Pair]:
-        found = fit(pair, weights, smoothing=SMOOTHING, max_iterations=max_iterations, target=target)
+    def fitted(pair: Pair, max_iter: int, target: float = target) -> tuple[float, Pair]:
+        found = fit(pair, weights, smoothing=SMOOTHING, max_iter=max_iter, target=target)
         return float(weights @ found.rows), found.model
 
     def half_bic(model: Pair) -> float:

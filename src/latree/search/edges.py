@@ -108,7 +108,7 @@ class Surroundings:
                 tuple(self.conditional(u, joined) for u in others),
             )
             start = pair.merged(max(pair.between.shape))
-            star = fit(start, self.weights, smoothing=SMOOTHING, max_iterations=_FOLD_ITERATIONS).model
+            star = fit(start, self.weights, smoothing=SMOOTHING, max_iter=_FOLD_ITERATIONS).model
             near += others
         return near, star
 
@@ -184,13 +184,13 @@ def examine_pair(pair: Pair, weights: FloatArray, fold: IntArray) -> EdgeTest:
     dependence = float(weights @ (together - h.rows() - g.rows()))
     one, gain = pair.merged(max(pair.between.shape)), 0.0
     for iterations, clear in _STAGES:
-        found = fit(one, weights, smoothing=SMOOTHING, max_iterations=iterations)
+        found = fit(one, weights, smoothing=SMOOTHING, max_iter=iterations)
         one, gain = found.model, float(weights @ (together - found.rows))
         if min(gain, dependence) > clear:
             return EdgeTest(gain, dependence)
     if gain < -_STUCK:  # two hidden variables can do all that one can: these are in a bad optimum of EM
         restart = one.divided(range(len(pair.tables), len(one.tables)))
-        found_pair = fit(restart, weights, smoothing=SMOOTHING, max_iterations=_RESTART_ITERATIONS)
+        found_pair = fit(restart, weights, smoothing=SMOOTHING, max_iter=_RESTART_ITERATIONS)
         if float(weights @ (found_pair.rows - together)) > 0:
             pair = found_pair.model
             h, g = pair.apart()
@@ -245,7 +245,7 @@ def bic_gain(pair: Pair, weights: FloatArray, log_rows: float, least: float) -> 
     one = pair.merged(max(pair.between.shape))
     if one.n_parameters <= pair.n_parameters:
         return -np.inf
-    found = fit(one, weights, smoothing=SMOOTHING, max_iterations=_FOLD_ITERATIONS)
+    found = fit(one, weights, smoothing=SMOOTHING, max_iter=_FOLD_ITERATIONS)
     own = pair.n_parameters * log_rows / 2 - float(weights @ pair.rows())
     gain = one.n_parameters * log_rows / 2 - float(weights @ found.rows) - own
     if gain < least:
@@ -255,7 +255,7 @@ def bic_gain(pair: Pair, weights: FloatArray, log_rows: float, least: float) -> 
 
 def _held_out_score(fitted: FloatArray, judged: FloatArray, model: AnyLocal) -> float:
     """Return the log-likelihood of rows under a model that is fitted to other rows."""
-    return float(judged @ fit(model, fitted, smoothing=SMOOTHING, max_iterations=_FOLD_ITERATIONS).rows)
+    return float(judged @ fit(model, fitted, smoothing=SMOOTHING, max_iter=_FOLD_ITERATIONS).rows)
 
 
 @dataclass(frozen=True)

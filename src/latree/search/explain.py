@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
-from latree._util.progress import Progress, no_progress
+from latree.inference.starts import start_from
 from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.edges import SMOOTHING
@@ -57,15 +56,11 @@ class Found:
     model: LatentTreeModel
     steps: dict[str, int]
 
-    @property
-    def n_states(self) -> tuple[int, ...]:
-        """Number of states of each hidden variable."""
-        return tuple(self.model.n_states[self.model.tree.n_observed :].tolist())
-
-    def edge_tables(self, tree: Tree) -> tuple[FloatArray, ...]:
-        """Return the joint distributions on the edges of the model's tree, in the order that another copy has them."""
+    def start(self, tree: Tree, table: Table) -> LatentTreeModel:
+        """Return the model on another copy of its tree, without zeros: EM on all rows starts there."""
         joint = Draft(self.model).joint
-        return tuple(joint[u][v] for u, v in tree.edges.tolist())
+        tables = start_from(table, tree, [joint[u][v] for u, v in tree.edges.tolist()])
+        return LatentTreeModel(tree, table.columns, tables)
 
 
 class Search:
@@ -78,12 +73,10 @@ class Search:
         Of the sample, the folds and all random starts.
     n_states : int, optional
         Of every hidden variable, if it is given.
-    progress : callable
-        Called with an estimate of how much is done.
     """
 
-    def __init__(self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress) -> None:
-        self.sample = Sample(table, seed, n_states, progress)
+    def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
+        self.sample = Sample(table, seed, n_states)
         self.gains = EdgeGains(self.sample)
         self.sizing = Sizing(self.sample)
         self.contracting = Contracting(self.sample, self.gains, self.sizing)

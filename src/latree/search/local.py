@@ -187,7 +187,7 @@ def fit(
     weights: FloatArray,
     *,
     smoothing: float,
-    max_iterations: int,
+    max_iter: int,
     target: float = -np.inf,
 ) -> Fitted[AnyLocal]:
     """Fit a small model by EM, with plain steps.
@@ -202,7 +202,7 @@ def fit(
         Of the rows; rows with weight zero are left out of the fit, and are scored all the same.
     smoothing : float
         Pseudo-rows added to every cell of every table.
-    max_iterations : int
+    max_iter : int
         The number of iterations, unless one gains next to nothing.
     target : float
         EM ends when the log-likelihood would not reach this even if all iterations that are left gained as much as the
@@ -214,11 +214,11 @@ def fit(
     step = _StarStep(model, least, precision) if isinstance(model, Star) else _PairStep(model, least, precision)
     own_weights = converted(weights, precision)
     last = log_likelihood = -np.inf
-    for number in range(max_iterations):
+    for number in range(max_iter):
         rows, before = step.log_likelihood(), log_likelihood
         log_likelihood = float(weights @ rows)
         found = log_likelihood + smoothing * step.log_probabilities()
-        likely_gain = (max_iterations - number) * (log_likelihood - before) if number else _LARGEST_GAIN
+        likely_gain = (max_iter - number) * (log_likelihood - before) if number else _LARGEST_GAIN
         if found - last < _TOLERANCE * len(weights) or log_likelihood + max(likely_gain, 0.0) < target:
             break
         last = found

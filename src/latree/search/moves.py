@@ -94,7 +94,7 @@ def _arranged(
     pair, weights = around.pair(h, g), around.weights
     own = [u for u, _ in around.tree.neighbors[h] if u != g]
     other = [u for u, _ in around.tree.neighbors[g] if u != h]
-    now = fit(pair, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS)
+    now = fit(pair, weights, smoothing=SMOOTHING, max_iter=_ITERATIONS)
     found = [(tuple(own), tuple(other), now)]
     quick = _QuickMoves(pair, weights)
     for left, right in _arrangements(own, other):
@@ -104,7 +104,7 @@ def _arranged(
         if not quick.gains(leaving, coming, least_gain - _SLACK):
             continue
         target = float(weights @ now.rows) + least_gain
-        tried = fit(start, weights, smoothing=SMOOTHING, max_iterations=_ITERATIONS, target=target)
+        tried = fit(start, weights, smoothing=SMOOTHING, max_iter=_ITERATIONS, target=target)
         if float(weights @ tried.rows) > target:
             found.append((tuple(left), tuple(right), tried))
     return found

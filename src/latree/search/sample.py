@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 
-from latree._util.progress import WHOLE, Progress, no_progress
+from latree._util.progress import WHOLE, claim_progress
 from latree._util.workers import map_forked
 from latree.inference.evidence import column_cells
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
@@ -42,8 +42,6 @@ class Sample:
         Of the sample and of random starts.
     n_states : int, optional
         Of every hidden variable, if it is given.
-    progress : callable
-        Called with an estimate of how much of the search is done.
 
     Attributes
     ----------
@@ -55,7 +53,7 @@ class Sample:
         How many changes of each kind were made.
     """
 
-    def __init__(self, table: Table, seed: int, n_states: int | None = None, progress: Progress = no_progress) -> None:
+    def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
         self.table = table.units(MAX_ROWS, seed).sorted_rows()
         self.block = self.table.rows.fetch(np.arange(self.table.n_rows))
         self.seed, self.n_states = seed, n_states
@@ -64,7 +62,7 @@ class Sample:
         self._tolerance = rough_tolerance(self.table)
         self._cells = column_cells(self.block.codes, self.table.n_states.tolist())
         self._surroundings: Surroundings | None = None  # of the last model
-        self._progress, self._done = progress, 0.0
+        self._progress, self._done = claim_progress(), 0.0
 
     def first(self, trees: Sequence[Tree], n_states: int = _FIRST_STATES) -> LatentTreeModel:
         """Fit some trees quickly and return the one with the lowest BIC."""

@@ -55,8 +55,8 @@ def best_size(
         Whether states may be taken away, and whether they may be added.
     """
 
-    def sized(start: Star, target: float = -np.inf, max_iterations: int = _ITERATIONS) -> Sized:
-        found = fit(start, weights, smoothing=smoothing, max_iterations=max_iterations, target=target)
+    def sized(start: Star, target: float = -np.inf, max_iter: int = _ITERATIONS) -> Sized:
+        found = fit(start, weights, smoothing=smoothing, max_iter=max_iter, target=target)
         return Sized(found.model, found.model.n_parameters * log_rows - 2 * float(weights @ found.rows))
 
     def with_one_less(now: Sized) -> Iterator[Sized]:
@@ -67,9 +67,9 @@ def best_size(
         # After a split, EM may gain little for some iterations and then much.
         for start in _with_one_more(now.star, seed):
             target = (start.n_parameters * log_rows - now.bic) / 2
-            first = fit(start, weights, smoothing=smoothing, max_iterations=_FIRST_ITERATIONS)
+            first = fit(start, weights, smoothing=smoothing, max_iter=_FIRST_ITERATIONS)
             if float(weights @ first.rows) > target - _LATE_GAIN:
-                yield sized(first.model, max_iterations=_ITERATIONS - _FIRST_ITERATIONS)
+                yield sized(first.model, max_iter=_ITERATIONS - _FIRST_ITERATIONS)
 
     def improved(best: Sized, candidates: Callable[[Sized], Iterator[Sized]]) -> Sized:
         while True:

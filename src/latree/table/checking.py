@@ -1,21 +1,19 @@
 """What a table is taken for before anything is learned from it, and whether it can be learned from."""
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
 from typing import Any
 
 from latree._util.arrays import make_frame
-from latree._util.progress import Progress, no_progress
 from latree._util.words import in_shell, one_line, plural, setting, shortened
 from latree.errors import FitWarning, InputError
-from latree.table.columns import DEFAULT_MISSING, Column
 from latree.table.columns import FEW_STATES as FEW_STATES
-from latree.table.discretize import learn_columns
+from latree.table.columns import Column
 from latree.table.findings import Finding, advice, doubts_about_weights, findings_of, findings_of_file, sentences
-from latree.table.reading import DEFAULT_BINS, Options, errors_naming, open_data
-from latree.table.sources import Encoder, WeightsAre, count_rows, if_survey
+from latree.table.reading import Reading, as_reading, errors_naming, open_data
+from latree.table.sources import Encoder, if_survey
 from latree.table.table import Table
 
 # Most columns of the table of columns in words, and the widest names in it.
@@ -165,14 +163,8 @@ class Check:
         """
         columns = [{**asdict(one), "labels": list(one.labels)} for one in self.columns]
         findings = [one.to_dict() for one in self.findings]
-        return {
-            "source": self.source,
-            "n_rows": self.n_rows,
-            "columns": columns,
-            "findings": findings,
-            "advice": self.advice,
-            "weights": None if self.weights is None else dict(self.weights),
-        }
+        facts = {"source": self.source, "n_rows": self.n_rows, "columns": columns, "findings": findings}
+        return facts | {"advice": self.advice, "weights": None if self.weights is None else dict(self.weights)}
 
     def __str__(self) -> str:
         """Return the facts in words, for a terminal of 80 columns."""
@@ -197,9 +189,9 @@ class Check:
         elif self.advice and not in_shell():  # commands say it for themselves, with the name of the file
             rows, settings = "...", self.advice
             if self.weights is not None:
-                settings += f", weights={self.weights['are']!r}"
+                settings += f", weights_are={self.weights['are']!r}"
                 rows += f", sample_weight={self.weights['column'] or '...'!r}"
-            command = f"latree.LatentTree({settings}).fit({rows})"
+            command = f"latree.LatentTree(reading=dict({settings})).fit({rows})"
             lines += ["", "To fit a model, with what helps:", *wrap(command, _WIDTH, **_INDENTED)]
         return "\n".join(lines)
 
@@ -236,21 +228,12 @@ def labels_in_words(facts: ColumnFacts, width: int) -> str:
 
 def check(
     data: Any,
+    reading: Reading | Mapping[str, Any] | None = None,
     *,
     names: Sequence[str] | None = None,
     weights: Any = None,
-    weights_are: WeightsAre | None = None,
-    bins: int = DEFAULT_BINS,
-    missing: Collection[Any] = DEFAULT_MISSING,
-    missing_also: Collection[Any] = (),
-    drop: Collection[str] = (),
-    keep: Collection[str] | None = None,
-    identifier: str | None = None,
-    ordered: Mapping[str, Sequence[Any]] | None = None,
-    format: str | None = None,
-    counts: bool = False,
     client: Any = None,
-    progress: Progress = no_progress,
+    **options: Any,
 ) -> Check:
     """Return what each column of a table would be taken for, what is odd about it, and what helps.
 
@@ -288,25 +271,24 @@ def check(
       missing cells are. To make such cells missing, use missing_also=[999].
     <BLANKLINE>
     To fit a model, with what helps:
-      latree.LatentTree(missing_also=[999]).fit(...)
+      latree.LatentTree(reading=dict(missing_also=[999])).fit(...)
     """
     if isinstance(data, Table):
         raise InputError("a Table is encoded already: pass the original data to check them")
-    options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
+    reading = as_reading(reading, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # about how a file was read: it is among the findings
-        how = {"format": format, "counts": counts, "client": client, "progress": progress}
-        source = open_data(data, names, weights, options, weights_are=weights_are, **how)
-    wanted = options.wanted(source)
+        source = open_data(data, names, weights, reading, client)
+    wanted = reading.wanted(source)
     with errors_naming(source.where):
-        learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
+        learned = reading.learn_columns(source, wanted)
         about_file = [*findings_of_file(source.remarks), *doubts_about_weights(source.weights)]
-        findings = [*about_file, *findings_of(learned, identifier)]
+        findings = [*about_file, *findings_of(learned, reading.identifier)]
         not_learned = {one.column: one for one in findings if one.action != "kept"}
         columns = [one.column for one in learned if one.column is not None and one.summary.name not in not_learned]
         kept = [column.name for column in columns]
         rows = source.store(Encoder(tuple(columns), tuple(kept), "missing"), kept)
-        n_rows = source.reduce(_count, _add, source.names[:1])
+        n_rows = source.n_rows()
     table = Table(tuple(columns), rows, tuple(findings))
     facts = {one.column: one for one in column_facts(table) if one.states is not None}
     for one in learned:
@@ -314,7 +296,8 @@ def check(
             facts[found.column] = _not_learned(found, n_rows - one.summary.n_present)
     for name in source.names:
         if name not in facts:
-            role = "names of the rows" if name == identifier else "dropped" if name in options.drop else "not kept"
+            is_identifier, is_dropped = name == reading.identifier, name in reading.drop
+            role = "names of the rows" if is_identifier else "dropped" if is_dropped else "not kept"
             facts[name] = ColumnFacts(name, role, None, None, 0)
     everything = _with_problems(table) if columns else findings
     for found in everything:
@@ -322,14 +305,6 @@ def check(
             facts[found.column] = replace(facts[found.column], taken_for=f"refused: {found.kind}", ordered=None)
     found_weights = None if source.weights is None else source.weights.facts
     return Check(source.where, n_rows, tuple(facts[name] for name in source.names), tuple(everything), found_weights)
-
-
-def _count(batch: Any) -> int:
-    return count_rows(batch.columns.values())
-
-
-def _add(one: int, other: int) -> int:
-    return one + other
 
 
 def _with_problems(table: Table) -> list[Finding]:

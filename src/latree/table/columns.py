@@ -56,7 +56,7 @@ class Column:
 
     Examples
     --------
-    >>> from latree.table import as_table
+    >>> from latree import as_table
     >>> size, = as_table([[1.0], [1.5], [2.5], [4.0]], names=["size"], bins=2).columns
     >>> size.categories, size.cuts, size.centers
     (('<= 2', '> 2'), (2.0,), (1.0, 2.5))
@@ -83,7 +83,7 @@ class Column:
 
         Examples
         --------
-        >>> from latree.table import Column
+        >>> from latree import Column
         >>> Column("answer", "integer", ("1", "2", "10"), ordered=True).decode(2)
         10
         """
@@ -117,7 +117,7 @@ class Column:
 
         Examples
         --------
-        >>> from latree.table import Column
+        >>> from latree import Column
         >>> column = Column("answer", "text", ("no", "yes"))
         >>> Column.from_dict(column.to_dict()) == column
         True
@@ -245,9 +245,7 @@ def _nearest_states(column: Column, labels: Sequence[str]) -> IntArray:
     numbers = [parse_number(label) if increasing else None for label in labels]
     for number, label in zip(numbers, labels, strict=True):
         if number is None or not isfinite(number):
-            raise InputError(
-                f"column {column.name!r}: the value {label!r:.60} was never seen when the model was fitted: {_hint()}"
-            )
+            raise InputError(f"column {column.name!r}: the value {label!r:.60} was never seen in the fit: {_hint()}")
     return np.searchsorted(states[:-1] / 2 + states[1:] / 2, np.array(numbers, dtype=np.float64), side="left")
 
 
@@ -312,9 +310,7 @@ def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
 
 def number_too_large(name: str, label: str) -> InputError:
     """Return the error for a number that no float can hold."""
-    return InputError(
-        f"column {name!r}: the number {label!r:.60} is too large for a float: correct it, or make the cell missing"
-    )
+    return InputError(f"column {name!r}: the number {label!r:.60} is too large: correct it, or make the cell missing")
 
 
 def code_type(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:

@@ -33,7 +33,6 @@ from latree.table.rows import (
     FAN_IN,
     Block,
     BootstrapSample,
-    ChunkedRows,
     MemoryRows,
     Rows,
     Sums,
@@ -147,9 +146,7 @@ def frame_source(frame: Any, client: Client | None) -> "DaskSource":
         try:
             client = default_client()
         except ValueError:
-            raise InputError(
-                "a Dask dataframe needs a cluster that keeps its rows: create a dask.distributed.Client first"
-            ) from None
+            raise InputError("a Dask dataframe needs a cluster: create a dask.distributed.Client first") from None
     _check_installed(client)
     where = "the Dask dataframe"
     names = tuple(str(name) for name in frame.columns)
@@ -206,18 +203,17 @@ class DaskSource(RowSource):
         self, measure: Callable[[RawBatch], Result], merge: Callable[[Result, Result], Result], names: Names
     ) -> Result:
         """Apply ``measure`` to all batches on the workers, and merge the results in groups, level by level."""
-        task = delayed(_RawTask(measure, merge, self._names_to_read(names), self.weights), traverse=False)
-        results = [delayed(_measure_part, pure=False)(task, part) for part in self.parts]
+        results = self._on_parts(lambda batches: reduce(merge, map(measure, batches)), names)
+        merging = delayed(merge, traverse=False)
         while len(results) > 1:
-            results = [delayed(_merge, pure=False)(task, group) for group in _groups(results)]
+            results = [delayed(reduce, pure=False)(merging, group) for group in _groups(results)]
         result: Result = _gather(self.client, [self.client.compute(results[0])])[0]
         return result
 
     def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes on the workers in the same chunks as in memory."""
-        task = delayed(_RawTask(encode, None, self._names_to_read(names), self.weights), traverse=False)
-        parts = self.client.compute([delayed(_encode_part, pure=False)(task, part) for part in self.parts])
-        shapes = _gather(self.client, self.client.map(_shape, parts, pure=False))
+        parts = self.client.compute(self._on_parts(lambda batches: concatenate(map(encode, batches)), names))
+        shapes = _gather(self.client, self.client.map(lambda block: block.codes.shape, parts, pure=False))
         rows, columns = sum(shape[0] for shape in shapes), shapes[0][1]
         # Parts have any number of rows: make each chunk of the parts that it overlaps, from low to high in each.
         starts = np.cumsum([0, *(shape[0] for shape in shapes)])
@@ -230,6 +226,11 @@ class DaskSource(RowSource):
             bounds = [(max(start - starts[i], 0), stop - starts[i]) for i in range(first, last)]
             chunks.append(self.client.submit(_join_parts, parts[first:last], bounds, pure=False))
         return DaskRows(self.client, tuple(chunks), rows)
+
+    def _on_parts(self, work: Callable[[Iterator[RawBatch]], Any], names: Names) -> list[Any]:
+        """Return tasks that apply a function to the batches of each part."""
+        task = delayed((work, self._names_to_read(names), self.weights), traverse=False)
+        return [delayed(_on_part, pure=False)(task, part) for part in self.parts]
 
 
 @contextmanager
@@ -244,41 +245,15 @@ def _cluster_errors() -> Iterator[None]:
         raise InputError(f"the cluster failed: {reason:.200}; see the logs of its workers") from None
 
 
-@dataclass(frozen=True)
-class _RawTask:
-    """What workers do with all batches of raw rows."""
-
-    measure: Callable[[RawBatch], Any]
-    merge: Any
-    names: Names
-    weights: RowWeights | None
-
-    def results(self, part: Any) -> Iterator[Any]:
-        """Apply ``measure`` to the batches of a part."""
-        batches: Iterable[list[RawColumn]]
-        if isinstance(part, RowGroups):
-            batches = read_batches(part.path, self.names, part.groups)
-        elif self.names is None:
-            batches = [from_frame(part)]
-        else:
-            batches = [from_frame(part[[name for name in part.columns if str(name) in self.names]])]
-        return (self.measure(raw_batch(columns, self.weights, None)) for columns in batches)
-
-
-def _measure_part(task: _RawTask, part: Any) -> Any:
-    return reduce(task.merge, task.results(part))
-
-
-def _merge(task: _RawTask, results: list[Any]) -> Any:
-    return reduce(task.merge, results)
-
-
-def _encode_part(task: _RawTask, part: Any) -> Block:
-    return concatenate(task.results(part))
-
-
-def _shape(block: Block) -> tuple[int, ...]:
-    return block.codes.shape
+def _on_part(task: tuple[Callable[[Iterator[RawBatch]], Any], Names, RowWeights | None], part: Any) -> Any:
+    """Apply a function to the batches of a part, on a worker."""
+    work, names, weights = task
+    batches: Iterable[list[RawColumn]]
+    if isinstance(part, RowGroups):
+        batches = read_batches(part.path, names, part.groups)
+    else:
+        batches = [from_frame(part if names is None else part[[name for name in part.columns if str(name) in names]])]
+    return work(raw_batch(columns, weights, None) for columns in batches)
 
 
 def _join_parts(parts: list[Block], bounds: list[tuple[int, int]]) -> Block:
@@ -291,7 +266,7 @@ def _groups(items: Sequence[Any], size: int = FAN_IN) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class DaskRows(ChunkedRows):
+class DaskRows(Rows):
     """Rows in chunks on Dask's workers.
 
     Attributes
@@ -315,36 +290,38 @@ class DaskRows(ChunkedRows):
     @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.n_stored if self.sample is None else sum(self._results(_count, None))
+        return self.n_stored if self.sample is None else sum(self._results(_count))
 
     @cached_property
     def chunk_weights(self) -> tuple[float, ...]:
         """Weight of each chunk."""
-        return tuple(self._results(_weight, None))
+        return tuple(self._results(total_weight))
 
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic: over the blocks of a chunk on its worker, then over chunks in groups, level by level."""
-        parts = self._submit(_sum, statistic, block_rows)
+        task = self._send(lambda rows: reduce(add, map(statistic, split_into_blocks(rows, block_rows))))
+        parts = [self.client.submit(_on_chunk, task, chunk, i, pure=False) for i, chunk in enumerate(self.chunks)]
         while len(parts) > 1:
-            parts = [self.client.submit(_add_all, group, pure=False) for group in _groups(parts)]
+            parts = [self.client.submit(reduce, add, group, pure=False) for group in _groups(parts)]
         total: Sums = _gather(self.client, parts[:1])[0]
         return total
 
     def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
         """Apply a function that returns one result per row to all blocks, and concatenate the results."""
-        return np.concatenate(list(self._results(_map, function)))
+        results = self._results(lambda rows: np.concatenate(list(map(function, split_into_blocks(rows)))))
+        return np.concatenate(list(results))
 
     def fetch(self, rows: IntArray) -> Block:
         """Copy the rows with these numbers into this process."""
         order = np.argsort(rows, kind="stable")
-        stops = np.cumsum(list(self._results(_count, None)))
+        stops = np.cumsum(list(self._results(_count)))
         starts = np.concatenate([[0], stops[:-1]])
         bounds = np.searchsorted(rows[order], [0, *stops])
         # Of each chunk: the wanted rows, numbered within the chunk.
         wanted = [rows[order][low:high] - start for (low, high), start in zip(pairwise(bounds), starts, strict=True)]
-        task = self._send(None)
+        task = self._send(take_rows)
         fetched = [
-            self.client.submit(_fetch, task, chunk, position, rows_of_chunk, pure=False)
+            self.client.submit(_on_chunk, task, chunk, position, rows_of_chunk, pure=False)
             for position, (chunk, rows_of_chunk) in enumerate(zip(self.chunks, wanted, strict=True))
             if len(rows_of_chunk) or position == 0
         ]
@@ -361,75 +338,30 @@ class DaskRows(ChunkedRows):
 
     def distinct(self) -> Rows:
         """Return rows in this process where equal rows are merged, or the same rows if that saves little."""
-        merged = merge_distinct(self._results(_distinct, None), self.n_rows)
+        merged = merge_distinct(self._results(distinct_rows), self.n_rows)
         return self if merged is None else MemoryRows.from_block(merged)
 
-    def _send(self, function: Any, block_rows: int | None = None) -> Future:
-        """Send a function to the cluster once; the workers copy it from each other."""
-        return self.client.submit(_identity, _ChunkTask(function, self.sample, self.order, block_rows), pure=False)
+    def _send(self, work: Callable[..., Any]) -> Future:
+        """Send a function of the rows of a chunk to the cluster once; the workers copy it from each other."""
+        return self.client.submit(lambda task: task, (work, self.sample, self.order), pure=False)
 
-    def _submit(self, run: Callable[..., Any], function: Any, block_rows: int | None = None) -> list[Future]:
-        """Start a task for each chunk."""
-        task = self._send(function, block_rows)
-        return [
-            self.client.submit(run, task, chunk, position, pure=False) for position, chunk in enumerate(self.chunks)
-        ]
-
-    def _results(self, run: Callable[..., Any], function: Any) -> Iterator[Any]:
+    def _results(self, work: Callable[[Block], Any]) -> Iterator[Any]:
         """Yield the results of all chunks in order, computing only a few at a time, and very few at first."""
-        task, positions = self._send(function), range(len(self.chunks))
+        task, positions = self._send(work), range(len(self.chunks))
         for group in (positions[:_FIRST_RESULTS], *_groups(positions[_FIRST_RESULTS:], _RESULTS_AT_ONCE)):
-            futures = [self.client.submit(run, task, self.chunks[i], i, pure=False) for i in group]
+            futures = [self.client.submit(_on_chunk, task, self.chunks[i], i, pure=False) for i in group]
             yield from _gather(self.client, futures)
 
 
-@dataclass(frozen=True)
-class _ChunkTask:
-    """What workers do with all chunks: apply a function to the blocks, of a bootstrap sample if there is one."""
-
-    function: Any
-    sample: BootstrapSample | None
-    order: IntArray | None
-    block_rows: int | None
-
-    def rows(self, chunk: Block, position: int) -> Block:
-        """Return the rows to work on."""
-        rows = chunk if self.sample is None else self.sample.draw(position, chunk)
-        return rows if self.order is None else reorder_columns(rows, self.order)
-
-    def results(self, chunk: Block, position: int) -> list[Any]:
-        """Apply the function to all blocks."""
-        with one_blas_thread():
-            return [self.function(block) for block in split_into_blocks(self.rows(chunk, position), self.block_rows)]
+def _on_chunk(
+    task: tuple[Callable[..., Any], BootstrapSample | None, IntArray | None], chunk: Block, position: int, *more: Any
+) -> Any:
+    """Apply a function to the rows of a chunk, of a bootstrap sample if there is one, on a worker."""
+    work, sample, order = task
+    rows = chunk if sample is None else sample.draw(position, chunk)
+    with one_blas_thread():
+        return work(rows if order is None else reorder_columns(rows, order), *more)
 
 
-def _identity(task: _ChunkTask) -> _ChunkTask:
-    return task
-
-
-def _sum(task: _ChunkTask, chunk: Block, position: int) -> Sums:
-    return _add_all(task.results(chunk, position))
-
-
-def _add_all(parts: Sequence[Sums]) -> Sums:
-    return reduce(add, parts)
-
-
-def _map(task: _ChunkTask, chunk: Block, position: int) -> NDArray[Any]:
-    return np.concatenate(task.results(chunk, position))
-
-
-def _distinct(task: _ChunkTask, chunk: Block, position: int) -> Block:
-    return distinct_rows(task.rows(chunk, position))
-
-
-def _fetch(task: _ChunkTask, chunk: Block, position: int, rows: IntArray) -> Block:
-    return take_rows(task.rows(chunk, position), rows)
-
-
-def _count(task: _ChunkTask, chunk: Block, position: int) -> int:
-    return len(task.rows(chunk, position).codes)
-
-
-def _weight(task: _ChunkTask, chunk: Block, position: int) -> float:
-    return total_weight(task.rows(chunk, position))
+def _count(rows: Block) -> int:
+    return len(rows.codes)

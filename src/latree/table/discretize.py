@@ -1,33 +1,263 @@
 """Learning the states of columns: categories, or bins with equally many rows.
 
 A numeric column gets (at most ``bins``) quantile bins if it has fractions, or more than ``2 * bins`` distinct whole
-numbers. Every other column keeps its distinct values as categories.
+numbers. Every other column keeps its distinct values as categories. What must be known of a column is gathered batch
+by batch, in one pass over the rows.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
-from latree.table.columns import Column
-from latree.table.raw import label_of
+from latree.table.columns import MAX_STATES, Column, Kind, is_missing, number_label, number_too_large, parse_numbers
+from latree.table.raw import EXACT, RawColumn, label_of, parse_number, weighted_counts
 from latree.table.sources import RawBatch, RowSource
-from latree.table.summary import (
-    ColumnSummary,
-    Intervals,
-    NumberCounts,
-    Quantiles,
-    QuantileSketch,
-    interval_weights,
-    numbers_in_intervals,
-    summarise,
-)
+
+# A column with at most this many distinct numbers is counted number by number. Of others, numbers near each other are
+# counted together.
+MAX_NUMBERS = 2**17
+
+
+class NumberCounts(NamedTuple):
+    """Distinct numbers, increasing, and the number of rows of each, or their weight.
+
+    If there are more than ``MAX_NUMBERS`` distinct numbers, those that differ only in the last ``bits`` bits of their
+    fraction are counted together, under the largest of them; ``bits`` is the least number that makes them few enough.
+    So the counts do not depend on the batches that they were gathered from.
+
+    Attributes
+    ----------
+    numbers, weights : array of float
+    lowest : float
+        The smallest number.
+    bits : int
+        0 if every number is counted for itself.
+    """
+
+    numbers: FloatArray
+    weights: FloatArray
+    lowest: float = np.inf
+    bits: int = 0
+
+    @classmethod
+    def of(cls, numbers: FloatArray, weights: FloatArray, bits: int = 0) -> "NumberCounts":
+        """Count numbers, given the weight of each."""
+        distinct, position = np.unique(numbers + 0.0, return_inverse=True)  # adding zero turns -0.0 into 0.0
+        counts = weighted_counts(position, weights, len(distinct))
+        lowest = float(distinct.min(initial=np.inf))
+        while bits or len(distinct) > MAX_NUMBERS:
+            keys = distinct.view(np.int64) >> bits
+            starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+            distinct, counts = distinct[np.append(starts[1:], len(keys)) - 1], np.add.reduceat(counts, starts)
+            if len(distinct) <= MAX_NUMBERS:
+                break
+            bits += 1
+        return cls(distinct, counts, lowest, bits)
+
+    def merge(self, other: "NumberCounts") -> "NumberCounts":
+        """Merge the counts of two sets of rows."""
+        numbers = np.concatenate([self.numbers, other.numbers])
+        merged = NumberCounts.of(numbers, np.concatenate([self.weights, other.weights]), max(self.bits, other.bits))
+        return merged._replace(lowest=min(self.lowest, other.lowest))
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What is known of the cells of a column in some rows.
+
+    Attributes
+    ----------
+    name : str
+    kinds : frozenset of {"text", "boolean", "number"}
+        The types of the cells, before texts are read as numbers.
+    texts : frozenset of str or None
+        Distinct texts that do not mean missing. For cells that are numbers, only those too large to be exact as floats.
+        None if there are too many.
+    first_text, overflow : str or None
+        The first text that is not a number, and the first number that is too large for a float.
+    is_whole : bool
+        Whether all numbers are whole.
+    counts : NumberCounts
+        The numbers and their weights.
+    order : tuple of str or None
+        Labels of ordered categories from low to high; see :class:`latree.table.raw.RawColumn`.
+    n_present : int
+        The number of rows whose cell is not missing.
+    """
+
+    name: str
+    kinds: frozenset[str]
+    texts: frozenset[str] | None
+    first_text: str | None
+    overflow: str | None
+    is_whole: bool
+    counts: NumberCounts
+    order: tuple[str, ...] | None
+    n_present: int
+
+    def merge(self, other: "ColumnSummary") -> "ColumnSummary":
+        """Merge the summaries of two sets of rows."""
+        kinds = {kind for summary in (self, other) if not summary.is_empty for kind in summary.kinds}
+        if {"text", "number"} <= kinds:
+            raise InputError(f"column {self.name!r} has texts in some places, numbers in others: give it one type")
+        orders = {summary.order for summary in (self, other) if not summary.is_empty}
+        if len(orders) > 1:
+            raise InputError(
+                f"column {self.name!r} has other categories, or another order of them, in some places than in others: "
+                "give it the same categories everywhere"
+            )
+        return ColumnSummary(
+            self.name,
+            frozenset(kinds) or self.kinds,
+            _limit(self.texts | other.texts) if self.texts is not None and other.texts is not None else None,
+            self.first_text if self.first_text is not None else other.first_text,
+            self.overflow if self.overflow is not None else other.overflow,
+            self.is_whole and other.is_whole,
+            self.counts.merge(other.counts),
+            orders.pop() if orders else self.order,
+            self.n_present + other.n_present,
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all cells are missing."""
+        return not (self.texts is None or self.texts or self._has_numbers)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the column is one of numbers."""
+        return self.first_text is None and (self._has_numbers or self.overflow is not None)
+
+    @property
+    def _has_numbers(self) -> bool:
+        return len(self.counts.numbers) > 0
+
+    def needs_bins(self, bins: int) -> bool:
+        """Return whether a numeric column is binned: if it has fractions, or many distinct whole numbers.
+
+        Categories are never binned.
+        """
+        n_values = self.n_values
+        if bins == 0 or self.order is not None:
+            return False
+        if not self.is_whole:
+            return True
+        if self.counts.bits:
+            return bool(abs(self.counts.numbers).max() < EXACT)
+        # Whole numbers that are the same float would be merged: identifiers, which are no quantity.
+        return n_values is not None and 2 * bins < n_values <= len(self.counts.numbers)
+
+    @property
+    def n_values(self) -> int | None:
+        """The number of distinct values; None if there are too many to count them."""
+        if not self.is_numeric:
+            return None if self.texts is None else len(self.texts)
+        if self.counts.bits:
+            return None
+        numbers = self.counts.numbers
+        large = abs(numbers) >= EXACT
+        if not large.any():
+            return len(numbers)
+        if self.texts is None:
+            return None
+        labels = {label for text in self.texts if abs(parse_number(label := number_label(text)) or 0) >= EXACT}
+        return int(np.count_nonzero(~large)) + len(labels)
+
+    @property
+    def kind(self) -> Kind:
+        """The type of the decoded values."""
+        if self.is_numeric:
+            if self.overflow is not None:
+                raise number_too_large(self.name, self.overflow)
+            return "integer" if self.is_whole else "number"
+        return "boolean" if self.kinds == {"boolean"} else "text"
+
+    def categories(self) -> list[str]:
+        """Return the labels of a column without bins: as ordered, numbers by size, texts in alphabetical order."""
+        sort_keys: dict[str, Any] = {text: text for text in self.texts or ()}
+        too_many = self.texts is None
+        if self.is_numeric:
+            # Cells that are texts have all their numbers among the texts.
+            numbers = [] if self.counts.bits or "text" in self.kinds else self.counts.numbers.tolist()
+            sort_keys = {label_of(x): x for x in numbers if abs(x) < EXACT}
+            sort_keys |= {number_label(text): parse_number(text) or 0 for text in self.texts or ()}
+            too_many |= self.counts.bits > 0
+        if too_many or len(sort_keys) > MAX_STATES:
+            raise InputError(
+                f"column {self.name!r} has more than {MAX_STATES} different values, which is too many categories: drop "
+                "it if it is an identifier or a date"
+            )
+        if self.order:
+            spelled = [number_label(label) if self.is_numeric else label for label in self.order]
+            if unlisted := sorted(set(sort_keys) - set(spelled)):
+                raise InputError(
+                    f"column {self.name!r} has the value {unlisted[0]!r:.60}, which its order does not list: list all "
+                    "values from low to high, or make such cells missing"
+                )
+            sort_keys = {label: place for place, label in enumerate(spelled) if label in sort_keys}
+        return sorted(sort_keys, key=sort_keys.__getitem__)
+
+    def column_without_bins(self, missing: tuple[str, ...]) -> Column:
+        """Return the column with its distinct values as categories."""
+        ordered = self.kind != "text" if self.order is None else bool(self.order)
+        return Column(self.name, self.kind, tuple(self.categories()), missing, ordered=ordered)
+
+
+def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ...]) -> ColumnSummary:
+    """Return the summary of a batch of a column. Rows of weight zero are ignored."""
+    value_weights = weighted_counts(raw.codes, weights, len(raw.values))
+    used = value_weights > 0
+    kept = replace(raw, values=raw.values[used], codes=np.empty(0))
+    numbers, first_text, overflow = parse_numbers(kept, missing)
+    is_number = np.isfinite(numbers)
+    found = numbers[is_number]
+    labels = None if kept.holds_numbers and not kept.is_text else kept.labels()
+    present = (
+        is_number if labels is None else np.array([not is_missing(label, missing) for label in labels], dtype=bool)
+    )
+    row_counts = np.bincount(raw.codes if weights is None else raw.codes[weights > 0], minlength=len(raw.values))
+    return ColumnSummary(
+        raw.name,
+        frozenset(["boolean" if kept.values.dtype == bool else "number" if kept.holds_numbers else "text"]),
+        _distinct_texts(kept, present & (abs(numbers) >= EXACT) if kept.holds_numbers else present),
+        first_text,
+        overflow,
+        bool(np.all((found == np.floor(found)) & (abs(found) < EXACT))) or _are_whole(kept, numbers),
+        NumberCounts.of(found, value_weights[used][is_number]),
+        raw.order,
+        int(row_counts[used][present].sum()),
+    )
+
+
+def _distinct_texts(raw: RawColumn, wanted: NDArray[np.bool_]) -> frozenset[str] | None:
+    """Return the texts of some values; large whole numbers that are the same float stay apart as texts."""
+    if np.count_nonzero(wanted) > 2 * MAX_STATES:
+        return None
+    return _limit(frozenset(replace(raw, values=raw.values[wanted]).labels()))
+
+
+def _are_whole(raw: RawColumn, numbers: FloatArray) -> bool:
+    """Return whether all numbers are whole, also large ones, which floats hold only if they end in zeros."""
+    if raw.values.dtype.kind in "iu":
+        return True
+    if not raw.is_text:
+        return False
+    found = (parse_number(text.strip()) for text in raw.values[np.isfinite(numbers)])
+    return all(
+        isinstance(number, int) or (number is not None and number % 1 == 0 and abs(number) < EXACT) for number in found
+    )
+
+
+def _limit(texts: frozenset[str]) -> frozenset[str] | None:
+    return texts if len(texts) <= MAX_STATES else None
+
 
 # Cuts are searched at this many evenly spaced ranks per bin (and on both sides of the value at each rank). The ideal
 # ranks are among them, and no bin is off its best size by more than one hundredth.
@@ -56,32 +286,11 @@ def equal_cuts(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
         Increasing cut points, each between the values it separates: ``x <= cut`` is below it.
     """
     positions = _candidate_positions(counts, bins)
-    above = values[np.minimum(positions + 1, len(values) - 1)]
-    return best_cuts(values[positions], above, np.cumsum(counts)[positions], bins)
-
-
-def best_cuts(below: FloatArray, above: FloatArray, cumulative: FloatArray, bins: int) -> FloatArray:
-    """Choose the best cut points among candidates.
-
-    Parameters
-    ----------
-    below, above : array of float
-        The values next to each candidate, increasing. The last candidate is the end of all values, which is no cut.
-    cumulative : array of float
-        The number of rows below each candidate.
-    bins : int
-    """
-    chosen = _last_of_each_bin(cumulative, min(bins, len(cumulative)))[:-1]
-    below, above = below[chosen], above[chosen]
+    last = _last_of_each_bin(np.cumsum(counts)[positions], min(bins, len(positions)))[:-1]
+    below, above = values[positions[last]], values[np.minimum(positions[last] + 1, len(values) - 1)]
     # A cut is in the middle between its two values. Where rounding puts the middle on the upper value, it is the lower.
     middle = below / 2 + above / 2
     return np.where((below <= middle) & (middle < above), middle, below)
-
-
-def candidate_ranks(total: float, bins: int) -> FloatArray:
-    """Return the ranks among the sorted rows at whose values cuts are searched, just below or just above the value."""
-    ranks = total * np.arange(1, bins * RANKS_PER_BIN) / (bins * RANKS_PER_BIN)
-    return ranks * (1 - 1e-12)  # a rank that rounding puts just above a whole number must not miss its value
 
 
 def _candidate_positions(counts: FloatArray, bins: int) -> IntArray:
@@ -89,7 +298,9 @@ def _candidate_positions(counts: FloatArray, bins: int) -> IntArray:
     if len(counts) <= 2 * bins * RANKS_PER_BIN:
         return np.arange(len(counts))
     cumulative = np.cumsum(counts)
-    at = np.searchsorted(cumulative, candidate_ranks(cumulative[-1], bins))
+    ranks = cumulative[-1] * np.arange(1, bins * RANKS_PER_BIN) / (bins * RANKS_PER_BIN)
+    # A rank that rounding puts just above a whole number must not miss its value.
+    at = np.searchsorted(cumulative, ranks * (1 - 1e-12))
     return np.unique(np.concatenate([at, np.maximum(at - 1, 0), [len(counts) - 1]]))
 
 
@@ -150,12 +361,8 @@ def _best_starts(cost: FloatArray, total: FloatArray) -> tuple[FloatArray, IntAr
     return value, best
 
 
-# Numbers of all columns that are collected in one pass over the data; with more, there are several passes.
-_NUMBERS_PER_PASS = 2**23
 # Bounds of bins from 1 up to this number have no exponent.
 _MAX_PLAIN = 1e12
-
-Result = TypeVar("Result")
 
 
 class LearnedColumn(NamedTuple):
@@ -187,77 +394,41 @@ def learn_columns(
     orders : mapping of str to tuple of str, optional
         The categories from low to high of columns that have an order.
     """
-    measure = partial(_summarise, missing=missing, orders=dict(orders or {}))
-    summaries = _measure_columns(source, names, measure, ColumnSummary.merge)
-    binned = {summary.name for summary in summaries if summary.is_numeric and summary.needs_bins(bins)}
-    interval_ends = {
-        summary.name: summary.counts.interval_ends
-        for summary in summaries
-        if summary.name in binned and isinstance(summary.counts, QuantileSketch)
-    }
-    streamed = _bins_from_stream(source, interval_ends, bins, missing)
+    measure = partial(_summarise, names=names, missing=missing, orders=dict(orders or {}))
     columns = []
-    for summary in summaries:
+    for summary in source.reduce(measure, _merge, None if tuple(names) == source.names else names):
         try:
-            if summary.name in streamed:
-                cuts, centers = streamed[summary.name]
-                column = _binned_column(summary, cuts, centers, _interval_labels(cuts), missing)
-            elif summary.name in binned:
-                column = _column_with_bins(summary, bins, missing)
-            else:
-                column = summary.column_without_bins(missing)
+            has_bins = summary.is_numeric and summary.needs_bins(bins)
+            column = _column_with_bins(summary, bins, missing) if has_bins else summary.column_without_bins(missing)
             columns.append(LearnedColumn(summary, column, None))
         except InputError as error:  # all such columns are told at once
             columns.append(LearnedColumn(summary, None, str(error)))
     return columns
 
 
-def _measure_columns(
-    source: RowSource,
-    names: Sequence[str],
-    measure: Callable[[RawBatch, str], Result],
-    merge: Callable[[Result, Result], Result],
-) -> list[Result]:
-    """Apply ``measure`` to each column in one pass over the data; return one result per column."""
-    return source.reduce(
-        partial(_measure_batch, names=tuple(names), measure=measure),
-        partial(_merge_all, merge=merge),
-        None if tuple(names) == source.names else names,
-    )
-
-
-def _measure_batch(batch: RawBatch, names: Sequence[str], measure: Callable[[RawBatch, str], Result]) -> list[Result]:
-    return [measure(batch, name) for name in names]
-
-
-def _merge_all(one: list[Any], other: list[Any], merge: Callable[[Any, Any], Any]) -> list[Any]:
-    return [merge(a, b) for a, b in zip(one, other, strict=True)]
-
-
 def _summarise(
-    batch: RawBatch, name: str, missing: tuple[str, ...], orders: dict[str, tuple[str, ...]]
-) -> ColumnSummary:
-    raw = batch.columns[name]
-    return summarise(replace(raw, order=orders[name]) if name in orders else raw, batch.weights, missing)
+    batch: RawBatch, names: Sequence[str], missing: tuple[str, ...], orders: dict[str, tuple[str, ...]]
+) -> list[ColumnSummary]:
+    columns = (batch.columns[name] for name in names)
+    ordered = (replace(raw, order=orders[raw.name]) if raw.name in orders else raw for raw in columns)
+    return [summarise(raw, batch.weights, missing) for raw in ordered]
+
+
+def _merge(one: list[ColumnSummary], other: list[ColumnSummary]) -> list[ColumnSummary]:
+    return [a.merge(b) for a, b in zip(one, other, strict=True)]
 
 
 def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:
-    """Bin a column all of whose distinct numbers are known."""
-    assert isinstance(summary.counts, NumberCounts)
-    numbers, weights = summary.counts
+    numbers, weights, _, bits = summary.counts
     cuts = equal_cuts(numbers, weights, bins)
+    if bits:  # of numbers that are counted together, only the largest is known
+        cuts = numbers[np.searchsorted(numbers, cuts, side="right") - 1]
     bin_of = np.searchsorted(cuts, numbers, side="left")
-    centers = np.array([_lower_median(numbers[bin_of == b], weights[bin_of == b]) for b in range(len(cuts) + 1)])
+    centers = [_lower_median(numbers[bin_of == b], weights[bin_of == b]) for b in range(len(cuts) + 1)]
     # Bins of one number each are named by that number.
     labels = list(map(label_of, numbers.tolist())) if len(numbers) == len(centers) else _interval_labels(cuts)
-    return _binned_column(summary, cuts, centers, labels, missing)
-
-
-def _binned_column(
-    summary: ColumnSummary, cuts: FloatArray, centers: FloatArray, labels: list[str], missing: tuple[str, ...]
-) -> Column:
-    numbers = tuple(cuts.tolist()), tuple(map(float, centers.tolist()))
-    return Column(summary.name, summary.kind, tuple(labels), missing, *numbers, ordered=True)
+    numbers_of_bins = tuple(cuts.tolist()), tuple(centers)
+    return Column(summary.name, summary.kind, tuple(labels), missing, *numbers_of_bins, ordered=True)
 
 
 def _lower_median(numbers: FloatArray, weights: FloatArray) -> float:
@@ -275,88 +446,3 @@ def _interval_labels(cuts: FloatArray) -> list[str]:
     ]
     between = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]
-
-
-def _bins_from_stream(
-    source: RowSource, interval_ends: dict[str, FloatArray], bins: int, missing: tuple[str, ...]
-) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return cuts and medians of columns of which only a sketch is known: the same as from all numbers at once."""
-    if not interval_ends:
-        return {}
-    # Pass 1: count the rows of each interval.
-    measure = partial(_interval_weights, interval_ends=interval_ends, missing=missing)
-    weights = _measure_columns(source, list(interval_ends), measure, np.add)
-    intervals = {name: Intervals(interval_ends[name], w) for name, w in zip(interval_ends, weights, strict=True)}
-    # Pass 2: find the numbers at the ranks where a cut may come, and choose the cuts among them.
-    ranks = {name: candidate_ranks(column.total, bins) for name, column in intervals.items()}
-    cuts, median_ranks = {}, {}
-    for name, quantiles in _find_quantiles(source, intervals, ranks, missing).items():
-        cuts[name], median_ranks[name] = _cuts_and_median_ranks(quantiles, intervals[name], bins)
-    # Pass 3: find the median of each bin.
-    medians = _find_quantiles(source, intervals, median_ranks, missing)
-    return {name: (cuts[name], medians[name].numbers) for name in interval_ends}
-
-
-def _cuts_and_median_ranks(quantiles: Quantiles, intervals: Intervals, bins: int) -> tuple[FloatArray, FloatArray]:
-    """Choose cuts next to the numbers that were found; return them and the rank of the median of each bin."""
-    # A cut may come after the number at each rank, or after the number below it. The last candidate is the end.
-    largest = intervals.ends[-1]
-    below = np.concatenate([quantiles.below, quantiles.numbers, [largest]])
-    next_to_below = np.where(quantiles.below < quantiles.numbers, quantiles.numbers, quantiles.above)
-    above = np.concatenate([next_to_below, quantiles.above, [largest]])
-    cumulative = np.concatenate([quantiles.cumulative_below, quantiles.cumulative, [intervals.total]])
-    # Each candidate once, by the number below it.
-    below, first = np.unique(below, return_index=True)
-    above, cumulative = above[first], cumulative[first]
-    cuts = best_cuts(below, above, cumulative, bins)
-    # A cut is at or above the number below it and less than the next number, so this finds its candidate again.
-    ends = np.concatenate([[0.0], cumulative[np.searchsorted(below, cuts, side="right") - 1], [intervals.total]])
-    return cuts, ends[:-1] + np.diff(ends) / 2
-
-
-def _find_quantiles(
-    source: RowSource, intervals: dict[str, Intervals], ranks: dict[str, FloatArray], missing: tuple[str, ...]
-) -> dict[str, Quantiles]:
-    """Find the numbers at ranks, in one pass for as many columns as fit in memory."""
-    needed = {name: intervals[name].needed(ranks[name]) for name in ranks}
-    found = {}
-    for names in _column_groups({name: float(intervals[name].weights[needed[name]].sum()) for name in ranks}):
-        measure = partial(
-            _numbers_in_intervals,
-            interval_ends={name: intervals[name].ends for name in names},
-            needed={name: needed[name] for name in names},
-            missing=missing,
-        )
-        for name, counts in zip(names, _measure_columns(source, names, measure, NumberCounts.merge), strict=True):
-            found[name] = intervals[name].find(ranks[name], *counts)
-    return found
-
-
-def _column_groups(sizes: dict[str, float]) -> Iterator[list[str]]:
-    """Divide columns into groups whose sizes add up to at most ``_NUMBERS_PER_PASS``, or that are one column."""
-    group: list[str] = []
-    total = 0.0
-    for name, size in sizes.items():
-        if group and total + size > _NUMBERS_PER_PASS:
-            yield group
-            group, total = [], 0.0
-        group.append(name)
-        total += size
-    yield group
-
-
-def _interval_weights(
-    batch: RawBatch, name: str, interval_ends: dict[str, FloatArray], missing: tuple[str, ...]
-) -> FloatArray:
-    return interval_weights(batch.columns[name], batch.weights, missing, interval_ends[name])
-
-
-def _numbers_in_intervals(
-    batch: RawBatch,
-    name: str,
-    interval_ends: dict[str, FloatArray],
-    needed: dict[str, NDArray[np.bool_]],
-    missing: tuple[str, ...],
-) -> NumberCounts:
-    raw = batch.columns[name]
-    return NumberCounts(*numbers_in_intervals(raw, batch.weights, missing, interval_ends[name], needed[name]))

@@ -1,6 +1,6 @@
 """What is odd about columns and rows, and what to do about it.
 
-Most is found in the summary of a column (:mod:`latree.table.summary`), before its cells are encoded.
+Most is found in the summary of a column (:mod:`latree.table.discretize`), before its cells are encoded.
 """
 
 import re
@@ -15,31 +15,11 @@ from numpy.typing import NDArray
 
 from latree._util.words import listed, plural, quoted, setting, settings_in_a_row
 from latree.table.columns import FEW_STATES, Column
-from latree.table.discretize import LearnedColumn
+from latree.table.discretize import ColumnSummary, LearnedColumn
 from latree.table.raw import label_of, parse_number
 from latree.table.rows import Block, Rows, missing_code
-from latree.table.sources import RowWeights, weights_setting
-from latree.table.summary import ColumnSummary, NumberCounts
+from latree.table.sources import RowWeights
 
-Kind: TypeAlias = Literal[
-    "empty",
-    "constant",
-    "index",
-    "unreadable",
-    "many values",
-    "identifier",
-    "running number",
-    "date",
-    "code",
-    "mark",
-    "decimal comma",
-    "duplicate",
-    "weights",
-    "file",
-    "few rows",
-    "mostly missing",
-    "never together",
-]
 Action: TypeAlias = Literal["left out", "refused", "kept"]
 
 # Names that pandas gives to an index without a name: in a file, and in a frame that is read from such a file.
@@ -72,7 +52,7 @@ _MAX_ALIKE = 6
 # Most facts of a kind that one sentence tells; of other columns it says that they are alike.
 _MAX_FACTS = 3
 # Kinds that are about the table as a whole; their words are whole sentences.
-ABOUT_TABLE: tuple[Kind, ...] = ("file", "few rows", "mostly missing", "never together")
+ABOUT_TABLE = ("file", "few rows", "mostly missing", "never together")
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
@@ -117,7 +97,7 @@ class Finding:
     """
 
     column: str
-    kind: Kind
+    kind: str
     what: str
     action: Action = "kept"
     option: Literal["drop", "identifier", "missing_also"] | None = "drop"
@@ -186,8 +166,8 @@ def doubts_about_weights(weights: RowWeights | None) -> tuple[Finding, ...]:
         return ()
     what = (
         f"{problem}, and count as rows: {plural(n_rows, 'row')} count as {largest * total:g}. Use "
-        f"{weights_setting('survey')} if a weight says how many people a row stands for, or "
-        f"{weights_setting('counts')} if it is a number of equal rows (functions call it weights_are)"
+        f"{setting('weights_are', 'survey')} if a weight says how many people a row stands for, or "
+        f"{setting('weights_are', 'counts')} if it is a number of equal rows"
     )
     return (Finding(weights.column or "weights", "weights", what, option=None),)
 
@@ -216,7 +196,7 @@ def _column_findings(summary: ColumnSummary, column: Column | None, problem: str
 def _index(summary: ColumnSummary) -> Finding | None:
     """Return that a column numbers the rows, as a data frame's index does in a file; None if it does not."""
     is_index = summary.n_values in (None, summary.n_present)
-    if summary.is_numeric and summary.is_whole and isinstance(summary.counts, NumberCounts):
+    if summary.is_numeric and summary.is_whole and not summary.counts.bits:
         numbers = summary.counts.numbers
         without_gap = numbers[0] in (0, 1) and numbers[-1] - numbers[0] + 1 == len(numbers)
         is_index |= bool(without_gap and len(numbers) > _MIN_INDEX)
@@ -236,9 +216,9 @@ def _identifier(summary: ColumnSummary) -> Finding | None:
         return Finding(name, "identifier", "has a different value in every row, as an identifier has")
     if not summary.is_whole:
         return None
-    numbers = (summary.counts if isinstance(summary.counts, NumberCounts) else summary.counts.extremes).numbers
-    if numbers[-1] - numbers[0] + 1 == n_rows and summary.n_values in (None, n_rows):
-        what = f"is a running number from {label_of(float(numbers[0]))} to {label_of(float(numbers[-1]))}"
+    low, high = summary.counts.lowest, float(summary.counts.numbers[-1])
+    if high - low + 1 == n_rows and summary.n_values in (None, n_rows):
+        what = f"is a running number from {label_of(low)} to {label_of(high)}"
         return Finding(name, "running number", what)
     if summary.n_values == n_rows >= _MIN_ROWS_WITH_GAPS:
         return Finding(name, "identifier", "has a different whole number in every row, as an identifier has")
@@ -255,7 +235,7 @@ def _date(summary: ColumnSummary) -> Finding | None:
             return None
         what = f"holds dates, such as {quoted(texts[0])}, which are taken for names without an order"
         return Finding(summary.name, "date", what)
-    if not summary.is_whole or not isinstance(summary.counts, NumberCounts):
+    if not summary.is_whole or summary.counts.bits:
         return None
     numbers = summary.counts.numbers.astype(np.int64) if abs(summary.counts.numbers).max() < 1e9 else np.zeros(1)
     years, months, days = numbers // 10_000, numbers // 100 % 100, numbers % 100
@@ -283,34 +263,32 @@ def _mark(summary: ColumnSummary) -> Finding | None:
     return Finding(summary.name, "mark", what, option="missing_also", values=tuple(others))
 
 
-def _codes(summary: ColumnSummary) -> Iterator[Finding]:
-    """Yield numbers like -99 or 999 that are far from all others, as codes for missing cells are."""
+def _codes(summary: ColumnSummary) -> list[Finding]:
+    """Return numbers like -99 or 999 that are far from all others, as codes for missing cells are."""
     if summary.order is not None:
-        return
-    numbers, weights = summary.counts if isinstance(summary.counts, NumberCounts) else summary.counts.extremes
+        return []
+    numbers, weights, _, _ = summary.counts
+
+    def finding(far: NDArray[np.bool_], why: str) -> Finding:
+        labels, n_rows = list(map(label_of, numbers[far].tolist())), round(float(weights[far].sum()))
+        what = f"has {' and '.join(labels)} in {plural(n_rows, 'row')}{why}, as codes for missing cells are"
+        return Finding(summary.name, "code", what, option="missing_also", values=tuple(labels), n_rows=n_rows)
+
     codes = np.array([bool(_CODE.fullmatch(label_of(number))) for number in numbers.tolist()])
     # Values that look like a code and are not far are ordinary ones, by which others are measured: repeat.
     while codes.any() and np.count_nonzero(~codes) >= 2:
         low, high = numbers[~codes].min(), numbers[~codes].max()
         far = codes & (np.maximum(numbers - high, low - numbers) > _MIN_GAP * (high - low))
         if (far == codes).all():
-            labels = list(map(label_of, numbers[far].tolist()))
-            n_rows = round(float(weights[far].sum()))
-            what = f"has {' and '.join(labels)} in {plural(n_rows, 'row')}, far from its other values "
-            what += f"({label_of(float(low))} to {label_of(float(high))}), as codes for missing cells are"
-            yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels), n_rows=n_rows)
-            return
+            span = f"{label_of(float(low))} to {label_of(float(high))}"
+            return [finding(far, f", far from its other values ({span})")]
         codes = far
     # In a column of many numbers that are not negative, a single negative one like -99 is odd, however near it is.
     negative = numbers < 0
-    labels = list(map(label_of, numbers[negative].tolist()))
-    if labels and all(map(_NEGATIVE_CODE.fullmatch, labels)) and np.count_nonzero(~negative) >= _MIN_POSITIVE:
-        n_rows = round(float(weights[negative].sum()))
-        what = (
-            f"has {' and '.join(labels)} in {plural(n_rows, 'row')} and no other number below 0, as codes for missing "
-        )
-        what += "cells are"
-        yield Finding(summary.name, "code", what, option="missing_also", values=tuple(labels), n_rows=n_rows)
+    are_codes = all(_NEGATIVE_CODE.fullmatch(label_of(number)) for number in numbers[negative].tolist())
+    if negative.any() and are_codes and np.count_nonzero(~negative) >= _MIN_POSITIVE:
+        return [finding(negative, " and no other number below 0")]
+    return []
 
 
 def sentences(findings: Iterable[Finding]) -> list[str]:
@@ -507,12 +485,9 @@ def _few_rows(columns: Sequence[Column], rows: Rows) -> Iterator[Finding]:
     what = "rows" if n_rows == rows.n_rows else "rows (by their weights)"
     n_bins = max(_MIN_BINS, int(n_rows / _MIN_ROWS_PER_STATE))
     advice = f"fewer bins, such as {setting('bins', n_bins)}" if column.cuts is not None else "merge rare categories"
-    yield _about(
-        column.name,
-        "few rows",
-        f"{n_rows:g} {what} are few for columns of up to {column.n_states} categories, such as {quoted(column.name)}: "
-        f"probabilities of single categories are uncertain. Use more rows, or {advice}",
-    )
+    which = f"columns of up to {column.n_states} categories, such as {quoted(column.name)}"
+    meaning = f"probabilities of single categories are uncertain. Use more rows, or {advice}"
+    yield Finding(column.name, "few rows", f"{n_rows:g} {what} are few for {which}: {meaning}", option=None)
 
 
 def _mostly_missing(names: Sequence[str], rows: Rows) -> Iterator[Finding]:
@@ -527,7 +502,7 @@ def _mostly_missing(names: Sequence[str], rows: Rows) -> Iterator[Finding]:
         few = len(mostly) <= _MAX_LISTED
         owners = listed(mostly) if few else f"{len(mostly)} columns, such as {listed(mostly[:_MAX_LISTED])},"
         which = f"{owners} are missing in more than half of the rows: {meaning} they belong"
-    yield _about(mostly[0], "mostly missing", f"{which}. {_drop(mostly[0])}")
+    yield Finding(mostly[0], "mostly missing", f"{which}. {_drop(mostly[0])}", option=None)
 
 
 def _never_together(names: Sequence[str], rows: Rows) -> Iterator[Finding]:
@@ -537,12 +512,8 @@ def _never_together(names: Sequence[str], rows: Rows) -> Iterator[Finding]:
     first = [names[column] for column in pairs[0]]
     which = listed(first) if len(pairs) == 1 else f"{len(pairs)} pairs of columns, such as {listed(first)},"
     meaning = "only other columns say how they depend on each other, and edges that no row shows have a support of 0"
-    yield _about(first[1], "never together", f"{which} are never present in the same row: {meaning}. {_drop(first[1])}")
-
-
-def _about(column: str, kind: Kind, what: str) -> Finding:
-    """Return a finding whose words are a whole sentence. No column is dropped for it without being asked for."""
-    return Finding(column, kind, what, option=None)
+    what = f"{which} are never present in the same row: {meaning}. {_drop(first[1])}"
+    yield Finding(first[1], "never together", what, option=None)
 
 
 def _drop(name: str) -> str:

@@ -37,7 +37,7 @@ def read_labels(path: Path, columns: Collection[str], unknown: bool = False) -> 
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from latree.table import read_labels
+    >>> from latree import read_labels
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "sectors.csv"
     ...     _ = path.write_text("stock,sector\nXOM,energy\nJPM,banks\nCVX,energy\n")
@@ -48,9 +48,7 @@ def read_labels(path: Path, columns: Collection[str], unknown: bool = False) -> 
     if len(header) < 2:
         raise InputError(f"{path}: needs two columns, the names of columns and their labels, and has one")
     if header[0].strip() in columns:
-        raise InputError(
-            f"{path}: its first line labels {header[0].strip()!r:.60}; add a header line before it, like column,label"
-        )
+        raise InputError(f"{path}: its first line labels {header[0].strip()!r:.60}; add a header like column,label")
     labels: dict[str, str] = {}
     known = set(columns)
     for line, row in rows:

@@ -2,96 +2,41 @@
 
 import glob
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from latree._util.files import readable
-from latree._util.progress import Progress, no_progress
 from latree._util.words import did_you_mean, setting
 from latree.errors import FitWarning, InputError
-from latree.table.formats.alignment import alignment_source
-from latree.table.formats.arff import arff_source
-from latree.table.formats.excel import excel_source
-from latree.table.formats.matrices import basket_source, matrix_source
-from latree.table.formats.parquet import parquet_source
-from latree.table.formats.stat import stat_source
-from latree.table.formats.text import text_source
-from latree.table.raw import from_frame, from_matrix
+from latree.table import formats
+from latree.table.formats import FileFormat, Files
+from latree.table.raw import array_names, from_frame, from_matrix
 from latree.table.sources import RowSource, memory_source
 from latree.table.sparse import is_sparse, sparse_source
 
 
-class Reading(NamedTuple):
-    """What a reader of files is told.
-
-    Attributes
-    ----------
-    where : str
-        The name, or the pattern, that the user gave.
-    paths : list of Path
-        The files.
-    progress : callable
-    names : sequence of str or None
-        Names for the columns of a file that has none.
-    counts : bool
-        Whether the numbers of a sparse matrix are used, or only whether they are there.
-    """
-
-    where: str
-    paths: list[Path]
-    progress: Progress
-    names: Sequence[str] | None = None
-    counts: bool = False
-
-    @property
-    def path(self) -> Path:
-        """The file of a format that is read one file at a time."""
-        if len(self.paths) > 1:
-            raise InputError(
-                f"{self.where}: matches {len(self.paths)} files, and files like {self.paths[0].name} are read one at a "
-                "time: name one of them"
-            )
-        return self.paths[0]
+def _all_formats() -> tuple[FileFormat, ...]:
+    """Return the formats of all modules in the folder ``formats``: text first, others by the alphabet."""
+    modules = (import_module(f"{formats.__name__}.{info.name}") for info in iter_modules(formats.__path__))
+    found: list[FileFormat] = [format for module in modules for format in getattr(module, "FORMATS", ())]
+    return tuple(sorted(found, key=lambda format: (format.name != "csv", format.title.lower())))
 
 
-Opener: TypeAlias = Callable[[Reading], RowSource]
+FORMATS = _all_formats()
 
 
-class FileFormat(NamedTuple):
-    """A format of files: the name that ``format`` takes, its endings, and the function that opens a source of rows."""
-
-    name: str
-    endings: tuple[str, ...]
-    open: Opener
-    gzipped: bool = False
-
-    def has_name(self, path: Path) -> bool:
-        """Return whether a file has one of the endings."""
-        name = path.name.lower()
-        return (name.removesuffix(".gz") if self.gzipped else name).endswith(self.endings)
-
-
-FORMATS = (
-    FileFormat("csv", (".csv", ".tsv", ".txt"), lambda r: text_source(r.where, r.paths, r.progress), gzipped=True),
-    FileFormat("parquet", (".parquet", ".pq"), lambda r: parquet_source(r.where, r.paths, r.progress)),
-    FileFormat("sav", (".sav", ".zsav"), lambda r: stat_source(r.path, "sav")),
-    FileFormat("dta", (".dta",), lambda r: stat_source(r.path, "dta")),
-    FileFormat("fasta", (".fasta", ".fa", ".fas", ".fna", ".faa"), lambda r: alignment_source(r.path, "fasta"), True),
-    FileFormat("phylip", (".phy", ".phylip"), lambda r: alignment_source(r.path, "phylip"), True),
-    FileFormat("nexus", (".nex", ".nexus", ".nxs"), lambda r: alignment_source(r.path, "nexus"), True),
-    FileFormat("basket", (".basket",), lambda r: basket_source(r.path, r.counts), True),
-    FileFormat("arff", (".arff",), lambda r: arff_source(r.path), True),
-    FileFormat("xlsx", (".xlsx", ".xlsm"), lambda r: excel_source(r.path)),
-    FileFormat("npz", (".npz",), lambda r: matrix_source(r.path, "npz", r.names, r.counts)),
-    FileFormat("mtx", (".mtx",), lambda r: matrix_source(r.path, "mtx", r.names, r.counts), gzipped=True),
-)
-# Formats of matrices, whose files have no names of columns.
-WITHOUT_NAMES = ("npz", "mtx")
+def formats_in_words() -> str:
+    """Return the names of the formats and the endings of their files, for the help of the command line."""
+    *others, last = (f"{format.name} ({', '.join(format.endings)})" for format in FORMATS)
+    gzipped = ", ".join(format.name for format in FORMATS if format.gzipped)
+    return f"{', '.join(others)} or {last}. Files of these may be gzipped: {gzipped}."
 
 
 def find_files(path: Path, format: str | None = None) -> tuple[FileFormat, list[Path]]:
@@ -142,7 +87,6 @@ def open_source(
     data: Any,
     names: Sequence[str] | None,
     client: Any = None,
-    progress: Progress = no_progress,
     *,
     format: str | None = None,
     counts: bool = False,
@@ -153,8 +97,9 @@ def open_source(
     """
     if isinstance(data, str | Path):
         kind, paths = find_files(Path(data), format)
-        if names is not None and kind.name not in WITHOUT_NAMES:
-            raise InputError(f"{data}: names are for files of matrices (.npz, .mtx): other files have their own names")
+        if names is not None and not kind.takes_names:
+            without = ", ".join(format.endings[0] for format in FORMATS if format.takes_names)
+            raise InputError(f"{data}: names are for files of matrices ({without}): other files have their own names")
         if client is not None:
             if kind.name != "parquet":
                 raise InputError(
@@ -165,7 +110,7 @@ def open_source(
         for path in paths:  # before a reader says that it needs a library
             with readable(path):
                 path.stat()
-        source = kind.open(Reading(str(data), paths, progress, names, counts))
+        source = kind.open(Files(str(data), paths, kind.name, names, counts))
         for remark in source.remarks:
             warnings.warn(f"{remark}.", FitWarning, stacklevel=2)
         return source
@@ -198,6 +143,27 @@ def is_annotated(data: Any) -> bool:
 def is_dask_dataframe(data: Any) -> bool:
     """Return whether data are a Dask dataframe."""
     return nw.dependencies.is_dask_dataframe(data)
+
+
+def is_frame(data: Any) -> bool:
+    """Return whether data are a frame in memory, or one of polars that is not computed yet."""
+    return bool(nw.dependencies.is_into_dataframe(data) or nw.dependencies.is_polars_lazyframe(data))
+
+
+def names_of(data: Any) -> list[str]:
+    """Return the names of all columns of a frame or an array, also of those that are not learned from."""
+    if isinstance(data, np.ndarray) or is_sparse(data):
+        return array_names(data.shape[1])
+    if is_annotated(data):
+        return list(map(str, data.var_names))
+    if nw.dependencies.is_polars_lazyframe(data):
+        return data.collect_schema().names()
+    return list(map(str, nw.from_native(data, eager_only=True).columns)) if is_frame(data) else []
+
+
+def is_elsewhere(data: Any) -> bool:
+    """Return whether data are in files or on a cluster, not in memory."""
+    return isinstance(data, str | Path) or is_dask_dataframe(data)
 
 
 def dask_module() -> ModuleType:

@@ -146,9 +146,7 @@ def array_names(n_columns: int) -> list[str]:
 def from_matrix(matrix: NDArray[Any], names: Sequence[str] | None = None) -> list[RawColumn]:
     """Make raw columns of a two-dimensional NumPy array; columns without names become x0, x1, ..."""
     if matrix.ndim != 2:
-        raise InputError(
-            f"expected an array of rows and columns, got one of {matrix.ndim} dimension(s): reshape it to two"
-        )
+        raise InputError(f"expected rows and columns, got an array of {matrix.ndim} dimension(s): reshape it to two")
     names = column_names(names, matrix.shape[1], "the array")
     columns = [from_values(name, np.ma.getdata(matrix)[:, j]) for j, name in enumerate(names)]
     if not np.ma.is_masked(matrix):

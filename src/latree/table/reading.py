@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from latree._util.progress import Progress, no_progress
 from latree._util.words import did_you_mean
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, FEW_STATES, Column, Unseen, are_counted, is_text
@@ -27,7 +26,6 @@ from latree.table.sources import (
     RowWeights,
     WeightsAre,
     WeightSums,
-    count_rows,
     if_survey,
 )
 from latree.table.table import Table
@@ -42,24 +40,14 @@ _LISTED_NAMES = 8
 
 def as_table(
     data: Any,
+    reading: "Reading | Mapping[str, Any] | None" = None,
     *,
     columns: Sequence[Column] | None = None,
     names: Sequence[str] | None = None,
     weights: Any = None,
-    weights_are: WeightsAre | None = None,
-    bins: int = DEFAULT_BINS,
-    missing: Collection[Any] = DEFAULT_MISSING,
-    missing_also: Collection[Any] = (),
     unseen: Unseen = "error",
-    drop: Collection[str] = (),
-    keep: Collection[str] | None = None,
-    identifier: str | None = None,
-    ordered: Mapping[str, Sequence[Any]] | None = None,
-    strict: bool = False,
-    format: str | None = None,
-    counts: bool = False,
     client: Any = None,
-    progress: Progress = no_progress,
+    **options: Any,
 ) -> Table:
     """Make a table of codes from data of any supported form.
 
@@ -76,6 +64,9 @@ def as_table(
         larger than memory: their codes, one byte per cell, then go to a temporary file. The rows of a Dask dataframe
         stay on the cluster. A sparse matrix of scipy, or an object that has one as its ``X`` and names as its
         ``var_names``, such as AnnData, stays sparse.
+    reading : Reading or dict, optional
+        How columns are chosen and cells are read: bins, missing cells, columns to drop and so on. See
+        :class:`latree.Reading` for all options; a dict has the same names.
     columns : sequence of Column, optional
         Columns of another table: the data are encoded with their bins and categories, in their order, and other columns
         of the data are ignored. By default the columns are learned from the data.
@@ -83,43 +74,16 @@ def as_table(
         Names for the columns of an array or a sparse matrix, such as ``vectorizer.get_feature_names_out()``; x0, x1,
         ... by default.
     weights : array of float or str, optional
-        One weight per row, or the name of the column that holds the weights.
-    weights_are : {"counts", "survey"}, optional
-        What the weights are. ``"counts"``: a row of weight 3 counts as three rows, also for tests, smoothing and BIC.
-        ``"survey"``: a weight says how many people a row stands for. Such weights are scaled to the effective number
-        of rows, so that multiplying all of them by a constant changes nothing. By default they are counts, and
-        ``findings`` says so if they do not look like counts.
-    bins : int
-        Number of quantile bins for a numeric column with fractions, or with more than ``2 * bins`` distinct whole
-        numbers. 0 makes every distinct value a category.
-    missing : collection of str or number
-        Cells that mean missing, beside empty ones. Given ``columns`` have their own.
-    missing_also : collection of str or number
-        More cells that mean missing, beside those of ``missing``: ``missing_also=[-99]`` keeps NA and the others.
+        One weight per row, or the name of the column that holds the weights; ``weights_are`` of the reading says what
+        they mean.
     unseen : {"error", "missing"}
         What to do with a category that ``columns`` do not have. With "error", a number that they do not have gets the
         state of the nearest number that they have.
-    drop : collection of str
-        Names of columns to leave out.
-    keep : collection of str, optional
-        Names of the only columns to learn from.
-    identifier : str, optional
-        Name of a column that names the rows: it is not learned from, but reports and scores use it.
-    ordered : mapping of str to sequence, optional
-        For columns of texts that have an order: all their values from low to high, by the name of the column.
-    strict : bool
-        Whether a column that says nothing is refused, not left out.
-    format : str, optional
-        The format of a file whose ending does not tell it: "csv", "parquet", "sav", "dta", "fasta", "phylip", "nexus",
-        "basket", "arff", "xlsx", "npz" or "mtx".
-    counts : bool
-        For a sparse matrix: whether its numbers are used, with bins as in an array. By default a cell that is not zero
-        is True, and others are False. Given ``columns`` know what they are.
     client : dask.distributed.Client, optional
         The cluster that reads Parquet files and keeps their rows. For a Dask dataframe, Dask's default client by
         default.
-    progress : callable
-        Called as ``progress(done, total)`` while files are read, from zero again in every pass over them.
+    **options
+        Options of the reading by their names, such as ``bins=2``, instead of ``reading`` or beside it.
 
     Returns
     -------
@@ -139,28 +103,27 @@ def as_table(
     >>> as_table([["blue", 100.0]], columns=table.columns).codes().tolist()
     [[0, 1]]
     """
+    reading = as_reading(reading, **options)
     if isinstance(data, Table):
-        changes = weights is not None or names is not None or drop or keep is not None or identifier or ordered
+        changes = weights is not None or names is not None or reading.chooses
         if changes or (columns is not None and tuple(columns) != data.columns):
             raise InputError(
                 "a Table has its own columns and weights: to change them, pass the original data instead of the Table"
             )
-        if weights_are is not None and data.weights_are not in (None, weights_are):
+        if reading.weights_are is not None and data.weights_are not in (None, reading.weights_are):
             raise InputError(
-                f"the weights of the Table are {data.weights_are!r}, not {weights_are!r}: pass weights_are to "
+                f"the weights of the Table are {data.weights_are!r}, not {reading.weights_are!r}: pass weights_are to "
                 "latree.as_table when you make it"
             )
         return data
-    options = Options.checked(bins, missing, missing_also, drop, keep, identifier, ordered)
-    counts = counts if columns is None else are_counted(columns)
-    how = {"format": format, "counts": counts, "client": client, "progress": progress}
-    source = open_data(data, names, weights, options, weights_are=weights_are, **how)
-    wanted = options.wanted(source)
+    if columns is not None:
+        reading = replace(reading, counts=are_counted(columns))
+    source = open_data(data, names, weights, reading, client)
+    wanted = reading.wanted(source)
     findings = tuple(findings_of_file(source.remarks))
     with errors_naming(source.where):
         if columns is None:
-            learned = learn_columns(source, wanted, options.bins, options.missing, options.ordered)
-            columns, found = _columns_to_learn_from(learned, strict, identifier)
+            columns, found = _columns_to_learn_from(reading.learn_columns(source, wanted), reading)
             findings += (*doubts_about_weights(source.weights), *found)
             columns = [replace(column, description=source.descriptions.get(column.name, "")) for column in columns]
             wanted = [column.name for column in columns]
@@ -168,89 +131,146 @@ def as_table(
         else:
             wanted = names_in(source, columns, wanted)
         rows = source.store(Encoder(tuple(columns), tuple(wanted), unseen), wanted)
-        row_names = _row_names(data, source, identifier, format)
-        return Table(tuple(columns), rows, findings, row_names, (weights_are or "counts") if source.weights else None)
+        row_names = _row_names(data, source, reading)
+        weights_are = (reading.weights_are or "counts") if source.weights else None
+        return Table(tuple(columns), rows, findings, row_names, weights_are)
 
 
-@dataclass(frozen=True)
-class Options:
-    """How columns are chosen and read: the checked arguments of :func:`as_table`."""
+@dataclass(frozen=True, repr=False)
+class Reading:
+    """How data become a table: which columns are learned from, and what their cells mean.
 
-    bins: int
-    missing: tuple[str, ...]
-    drop: tuple[str, ...]
-    keep: tuple[str, ...] | None
-    identifier: str | None
-    ordered: dict[str, tuple[str, ...]]
+    :func:`latree.as_table`, :func:`latree.check`, :func:`latree.learn_tree` and :class:`latree.LatentTree` take it as
+    ``reading``, or a dict of the same names. ``latree fit`` and ``latree check`` have the same options.
 
-    @classmethod
-    def checked(
-        cls,
-        bins: int = DEFAULT_BINS,
-        missing: Collection[Any] = DEFAULT_MISSING,
-        missing_also: Collection[Any] = (),
-        drop: Collection[str] = (),
-        keep: Collection[str] | None = None,
-        identifier: str | None = None,
-        ordered: Mapping[str, Sequence[Any]] | None = None,
-    ) -> "Options":
-        """Check the arguments as far as that is possible without the data."""
-        if not isinstance(bins, int | np.integer):
-            raise InputError(f"bins must be a whole number, not {bins!r}")
-        if bins != 0 and not 2 <= bins <= FEW_STATES:
-            raise InputError(f"bins must be 0 (no bins) or from 2 to {FEW_STATES}, not {bins}")
-        marks = dict.fromkeys(label_of(mark).strip() for mark in (*_several(missing), *_several(missing_also)))
-        orders = {
-            name: tuple(label_of(value).strip() for value in _several(values))
-            for name, values in (ordered or {}).items()
-        }
+    Attributes
+    ----------
+    bins : int
+        Number of quantile bins for a numeric column with fractions, or with more than ``2 * bins`` distinct whole
+        numbers. 0 makes every distinct value a category.
+    missing : collection of str or number
+        Cells that mean missing, beside empty ones and NaN.
+    missing_also : collection of str or number
+        More cells that mean missing, beside those of ``missing``: ``missing_also=[-99]`` keeps NA and the others.
+    drop : collection of str
+        Names of columns to leave out, such as dates. New data may have them or not.
+    keep : collection of str, optional
+        Names of the only columns to learn from.
+    identifier : str, optional
+        Name of a column that names the rows: it is not learned from, but reports and scores use it.
+    ordered : mapping of str to sequence, optional
+        For columns of texts that have an order: all their values from low to high, by the name of the column.
+    weights_are : {"counts", "survey"}, optional
+        What the weights of rows are, if there are some. ``"counts"``: a row of weight 3 counts as three rows, also for
+        tests, smoothing and BIC. ``"survey"``: a weight says how many people a row stands for. Such weights are scaled
+        to the effective number of rows, so that multiplying all of them by a constant changes nothing. By default
+        weights are counts in Python, as in scikit-learn, with a warning if they do not look like counts; on the
+        command line they are those of a survey.
+    format : str, optional
+        The format of a file whose ending does not tell it, such as ``"csv"``; ``latree check --help`` lists all.
+    counts : bool
+        For a sparse matrix: whether its numbers are used, with bins as in an array. By default a cell that is not zero
+        is True, and others are False.
+    strict : bool
+        Whether a column that says nothing is refused, not left out.
+
+    Examples
+    --------
+    >>> import latree
+    >>> reading = latree.Reading(bins=5, drop="day", missing_also=[-99])
+    >>> reading
+    Reading(bins=5, missing_also=[-99], drop=['day'])
+    >>> table = latree.as_table([[1, 3, 7], [2, -99, 8], [3, 4, 7]], reading, names=["day", "mood", "sleep"])
+    >>> table.names, table.n_missing.tolist()
+    (('mood', 'sleep'), [1, 0])
+    """
+
+    bins: int = DEFAULT_BINS
+    missing: Collection[Any] = DEFAULT_MISSING
+    missing_also: Collection[Any] = ()
+    drop: Collection[str] = ()
+    keep: Collection[str] | None = None
+    identifier: str | None = None
+    ordered: Mapping[str, Sequence[Any]] | None = None
+    weights_are: WeightsAre | None = None
+    format: str | None = None
+    counts: bool = False
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the options as far as that is possible without the data, and write all cells as texts."""
+        if not isinstance(self.bins, int | np.integer):
+            raise InputError(f"bins must be a whole number, not {self.bins!r}")
+        if self.bins != 0 and not 2 <= self.bins <= FEW_STATES:
+            raise InputError(f"bins must be 0 (no bins) or from 2 to {FEW_STATES}, not {self.bins}")
+        if self.weights_are not in (None, *get_args(WeightsAre)):
+            kinds = " or ".join(map(repr, get_args(WeightsAre)))
+            raise InputError(
+                f"weights_are must be {kinds}, not {self.weights_are!r:.60}: the weights are sample_weight of fit"
+            )
+        orders = {name: _labels(values) for name, values in (self.ordered or {}).items()}
         for name, labels in orders.items():
             if len(labels) < 2 or len(set(labels)) < len(labels):
                 raise InputError(f"the order of column {name!r}: give two or more different values, from low to high")
-        both = [name for name in _several(drop) if keep is not None and name in _several(keep)]
+        drop, keep = _several(self.drop), None if self.keep is None else _several(self.keep)
+        both = [name for name in drop if name in (keep or ())]
         if both:
             raise InputError(f"column {both[0]!r} is both to keep and to drop: choose one")
-        return cls(
-            int(bins), tuple(marks), _several(drop), None if keep is None else _several(keep), identifier, orders
-        )
+        plain = {"bins": int(self.bins), "missing": _labels(self.missing), "missing_also": _labels(self.missing_also)}
+        for name, value in (plain | {"drop": drop, "keep": keep, "ordered": orders or None}).items():
+            object.__setattr__(self, name, value)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain data for JSON."""
-        return asdict(self)
+    def __repr__(self) -> str:
+        return f"Reading({', '.join(f'{name}={value!r}' for name, value in self.arguments().items())})"
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it says something about certain columns."""
+        return bool(self.drop or self.keep is not None or self.identifier or self.ordered)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """All cells that mean missing."""
+        return tuple(dict.fromkeys((*self.missing, *self.missing_also)))
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments that give these options, as a person would write them."""
-        default, given = Options.checked(), set(self.missing)
-        chosen = {name: value for name, value in asdict(self).items() if value != getattr(default, name)}
-        if given > set(default.missing):
-            chosen.pop("missing")
-            more = [mark for mark in self.missing if mark not in default.missing]
-            chosen["missing_also"] = [as_typed(mark) for mark in more]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
+        """Return the options that are not as by default, as a person would write them."""
+        chosen = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        cells = ("missing", "missing_also")
+        return {
+            name: [as_typed(one) if name in cells else one for one in value] if isinstance(value, tuple) else value
+            for name, value in chosen.items()
+        }
 
     @classmethod
-    def from_dict(cls, plain: Any) -> "Options":
-        """Read options from plain data, trusting none of it."""
+    def from_dict(cls, plain: Any) -> "Reading":
+        """Read the options from plain data, trusting none of it."""
         names = [field.name for field in fields(cls)]
         if not isinstance(plain, dict) or sorted(plain) != sorted(names):
             raise InputError(f"the reading of the data is not an object with the names {', '.join(names)}")
-        orders, keep, identifier = plain["ordered"], plain["keep"], plain["identifier"]
-        lists = [plain["missing"], plain["drop"], *([] if keep is None else [keep])]
+        orders = {} if plain["ordered"] is None else plain["ordered"]
+        lists = [plain["missing"], plain["missing_also"], plain["drop"], [] if plain["keep"] is None else plain["keep"]]
         lists += orders.values() if isinstance(orders, dict) else [orders]
+        texts = [plain[name] for name in ("identifier", "format", "weights_are") if plain[name] is not None]
         if (
             type(plain["bins"]) is not int
-            or not all(isinstance(texts, list) and all(map(is_text, texts)) for texts in lists)
-            or not (identifier is None or is_text(identifier))
-            or not all(map(is_text, orders))
+            or not all(isinstance(one, list) and all(map(is_text, one)) for one in lists)
+            or not all(map(is_text, (*texts, *orders)))
+            or not all(isinstance(plain[name], bool) for name in ("counts", "strict"))
         ):
             raise InputError(f"the reading of the data makes no sense: {plain!r:.60}")
-        return cls.checked(**plain, missing_also=())
+        return cls(**plain)
+
+    def learn_columns(self, source: RowSource, wanted: Sequence[str]) -> list[LearnedColumn]:
+        """Learn the states of the wanted columns."""
+        orders = {name: tuple(values) for name, values in (self.ordered or {}).items()}
+        return learn_columns(source, wanted, self.bins, self.marks, orders)
 
     def wanted(self, source: RowSource) -> list[str]:
         """Return the names of the columns to learn from; raise if a name is not one of the data."""
         known = set(source.names)
         uses = [*((name, "to drop") for name in self.drop), *((name, "to keep") for name in self.keep or ())]
-        uses += [(name, "to put in order") for name in self.ordered]
+        uses += [(name, "to put in order") for name in self.ordered or ()]
         uses += [(self.identifier, "that names rows")] if self.identifier is not None else []
         for name, use in uses:
             if name not in known:
@@ -263,48 +283,52 @@ class Options:
         return [name for name in names if name not in left_out and (kept is None or name in kept)]
 
 
+def as_reading(reading: Reading | Mapping[str, Any] | None = None, **options: Any) -> Reading:
+    """Return options of reading that are given as an object, as a dict or one by one."""
+    if isinstance(reading, Reading) and not options:
+        return reading
+    if not isinstance(reading, Reading | Mapping | None):
+        raise InputError(f"reading must be a latree.Reading or a dict of its options, not {reading!r:.60}")
+    given = {**(reading.arguments() if isinstance(reading, Reading) else reading or {}), **options}
+    names = [field.name for field in fields(Reading)]
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"the options are {', '.join(names)}"
+            raise InputError(f"reading has no option {name!r:.60}: {hint}")
+    return Reading(**given)
+
+
+def _labels(values: Any) -> tuple[str, ...]:
+    """Return cells as texts, as they are compared with those of the data."""
+    return tuple(label_of(value).strip() for value in _several(values))
+
+
 def _several(values: Any) -> tuple[Any, ...]:
     """Return one text or number, or several, as a tuple."""
     return (values,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
 
 
-def open_data(
-    data: Any,
-    names: Sequence[str] | None,
-    weights: Any,
-    options: Options,
-    *,
-    weights_are: WeightsAre | None,
-    format: str | None,
-    counts: bool,
-    client: Any,
-    progress: Progress,
-) -> RowSource:
+def open_data(data: Any, names: Sequence[str] | None, weights: Any, reading: Reading, client: Any) -> RowSource:
     """Return a source of raw rows with their weights."""
-    if weights_are not in (None, *get_args(WeightsAre)):
-        raise InputError(
-            f"weights are {' or '.join(map(repr, get_args(WeightsAre)))}, not {weights_are!r:.60}: the weights "
-            "themselves are sample_weight of fit"
-        )
     if isinstance(data, list | tuple):
         try:
             data = np.asarray(data)
         except ValueError:
             raise InputError("the data: rows of different lengths: give every row the same number of cells") from None
-    source = open_source(data, names, client, progress, format=format, counts=counts)
+    source = open_source(data, names, client, format=reading.format, counts=reading.counts)
     if weights is not None:
-        source = with_weights(source, weights, weights_are, options.missing)
+        source = with_weights(source, weights, reading.weights_are, reading.marks)
     return source
 
 
 def _columns_to_learn_from(
-    learned: Sequence[LearnedColumn], strict: bool, identifier: str | None
+    learned: Sequence[LearnedColumn], reading: Reading
 ) -> tuple[list[Column], tuple[Finding, ...]]:
     """Return the columns that say something, and what is odd about all columns; raise if one cannot be read.
 
     If all columns say nothing, as in a table of one row, all of them are returned.
     """
-    found = findings_of(learned, identifier)
+    found = findings_of(learned, reading.identifier)
     refused = [one for one in found if one.action == "refused"]
     if refused:
         problems = "; ".join(f"{one.subject} {one.what}" for one in refused)
@@ -312,7 +336,7 @@ def _columns_to_learn_from(
     left_out = {one.column: one for one in found if one.action == "left out"}
     columns = [one.column for one in learned if one.column is not None]
     kept = [column for column in columns if column.name not in left_out]
-    if strict and (nothing := [one for one in left_out.values() if one.kind != "index"]):
+    if reading.strict and (nothing := [one for one in left_out.values() if one.kind != "index"]):
         problems = "; ".join(f"{one.subject} {one.what}" for one in nothing)
         raise InputError(f"{problems}; drop such columns, or read the data without strict, which leaves them out")
     if not kept:
@@ -320,14 +344,15 @@ def _columns_to_learn_from(
     return kept, tuple(found)
 
 
-def _row_names(data: Any, source: RowSource, identifier: str | None, format: str | None) -> RowNames | None:
+def _row_names(data: Any, source: RowSource, reading: Reading) -> RowNames | None:
     """Return where the names of the rows are."""
+    identifier = reading.identifier
     if identifier is None:
         return None
     if not isinstance(source, LocalSource):
         return RowNames(identifier, source)
     if isinstance(data, str | Path):
-        return RowNames(identifier, partial(open_source, data, None, format=format))
+        return RowNames(identifier, partial(open_source, data, None, format=reading.format))
     return RowNames(identifier, next(source.batches([identifier])).columns[identifier])
 
 
@@ -386,7 +411,7 @@ def with_weights(source: RowSource, weights: Any, are: WeightsAre | None, missin
             raise InputError(f"{source.where}: weights must be one number per row, not {weights!r:.60}") from None
     with errors_naming(source.where):
         if row_weights.array is not None:
-            rows = source.reduce(lambda batch: count_rows(batch.columns.values()), lambda a, b: a + b, source.names[:1])
+            rows = source.n_rows()
             if row_weights.array.shape != (rows,):
                 raise InputError(
                     f"weights: {rows} rows need {rows} weights, got an array of shape {row_weights.array.shape}"
@@ -435,7 +460,6 @@ def stream_rows(
     unseen: Unseen = "error",
     weights: str | None = None,
     weights_are: WeightsAre | None = None,
-    progress: Progress = no_progress,
 ) -> Iterator[StreamedRows]:
     """Encode the rows of a file with known columns, some at a time; the file may be larger than memory.
 
@@ -455,15 +479,13 @@ def stream_rows(
         Another column of the file, with the weights of the rows.
     weights_are : {"counts", "survey"}, optional
         What the weights are, as for :func:`latree.as_table`.
-    progress : callable
-        Called with the rows, or bytes, that were read so far, and all of them.
 
     Yields
     ------
     StreamedRows
         The first may be empty.
     """
-    source = open_source(path, None, None, progress, format=format, counts=are_counted(columns))
+    source = open_source(path, None, format=format, counts=are_counted(columns))
     assert isinstance(source, LocalSource)  # there is no cluster
     if identifier is not None and identifier not in source.names:
         raise no_column(source, identifier, "that names rows")

@@ -1,16 +1,19 @@
-"""Rows of codes: the chunks and blocks they fall into, how results over them are added up, and rows in memory.
+"""Rows of codes: the chunks and blocks they fall into, how results over them are added up, rows in memory and on disk.
 
 Rows fall into chunks, and chunks into blocks. Their bounds depend only on the number of columns and on the statistic. A
 statistic is added up over the blocks of a chunk in order, and over chunks in groups of fixed size. So the sums are the
 same to the last bit wherever the rows are, and however many threads or machines share the work.
 """
 
+import tempfile
+import threading
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import count, groupby
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.progress import Progress
 from latree._util.workers import map_ordered
+from latree.errors import InputError
 
 # Rows of a block: few enough that the messages of a block stay in the cache, and enough that the overhead of each NumPy
 # call does not matter.
@@ -48,7 +52,7 @@ class Block(NamedTuple):
 
     Examples
     --------
-    >>> from latree.table import as_table
+    >>> from latree import as_table
     >>> table = as_table([[0, 1], [1, 1], [1, 0]])
     >>> table.sum(lambda block: block.codes.sum(axis=0)).tolist()
     [2, 2]
@@ -231,45 +235,11 @@ def missing_code(codes: CodeArray) -> int:
     return int(np.iinfo(codes.dtype).max)
 
 
-class Rows(Protocol):
-    """The rows of a table, wherever they are. Learners use only these nine members.
+class Rows(ABC):
+    """The rows of a table, wherever they are.
 
     Results must not depend on how the work is distributed: chunks and blocks are fixed and are added in order.
     """
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    def total_weight(self) -> float:
-        """Sum of the weights of the rows."""
-
-    @property
-    def n_missing(self) -> NDArray[np.int64]:
-        """Number of missing cells of each column."""
-
-    def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
-        """Add up a statistic over all blocks, which have at most ``block_rows`` rows, in threads or one by one."""
-
-    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
-        """Apply a function that returns one result per row to all blocks, and concatenate the results."""
-
-    def fetch(self, rows: IntArray) -> Block:
-        """Copy the rows with these numbers into memory."""
-
-    def resampled(self, seed: int, number: int) -> "Rows":
-        """Return a bootstrap sample of the rows; see :class:`BootstrapSample`."""
-
-    def reordered(self, order: IntArray) -> "Rows":
-        """Return the same rows with their columns in another order, given by their numbers of now."""
-
-    def distinct(self) -> "Rows":
-        """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
-
-
-class ChunkedRows(ABC):
-    """What rows in chunks have in common, wherever the chunks are."""
 
     @property
     @abstractmethod
@@ -285,6 +255,26 @@ class ChunkedRows(ABC):
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
         """Add up a statistic over all blocks, which have at most ``block_rows`` rows, in threads or one by one."""
 
+    @abstractmethod
+    def map(self, function: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function that returns one result per row to all blocks, and concatenate the results."""
+
+    @abstractmethod
+    def fetch(self, rows: IntArray) -> Block:
+        """Copy the rows with these numbers into memory."""
+
+    @abstractmethod
+    def resampled(self, seed: int, number: int) -> "Rows":
+        """Return a bootstrap sample of the rows; see :class:`BootstrapSample`."""
+
+    @abstractmethod
+    def reordered(self, order: IntArray) -> "Rows":
+        """Return the same rows with their columns in another order, given by their numbers of now."""
+
+    @abstractmethod
+    def distinct(self) -> "Rows":
+        """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
+
     @property
     def total_weight(self) -> float:
         """Sum of the weights of the rows."""
@@ -296,7 +286,7 @@ class ChunkedRows(ABC):
         return np.asarray(self.sum(lambda block: count_missing(block.codes)))
 
 
-class LocalRows(ChunkedRows):
+class LocalRows(Rows):
     """What rows on this machine have in common: chunks are read one by one, and threads work on their blocks."""
 
     @abstractmethod
@@ -462,3 +452,104 @@ class MemoryRows(LocalRows):
     def resampled(self, seed: int, number: int) -> "MemoryRows":
         """Return a bootstrap sample of the rows."""
         return MemoryRows.from_block(concatenate(super().resampled(seed, number).chunks()))
+
+
+# Codes of a file that take at most this many bytes are kept in memory. Otherwise all codes go to disk.
+MEMORY_BYTES = 2**28
+
+
+def store_blocks(blocks: Iterable[Block]) -> LocalRows:
+    """Keep the rows of blocks of any size: in memory if they are few, otherwise on disk."""
+    kept: list[Block] = []
+    size = 0
+    remaining = iter(blocks)
+    for block in remaining:
+        kept.append(block)
+        size += block.codes.nbytes
+        if size > MEMORY_BYTES:
+            return _write_to_disk(kept, remaining)
+    return MemoryRows.from_block(concatenate(kept))
+
+
+class DiskRows(LocalRows):
+    """Rows in a temporary file: chunk by chunk, in each chunk column by column, then its weights, if any.
+
+    The file has no name and is removed with the rows. It is read, not memory-mapped: pages of a mapped file would count
+    as memory of this process.
+
+    Parameters
+    ----------
+    chunks : iterable of Block
+        Each has :func:`chunk_rows` rows; the last one may have fewer.
+    """
+
+    def __init__(self, chunks: Iterable[Block]) -> None:
+        self._stream = tempfile.TemporaryFile()  # noqa: SIM115
+        weakref.finalize(self, self._stream.close)
+        self._lock = threading.Lock()
+        self._locations: list[tuple[int, int]] = []  # where each chunk starts in the file, and its number of rows
+        weights = []
+        for chunk in chunks:
+            self._locations.append((self._stream.tell(), len(chunk.codes)))
+            self._write(chunk.codes.ravel(order="F"))
+            if chunk.weights is not None:
+                self._write(chunk.weights)
+            weights.append(total_weight(chunk))
+        self._stream.flush()
+        self.chunk_weights = tuple(weights)
+        self._dtype, self._columns, self._weighted = chunk.codes.dtype, chunk.codes.shape[1], chunk.weights is not None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(rows for _, rows in self._locations)
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks in order."""
+        for start, rows in self._locations:
+            with self._lock:
+                self._stream.seek(start)
+                codes = np.fromfile(self._stream, self._dtype, rows * self._columns)
+                weights = np.fromfile(self._stream, np.float64, rows) if self._weighted else None
+            yield Block(codes.reshape((rows, self._columns), order="F"), weights)
+
+    def __reduce__(self) -> Any:
+        raise InputError(
+            "the table is on this machine's disk and cannot be sent to other processes: use threads, or pass a Dask "
+            "client to as_table"
+        )
+
+    def _write(self, array: NDArray[Any]) -> None:
+        try:
+            self._stream.write(array.data)
+        except OSError as error:
+            raise InputError(
+                f"{tempfile.gettempdir()}: {error.strerror}; the table is larger than memory, and its codes take one "
+                "byte per cell in this folder: free some space, or set the environment variable TMPDIR to another "
+                "folder"
+            ) from None
+
+
+def _write_to_disk(kept: list[Block], remaining: Iterator[Block]) -> DiskRows:
+    def all_blocks() -> Iterator[Block]:
+        while kept:
+            yield kept.pop(0)  # frees its memory once it is written
+        yield from remaining
+
+    return DiskRows(rechunk(all_blocks(), chunk_rows(kept[0].codes.shape[1])))
+
+
+def rechunk(blocks: Iterable[Block], size: int) -> Iterator[Block]:
+    """Make chunks of ``size`` rows out of blocks of any size; the last chunk may be smaller."""
+    waiting: list[Block] = []
+    count = 0
+    for block in blocks:
+        waiting.append(block)
+        count += len(block.codes)
+        while count >= size:
+            whole = concatenate(waiting)
+            yield slice_rows(whole, slice(size))
+            waiting = [slice_rows(whole, slice(size, None))]
+            count -= size
+    if count:
+        yield concatenate(waiting)

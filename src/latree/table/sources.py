@@ -8,18 +8,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
+from operator import add
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.words import in_shell, quoted, setting
+from latree._util.words import quoted, setting
 from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.table.columns import Column, Unseen, code_type, encode_column, number_too_large, parse_numbers
-from latree.table.disk import store_blocks
 from latree.table.raw import RawColumn
-from latree.table.rows import Block, MemoryRows, Rows, concatenate
+from latree.table.rows import Block, MemoryRows, Rows, concatenate, store_blocks
 
 # Raw cells that are read from a file at once.
 BATCH_CELLS = 2**21
@@ -181,11 +181,6 @@ class RowWeights:
         return "weights" if self.column is None else f"weight column {self.column!r}"
 
 
-def weights_setting(are: WeightsAre) -> str:
-    """Return how to say what weights are, on the command line or to the estimator; functions call it weights_are."""
-    return setting("weights_are", are) if in_shell() else f"weights={are!r}"
-
-
 def weights_facts(column: str | None, are: str | None, n_rows: int, total: float) -> dict[str, Any] | None:
     """Return what the weights of rows are, and what that means, as plain data; None if rows have none.
 
@@ -204,7 +199,7 @@ def weights_facts(column: str | None, are: str | None, n_rows: int, total: float
     if are == "survey":
         meaning = (
             f"The survey weights{where} are scaled to the effective number of rows (Kish): {n_rows} rows count as "
-            f"{total:.1f}. If a weight is a number of equal rows, use {weights_setting('counts')}."
+            f"{total:.1f}. If a weight is a number of equal rows, use {setting('weights_are', 'counts')}."
         )
     else:
         meaning = f"The weights{where} are numbers of rows: {n_rows} rows count as {total:g}."
@@ -213,8 +208,7 @@ def weights_facts(column: str | None, are: str | None, n_rows: int, total: float
 
 def if_survey() -> str:
     """Return what to do if weights that count as rows were meant as weights of a survey."""
-    in_functions = "" if in_shell() else " (functions call it weights_are)"
-    return f"if they are weights of a survey, use {weights_setting('survey')}{in_functions}"
+    return f"if they are weights of a survey, use {setting('weights_are', 'survey')}"
 
 
 def batch_rows(n_columns: int) -> int:
@@ -268,6 +262,10 @@ class RowSource(ABC):
     @abstractmethod
     def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes as rows of a table."""
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        return int(self.reduce(lambda batch: count_rows(batch.columns.values()), add, self.names[:1]))
 
     def with_weights(self, weights: RowWeights) -> "RowSource":
         """Return the same data with weights."""
@@ -378,7 +376,7 @@ class RowNames:
             return texts_of(self.data, rows)
         source = self.data if isinstance(self.data, RowSource) else self.data()
         if not isinstance(source, LocalSource):
-            every: list[str] = source.reduce(partial(_every_text, self.column), _joined, [self.column])
+            every: list[str] = source.reduce(partial(_every_text, self.column), add, [self.column])
             return [every[row] for row in rows.tolist()]
         found: dict[int, str] = {}
         start = 0
@@ -394,10 +392,6 @@ def _every_text(column: str, batch: RawBatch) -> list[str]:
     # Not a method: workers of a cluster are sent this function, and the data, with their client, cannot be sent.
     raw = batch.columns[column]
     return texts_of(raw, np.arange(len(raw.codes)))
-
-
-def _joined(one: list[str], other: list[str]) -> list[str]:
-    return one + other
 
 
 def texts_of(raw: RawColumn, rows: IntArray) -> list[str]:

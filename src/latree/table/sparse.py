@@ -46,9 +46,7 @@ def checked_matrix(where: str, matrix: Any) -> csc_array:
     if matrix.ndim != 2:
         raise InputError(f"{where}: expected rows and columns, got {matrix.ndim} dimension(s): reshape it to two")
     if matrix.shape[1] > _MAX_COLUMNS:
-        raise InputError(
-            f"{where}: {matrix.shape[1]} columns, more than {_MAX_COLUMNS}: keep some, such as the most frequent words"
-        )
+        raise InputError(f"{where}: {matrix.shape[1]} columns, more than {_MAX_COLUMNS}: keep some of them")
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"{where}: its cells are of type {matrix.dtype}: convert them to numbers or booleans")
     if hasattr(matrix, "check_format"):

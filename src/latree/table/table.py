@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
-from latree._util.progress import Progress
+from latree._util.progress import claim_progress
 from latree.errors import InputError
 from latree.table.columns import MISSING, Column, code_type
 from latree.table.findings import Finding, find_duplicates, find_scarce
@@ -75,7 +75,7 @@ class Table:
         Examples
         --------
         >>> import numpy as np
-        >>> from latree.table import Column, Table
+        >>> from latree import Column, Table
         >>> columns = [Column("a", "text", ("no", "yes")), Column("b", "integer", ("1", "2"))]
         >>> Table.from_codes(columns, np.array([[0, 1], [1, -1]])).decode()
         {'a': ['no', 'yes'], 'b': [2, None]}
@@ -83,9 +83,7 @@ class Table:
         columns = tuple(columns)
         codes = np.asarray(codes)
         if codes.shape[1:] != (len(columns),):
-            raise InputError(
-                f"codes of shape {codes.shape} for {len(columns)} columns: pass an array with one column for each"
-            )
+            raise InputError(f"codes of shape {codes.shape} for {len(columns)} columns: pass one column for each")
         limits = np.array([column.n_states for column in columns])
         if len(codes) and np.any(bad := codes.max(axis=0) >= limits):
             column, code = columns[np.argmax(bad)], codes[:, np.argmax(bad)].max()
@@ -182,12 +180,11 @@ class Table:
         """
         return self.rows.map(function)
 
-    def with_progress(self, progress: Progress) -> "Table":
-        """Return the same table, whose sums report how many rows they have reached to a callback ``(done, total)``.
-
-        Rows on a cluster do not report.
-        """
-        return replace(self, rows=ProgressRows(self.rows, progress)) if isinstance(self.rows, LocalRows) else self
+    def with_progress(self) -> "Table":
+        """Return the same table, whose sums report how many rows they have reached; rows on a cluster do not."""
+        if not isinstance(self.rows, LocalRows):
+            return self
+        return replace(self, rows=ProgressRows(self.rows, claim_progress()))
 
     def take(self, rows: IntArray) -> "Table":
         """Return a table in memory of the rows with these numbers.

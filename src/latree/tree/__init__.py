@@ -1,6 +1,5 @@
 """Trees as tables of integers, and as text."""
 
-from latree.tree.graph import Rooted
-from latree.tree.tree import Split, Tree
-
-__all__ = ["Rooted", "Split", "Tree"]
+from latree.tree.graph import Rooted as Rooted
+from latree.tree.tree import Split as Split
+from latree.tree.tree import Tree as Tree

@@ -29,7 +29,7 @@ class Rooted:
 
     Use it wherever results flow along the edges: :attr:`order` visits parents first, :attr:`postorder` children first,
     and :meth:`subtree_sums` and :meth:`combined` collect values from the leaves upwards. :meth:`Tree.rooted
-    <latree.tree.Tree.rooted>` makes one.
+    <latree.Tree.rooted>` makes one.
 
     Attributes
     ----------

@@ -85,7 +85,7 @@ def quoted_name(name: str) -> str:
 
 
 class NewickTree(NamedTuple):
-    """A tree as it was read: the arguments of :class:`latree.tree.Tree`."""
+    """A tree as it was read: the arguments of :class:`latree.Tree`."""
 
     names: list[str]
     edges: list[tuple[int, int]]
@@ -94,11 +94,60 @@ class NewickTree(NamedTuple):
 
 
 def read_newick(text: str) -> NewickTree:
-    """Read a tree or a forest. Observed variables are in the order of the text, hidden nodes after all of them."""
-    reader = _Reader()
+    """Read a tree or a forest. Observed variables are in the order of the text, hidden nodes after all of them.
+
+    It is read token by token, without recursion: a caterpillar tree may have thousands of levels.
+    """
+    nodes: list[_Node] = []  # in the order in which they are complete; observed ones are numbered so
+    groups: list[list[_Node]] = []  # the children found so far at each open bracket
+    last: _Node | None = None  # the node that a label or a length would belong to
+    after_colon = False
     for kind, value in _tokens(text):
-        reader.take(kind, value)
-    return reader.tree()
+        if kind == "comment":
+            if last is not None and value.startswith("&"):
+                last.take_facts(value[1:])
+        elif after_colon:
+            assert last is not None
+            last.length = _number(value if kind == "word" else f"'{value}'")
+            after_colon = False
+        elif kind in ("name", "word"):
+            if last is None:
+                last = _Node(name=value)
+                nodes.append(last)
+            else:
+                last.take_label(value, is_name=kind == "name")
+        elif value == "(":
+            if last is not None:
+                raise InputError("not a Newick tree: '(' right after a node")
+            groups.append([])
+        elif value == ":":
+            if last is None or not np.isnan(last.length):
+                raise InputError("not a Newick tree: ':' without a node before it, or a second length of one node")
+            after_colon = True
+        else:  # the end of a node; behind a closing bracket, its parent is the last one
+            if last is None:
+                raise InputError(f"not a Newick tree: nothing before {value!r}")
+            if (value == ";") != (not groups):
+                raise InputError(f"not a Newick tree: brackets do not match at {value!r}")
+            if groups:
+                groups[-1].append(last)
+            last = _Node(children=groups.pop()) if value == ")" else None
+            nodes += [] if last is None else [last]
+    if groups or last is not None or not nodes:
+        raise InputError("not a Newick tree: no ';' at the end")
+    names = [node.name for node in nodes if node.name is not None]
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise InputError(f"not a Newick tree: the name {name!r:.40} appears {times} times: names must differ")
+    ordered = sorted(nodes, key=lambda node: node.name is None)  # stable: observed nodes first
+    number = {id(node): i for i, node in enumerate(ordered)}
+    below = [(node, child) for node in nodes for child in node.children]
+    return NewickTree(
+        names,
+        [(number[id(node)], number[id(child)]) for node, child in below],
+        [child.length for _, child in below],
+        _shares([child.support for _, child in below]),
+    )
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -108,9 +157,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise InputError(
-                f"not a Newick tree: cannot read {text[position : position + 20]!r} at character {position}"
-            )
+            raise InputError(f"not a Newick tree: cannot read {text[position:][:20]!r} at character {position}")
         position = match.end()
         kind = match.lastgroup or ""
         value = match.group(kind)
@@ -131,94 +178,23 @@ class _Node:
     length: float = np.nan
     children: list["_Node"] = field(default_factory=list)
 
-
-class _Reader:
-    """Builds a tree token by token, without recursion: a caterpillar tree may have thousands of levels."""
-
-    def __init__(self) -> None:
-        self.nodes: list[_Node] = []  # in the order in which they are complete; observed ones are numbered so
-        self.groups: list[list[_Node]] = []  # the children found so far at each open bracket
-        self.last: _Node | None = None  # the node that a label or a length would belong to
-        self.after_colon = False
-
-    def take(self, kind: str, value: str) -> None:
-        """Take the next token."""
-        if kind == "comment":
-            self._facts(value)
-        elif self.after_colon:
-            assert self.last is not None
-            self.last.length = _number(value if kind == "word" else f"'{value}'")
-            self.after_colon = False
-        elif kind in ("name", "word"):
-            self._label(value, is_name=kind == "name")
-        elif value == "(":
-            if self.last is not None:
-                raise InputError("not a Newick tree: '(' right after a node")
-            self.groups.append([])
-        elif value == ":":
-            if self.last is None or not np.isnan(self.last.length):
-                raise InputError("not a Newick tree: ':' without a node before it, or a second length of one node")
-            self.after_colon = True
-        else:
-            self._end(value)
-
-    def _facts(self, comment: str) -> None:
-        """Take what a comment such as ``&hidden=true,support=0.9`` says about the last node."""
-        if self.last is None or not comment.startswith("&"):
-            return
-        for fact in comment[1:].split(","):
+    def take_facts(self, comment: str) -> None:
+        """Take what a comment such as ``hidden=true,support=0.9`` says."""
+        for fact in comment.split(","):
             key, _, value = fact.partition("=")
             if key == "support":
-                self.last.support = _number(value)
-            elif (key, value) == ("hidden", "true") and self.last.children:
-                self.last.name = None
+                self.support = _number(value)
+            elif (key, value) == ("hidden", "true") and self.children:
+                self.name = None
 
-    def _label(self, label: str, is_name: bool) -> None:
-        """Make a leaf, or give the last inner node its name or the support of its edge."""
-        if self.last is None:
-            self.last = self._new()
-            self.last.name = label
-        elif self.last.children and self.last.name is None and np.isnan([self.last.support, self.last.length]).all():
-            if is_name or _as_number(label) is None:
-                self.last.name = label
-            else:
-                self.last.support = _number(label)
-        else:
+    def take_label(self, label: str, is_name: bool) -> None:
+        """Take the name of an inner node, or the support of its edge."""
+        if not self.children or self.name is not None or not np.isnan([self.support, self.length]).all():
             raise InputError(f"not a Newick tree: {label!r:.40} follows a node that has a label")
-
-    def _end(self, punctuation: str) -> None:
-        """End the last node; a closing bracket then makes its parent the last one."""
-        node, self.last = self.last, None
-        if node is None:
-            raise InputError(f"not a Newick tree: nothing before {punctuation!r}")
-        if (punctuation == ";") != (not self.groups):
-            raise InputError(f"not a Newick tree: brackets do not match at {punctuation!r}")
-        if self.groups:
-            self.groups[-1].append(node)
-        if punctuation == ")":
-            self.last = self._new(self.groups.pop())
-
-    def _new(self, children: list[_Node] | None = None) -> _Node:
-        self.nodes.append(_Node(children=children or []))
-        return self.nodes[-1]
-
-    def tree(self) -> NewickTree:
-        """Return the tree, after the last token."""
-        if self.groups or self.last is not None or not self.nodes:
-            raise InputError("not a Newick tree: no ';' at the end")
-        names = [node.name for node in self.nodes if node.name is not None]
-        for name, times in Counter(names).items():
-            if times > 1:
-                raise InputError(f"not a Newick tree: the name {name!r:.40} appears {times} times: names must differ")
-        ordered = sorted(self.nodes, key=lambda node: node.name is None)  # stable: observed nodes first
-        number = {id(node): i for i, node in enumerate(ordered)}
-        below = [(node, child) for node in self.nodes for child in node.children]
-        return NewickTree(
-            names,
-            [(number[id(node)], number[id(child)]) for node, child in below],
-            [child.length for _, child in below],
-            _shares([child.support for _, child in below]),
-        )
+        if is_name or _as_number(label) is None:
+            self.name = label
+        else:
+            self.support = _number(label)
 
 
 def _shares(support: list[float]) -> list[float]:

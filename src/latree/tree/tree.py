@@ -7,15 +7,16 @@ Sets of observed variables are bit sets: whole numbers in which bit ``i`` stands
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from latree._util.arrays import IntArray
 from latree.errors import InputError
-from latree.tree.graph import Graph, Rooted, component_numbers
+from latree.tree.graph import Graph, component_numbers
 from latree.tree.newick import draw, read_newick, write_newick
 
 
@@ -55,93 +56,6 @@ class Split(NamedTuple):
         A split whose smaller side has one variable is trivial: every tree implies it.
         """
         return min(self.side.bit_count(), self.other_side.bit_count())
-
-
-def edge_splits(rooted: Rooted, below: Sequence[int]) -> tuple[Split, ...]:
-    """Return the split that each edge of a rooted tree induces.
-
-    Parameters
-    ----------
-    rooted : Rooted
-    below : sequence of int
-        The observed variables of each node's subtree, as bit sets.
-    """
-    splits = [Split(0, 0)] * (len(rooted.parent) - len(rooted.roots))
-    for root, *others in rooted.components:
-        component = below[root]
-        first = component & -component  # the lowest bit: the component's first variable
-        for node in others:
-            side = below[node] ^ component if below[node] & first else below[node]
-            splits[rooted.up[node]] = Split(side, component)
-    return tuple(splits)
-
-
-def implies(splits: Set[Split], components: Set[int], split: Split) -> bool:
-    """Return whether a tree or forest implies a split, which may be a split of another tree.
-
-    It does if the split divides one of its components or more, and each of these has an edge that divides its variables
-    in the same way.
-
-    Parameters
-    ----------
-    splits : set of Split
-        The splits that the tree's edges induce, without trivial ones.
-    components : set of int
-        The observed variables of each component of the tree.
-    split : Split
-    """
-    if split.component in components:  # the common case, without a loop
-        return split in splits or split.smaller_side == 1
-    divided = [component for component in components if split.side & component and split.other_side & component]
-    return bool(divided) and all(_divides_alike(splits, component, split) for component in divided)
-
-
-def _divides_alike(splits: Set[Split], component: int, split: Split) -> bool:
-    """Return whether an edge of one component divides its variables as a split does, which may lack some of them."""
-    sides = split.side & component, split.other_side & component
-    if min(sides[0].bit_count(), sides[1].bit_count()) == 1:  # trivial within this component
-        return True
-    return any(own.component == component and own.side & split.component in sides for own in splits)
-
-
-class Edge(NamedTuple):
-    """An edge with its two ends and its numbers."""
-
-    u: int
-    v: int
-    length: float
-    support: float
-
-    def other_end(self, node: int) -> int:
-        """Return the end that is not this node."""
-        return self.u + self.v - node
-
-
-def cut(edges: Sequence[Edge], removed: Iterable[int], n_observed: int) -> list[Edge]:
-    """Remove edges, given by their numbers, and hidden nodes that are left with too few neighbours.
-
-    See :meth:`latree.tree.tree.Tree.cut`. Hidden nodes get the numbers from ``n_observed`` on, in their old order.
-    """
-    gone = set(removed)
-    left = {number: edge for number, edge in enumerate(edges) if number not in gone}
-    waiting = sorted({node for edge in edges for node in edge[:2] if node >= n_observed})
-    while waiting:
-        node = waiting.pop()
-        around = [number for number, edge in left.items() if node in edge[:2]]
-        neighbours = [left[number].other_end(node) for number in around]
-        if len(around) == 1:
-            # A hidden leaf: it goes with its edge, and its neighbour has one neighbour less.
-            del left[around[0]]
-            waiting += [neighbour for neighbour in neighbours if neighbour >= n_observed]
-        elif len(around) == 2 and max(neighbours) >= n_observed:
-            # A hidden node between two others, of which one is hidden: one edge takes the place of its two.
-            first, second = (left.pop(number) for number in around)
-            length, support = first.length + second.length, float(np.minimum(first.support, second.support))
-            left[around[0]] = Edge(neighbours[0], neighbours[1], length, support)
-    # Close the gaps in the numbers of hidden nodes.
-    hidden = sorted({node for edge in left.values() for node in edge[:2] if node >= n_observed})
-    number_of = {node: number for number, node in enumerate(hidden, start=n_observed)}
-    return [edge._replace(u=number_of.get(edge.u, edge.u), v=number_of.get(edge.v, edge.v)) for edge in left.values()]
 
 
 class Tree(Graph):
@@ -195,7 +109,15 @@ class Tree(Graph):
         >>> [f"{split.side:04b}" for split in tree.edge_splits]
         ['1110', '0010', '1100', '0100', '1000']
         """
-        return edge_splits(self.rooted(), self._below)
+        rooted, below = self.rooted(), self._below
+        splits = [Split(0, 0)] * len(self.edges)
+        for root, *others in rooted.components:
+            component = below[root]
+            first = component & -component  # the lowest bit: the component's first variable
+            for node in others:
+                side = below[node] ^ component if below[node] & first else below[node]
+                splits[rooted.up[node]] = Split(side, component)
+        return tuple(splits)
 
     def columns_behind(self, node: int, neighbor: int) -> int:
         """Return the observed variables on a node's side of the edge to a neighbour, as a bit set.
@@ -247,14 +169,22 @@ class Tree(Graph):
         Examples
         --------
         >>> import latree
-        >>> from latree.tree import Split
         >>> tree = latree.Tree.from_newick("((a,b),(c,d));")
-        >>> tree.implies(Split(side=0b1100, component=0b1111))
-        True
-        >>> tree.implies(Split(side=0b1010, component=0b1111))
-        False
+        >>> other = latree.Tree.from_newick("((a,c),(b,d));").reordered(tree.names)
+        >>> [tree.implies(split) for split in tree.splits], [other.implies(split) for split in tree.splits]
+        ([True], [False])
         """
-        return implies(self.splits, self.components, split)
+        if split.component in self.components:  # the common case, without a loop
+            return split in self.splits or split.smaller_side == 1
+        divided = [one for one in self.components if split.side & one and split.other_side & one]
+        return bool(divided) and all(self._divides_alike(component, split) for component in divided)
+
+    def _divides_alike(self, component: int, split: Split) -> bool:
+        """Return whether an edge of one component divides its variables as a split does, which may lack some."""
+        sides = split.side & component, split.other_side & component
+        if min(sides[0].bit_count(), sides[1].bit_count()) == 1:  # trivial within this component
+            return True
+        return any(own.component == component and own.side & split.component in sides for own in self.splits)
 
     def robinson_foulds(self, other: "Tree") -> int:
         """Return the Robinson-Foulds distance: the number of splits that only one of the two trees implies.
@@ -343,8 +273,7 @@ class Tree(Graph):
         removed = [name for name in self.names if name not in kept]
         numbers = {name: position for position, name in enumerate(removed, start=len(kept) + self.n_hidden)}
         moved = [*((kept | numbers)[name] for name in self.names), *range(len(kept), len(kept) + self.n_hidden)]
-        ends = np.array(moved, dtype=np.intp)[self.edges].tolist()
-        return self._from_edges(names, cut(self._edge_list(ends), (), len(kept)))
+        return self._cut(names, np.array(moved, dtype=np.intp)[self.edges], ())
 
     def with_numbers(self, *, lengths: Any = None, support: Any = None) -> "Tree":
         """Return the same tree with other lengths or support; those that are not given stay.
@@ -408,21 +337,31 @@ class Tree(Graph):
         a;
         (c:4.0,d:5.0,b:5.0);
         """
-        return self._from_edges(self.names, cut(self._edge_list(self.edges.tolist()), edges, self.n_observed))
+        return self._cut(self.names, self.edges, edges)
 
-    def _edge_list(self, ends: Sequence[Sequence[int]]) -> list[Edge]:
-        """Return the edges with their numbers, and with the given nodes as their ends."""
-        rows = zip(ends, self.lengths.tolist(), self.support.tolist(), strict=True)
-        return [Edge(u, v, length, support) for (u, v), length, support in rows]
-
-    @staticmethod
-    def _from_edges(names: Sequence[str], edges: Sequence[Edge]) -> "Tree":
-        return Tree(
-            names,
-            [(edge.u, edge.v) for edge in edges],
-            [edge.length for edge in edges],
-            [edge.support for edge in edges],
-        )
+    def _cut(self, names: Sequence[str], edges: IntArray, removed: Iterable[int]) -> "Tree":
+        """Return the tree with these names and ends of edges, without some edges and without needless hidden nodes."""
+        rows = zip(edges.tolist(), self.lengths.tolist(), self.support.tolist(), strict=True)
+        gone, observed = set(removed), len(names)
+        left = {number: edge for number, edge in enumerate(rows) if number not in gone}
+        waiting = np.unique(edges[edges >= observed]).tolist()
+        while waiting:
+            node = waiting.pop()
+            around = [number for number, (ends, _, _) in left.items() if node in ends]
+            neighbours = [sum(left[number][0]) - node for number in around]
+            if len(around) == 1:
+                # A hidden leaf: it goes with its edge, and its neighbour has one neighbour less.
+                del left[around[0]]
+                waiting += [neighbour for neighbour in neighbours if neighbour >= observed]
+            elif len(around) == 2 and max(neighbours) >= observed:
+                # A hidden node between two others, of which one is hidden: one edge takes the place of its two.
+                (_, length, support), (_, other_length, other_support) = (left.pop(number) for number in around)
+                left[around[0]] = neighbours, length + other_length, float(np.minimum(support, other_support))
+        # Close the gaps in the numbers of hidden nodes.
+        hidden = sorted({node for ends, _, _ in left.values() for node in ends if node >= observed})
+        number_of = {node: number for number, node in enumerate(hidden, start=observed)}
+        ends = [[number_of.get(node, node) for node in ends] for ends, _, _ in left.values()]
+        return Tree(names, ends, [length for _, length, _ in left.values()], [one for _, _, one in left.values()])
 
     def to_newick(self) -> str:
         """Return the tree in Newick format; a forest as one statement per component.

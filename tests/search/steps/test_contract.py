@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.models import copying_model, grouped_model, star, topics_table, topics_tree
-from helpers.search import groups_of, resolved
+from helpers.search import groups_of, hidden_states, resolved
 from latree.paper.simulate import random_tree
 from latree.search import gains
 from latree.search.edges import GainDistribution
@@ -150,4 +150,4 @@ def test_contractions_of_the_fewest_hidden_variables_keep_given_numbers_of_state
     table = copying_model(truth, lambda u, v: 0.8, [6] * 8 + [4] * truth.n_hidden).sample(300, 0)
     found = Search(table, 0, 3).explained([truth], fewest=True)
     assert found.model.tree.n_hidden < truth.n_hidden
-    assert set(found.n_states) == {3}
+    assert set(hidden_states(found.model)) == {3}

@@ -34,7 +34,7 @@ def incomplete_division(search, model, group):
     """A division with a gain that is too small, of a hidden variable that has all columns."""
     around, node = search.sample.around(model), model.tree.n_observed
     rest = tuple(column for column in range(node) if column not in group)
-    pair = fit(around.star(node).divided(group), around.weights, smoothing=SMOOTHING, max_iterations=15).model
+    pair = fit(around.star(node).divided(group), around.weights, smoothing=SMOOTHING, max_iter=15).model
     return Move((node, node + 1), rest, tuple(group), pair, 4.0)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from helpers.models import grouped_model, star
-from helpers.search import resolved
+from helpers.search import hidden_states, resolved
 from latree.search.explain import Search
 from latree.search.sample import Sample
 from latree.search.steps.size import Sizing
@@ -15,14 +15,14 @@ def test_a_tree_of_any_kind_gets_its_numbers_of_states():
         model = grouped_model((6,), hidden_states=k, column_states=5, strength=0.7, top=False)
         table = model.sample(1000, 0)
         found = Search(table, 0).sized(Tree(table.names, star(6).edges))
-        assert found.n_states == (k,)
+        assert hidden_states(found.model) == (k,)
         assert found.model.tree.edges.tolist() == star(6).edges.tolist()
 
 
 def test_many_hidden_variables_beside_one_get_their_numbers_of_states_at_once():
     model = grouped_model((3,) * 10, hidden_states=2, column_states=3, strength=0.8)
     found = Search(model.sample(1000, 0), 0).sized(model.tree)  # from four states, where ten at a time are too many
-    assert set(found.n_states) == {2}
+    assert set(hidden_states(found.model)) == {2}
 
 
 def test_numbers_of_states_that_are_settled_are_not_looked_at_again(monkeypatch):
@@ -48,4 +48,4 @@ def test_given_numbers_of_states_are_kept():
         Search(table, 0, 2).resolved([resolved(model.tree)]),
         Search(table, 0, 2).sized(model.tree),
     ):
-        assert set(found.n_states) == {2}
+        assert set(hidden_states(found.model)) == {2}

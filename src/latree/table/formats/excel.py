@@ -10,6 +10,7 @@ import numpy as np
 
 from latree._util.words import plural, quoted
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
 from latree.table.raw import RawColumn, check_header, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
@@ -27,11 +28,12 @@ _ERRORS = frozenset(
 _FORMULA = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}f"
 
 
-def excel_source(path: Path) -> LocalSource:
+def excel_source(files: Files) -> LocalSource:
     """Return a source of the rows of the first visible sheet, whose first row names the columns.
 
     Empty rows are ignored. Errors such as #N/A are missing.
     """
+    path = files.path
     try:
         import openpyxl  # noqa: F401
     except ModuleNotFoundError:
@@ -53,9 +55,7 @@ def _parse(path: Path) -> Parcel:
         sheet, hidden = visible[0], [one.title for one in book.worksheets[: book.worksheets.index(visible[0])]]
         remarks = []
         if hidden:
-            remarks.append(
-                f"The sheet {quoted(sheet.title)} is read, the first that is not hidden ({quoted(hidden[0])} is)"
-            )
+            remarks.append(f"The sheet {quoted(sheet.title)} is read, the first visible one ({quoted(hidden[0])} is)")
         rows, more = _cells(path, sheet)
     if not rows:
         raise InputError(f"{path}: the first sheet is empty; its first row must name the columns")
@@ -85,14 +85,9 @@ def _cells(path: Path, sheet: Any) -> tuple[list[Mapping[int, Any]], list[str]]:
                 n_unknown += 1
             elif value not in (None, ""):
                 if not 0 <= place < _MAX_COLUMNS:
-                    raise InputError(
-                        f"{path}: a cell is in column {place + 1}, and a sheet of Excel has {_MAX_COLUMNS}: move it"
-                    )
+                    raise InputError(f"{path}: a cell is in column {place + 1}, and Excel has {_MAX_COLUMNS}: move it")
                 if isinstance(value, str) and len(value) > _MAX_LETTERS:
-                    raise InputError(
-                        f"{path}: a cell has {len(value)} letters, and no cell of Excel more than {_MAX_LETTERS}: "
-                        "shorten it"
-                    )
+                    raise InputError(f"{path}: a cell has {len(value)} letters, more than {_MAX_LETTERS}: shorten it")
                 kept[place] = value
         if kept:
             rows.append(kept)
@@ -154,3 +149,6 @@ def _raw_column(name: str, cells: Sequence[Any]) -> RawColumn:
         except OverflowError:  # a whole number that no float can hold
             pass
     return from_texts(name, [label_of(cell) for cell in cells])
+
+
+FORMATS = (FileFormat("xlsx", "Excel", (".xlsx", ".xlsm"), excel_source, "see [Excel](#excel)", "excel"),)

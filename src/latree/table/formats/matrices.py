@@ -14,6 +14,7 @@ from scipy.sparse import coo_array, csc_array, load_npz
 from threadpoolctl import threadpool_limits
 
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.formats.foreign import Parcel, read_apart
 from latree.table.formats.text import bad_line, text_lines
 from latree.table.sparse import SparseSource, checked_matrix, is_sparse, sparse_source
@@ -22,12 +23,13 @@ from latree.table.sparse import SparseSource, checked_matrix, is_sparse, sparse_
 _SEPARATORS = ",;\t"
 
 
-def basket_source(path: Path, counts: bool) -> SparseSource:
+def basket_source(files: Files) -> SparseSource:
     """Return a source of baskets: a column for each item, in the order in which they first appear.
 
     Blank lines are ignored. An item that a line names twice is counted twice, if counts are used. New baskets need not
     have all items of a model.
     """
+    path = files.path
     number_of: defaultdict[str, int] = defaultdict(count().__next__)
     rows: list[int] = []
     items: list[int] = []
@@ -42,7 +44,7 @@ def basket_source(path: Path, counts: bool) -> SparseSource:
     if not items:
         raise InputError(f"{path}: no items, only separators; every line must list the items of a basket")
     matrix = coo_array((np.ones(len(items), dtype=np.int64), (rows, items)), shape=(len(lines), len(number_of)))
-    return sparse_source(str(path), matrix, list(number_of), counts, "items")
+    return sparse_source(str(path), matrix, list(number_of), files.counts, "items")
 
 
 def _separator(lines: Sequence[str]) -> str | None:
@@ -56,7 +58,7 @@ def _items(path: Path, number: int, line: str, separator: str | None) -> list[st
     try:
         cells = line.split() if separator is None else next(csv.reader([line], delimiter=separator, strict=True))
     except csv.Error as error:
-        raise bad_line(path, number, f"{line!r:.40} cannot be divided ({error})", "check its quotes") from None
+        raise bad_line(path, number, f"{line!r:.40} cannot be divided ({error}): check its quotes") from None
     return [item for cell in cells if (item := cell.strip())]
 
 
@@ -69,15 +71,15 @@ _TITLES = {
 }
 
 
-def matrix_source(path: Path, kind: Literal["npz", "mtx"], names: Sequence[str] | None, counts: bool) -> SparseSource:
+def matrix_source(files: Files) -> SparseSource:
     """Return a source of the rows of a sparse matrix in a file; columns without names become x0, x1, ..."""
-    what, remedy = _TITLES[kind]
-    shape, arrays = read_apart(_parse, path, kind, what=what, remedy=remedy)
+    path, (what, remedy) = files.path, _TITLES[files.format]
+    shape, arrays = read_apart(_parse, path, files.format, what=what, remedy=remedy)
     try:
         matrix = csc_array(tuple(arrays), shape=tuple(shape))
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: not {what} ({error!s:.120}): {remedy}") from None
-    return sparse_source(str(path), matrix, names, counts)
+    return sparse_source(str(path), matrix, files.names, files.counts)
 
 
 def _parse(path: Path, kind: Literal["npz", "mtx"]) -> Parcel:
@@ -101,3 +103,11 @@ def _read_matrix_market(path: Path) -> Any:
             raise ValueError("its first line does not begin with %%MatrixMarket")
     with threadpool_limits(1, user_api="scipy"):  # a thread per core would take more memory than the child has
         return mmread(path)
+
+
+_WHAT = "see [sparse matrices](#sparse-matrices)"
+FORMATS = (
+    FileFormat("basket", "baskets", (".basket",), basket_source, "see [baskets](#baskets)", gzipped=True),
+    FileFormat("npz", "sparse matrix of SciPy", (".npz",), matrix_source, _WHAT, takes_names=True),
+    FileFormat("mtx", "Matrix Market", (".mtx",), matrix_source, _WHAT, gzipped=True, takes_names=True),
+)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from latree._util.files import readable
-from latree._util.progress import Progress, no_progress
+from latree._util.progress import Progress, claim_progress
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.raw import (
     EXACT,
     RawColumn,
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 _BUFFER_BYTES = 2**20
 
 
-def parquet_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
+def parquet_source(files: Files) -> LocalSource:
     """Return a source of the rows of Parquet files with the same columns, one file after the other."""
-    return file_source(where, parquet_names(paths), partial(_read_batches, paths, progress))
+    return file_source(files.where, parquet_names(files.paths), partial(_read_batches, files.paths, claim_progress()))
 
 
 def parquet_names(paths: Sequence[Path]) -> list[str]:
@@ -157,11 +158,13 @@ def _open(path: Path) -> Iterator["pq.ParquetFile"]:
                 yield pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_BUFFER_BYTES, pre_buffer=False)
         except pa.ArrowException as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise InputError(
-                f"{path}: not a readable Parquet file ({reason:.120}): write or download it again"
-            ) from None
+            raise InputError(f"{path}: not a Parquet file ({reason:.120}): write or download it again") from None
         except OSError as error:  # pyarrow raises it without errno, in several lines, for damaged pages
             if error.errno is not None:
                 raise
             reason = " ".join(str(error).split())
             raise InputError(f"{path}: a damaged Parquet file ({reason:.120}): write or download it again") from None
+
+
+_WHAT = "columns with their types and the order of their categories"
+FORMATS = (FileFormat("parquet", "Parquet", (".parquet", ".pq"), parquet_source, _WHAT, "arrow"),)

@@ -17,6 +17,7 @@ import numpy as np
 from latree._util.arrays import make_frame
 from latree.errors import InputError
 from latree.table.columns import number_label
+from latree.table.formats import FileFormat, Files
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
 from latree.table.raw import RawColumn, check_names, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
@@ -29,14 +30,15 @@ _MAX_NAME = 64
 _TITLES = {"sav": "an SPSS file", "dta": "a Stata file"}
 
 
-def stat_source(path: Path, kind: Literal["sav", "dta"]) -> LocalSource:
+def stat_source(files: Files) -> LocalSource:
     """Return a source of the rows of a file of SPSS or Stata; the file is read as a whole.
 
     Values that have labels become these labels, ordered by value. Values that the file declares missing are missing.
     The labels of variables become the descriptions of columns.
     """
+    path = files.path
     pyreadstat_module(path)  # raise here if it is not installed
-    parcel = read_apart(_parse, path, kind, what=_TITLES[kind], remedy="save it again, or as CSV")
+    parcel = read_apart(_parse, path, files.format, what=_TITLES[files.format], remedy="save it again, or as CSV")
     source = memory_source(str(path), unpacked_columns(path, parcel))
     return replace(source, descriptions=parcel.facts["descriptions"])
 
@@ -240,3 +242,10 @@ def sav_names(names: Sequence[str]) -> list[str]:
         taken.add(candidate.upper())
         result.append(candidate)
     return result
+
+
+_WHAT = "see [SPSS and Stata](#spss-and-stata)"
+FORMATS = (
+    FileFormat("sav", "SPSS", (".sav", ".zsav"), stat_source, _WHAT, "spss"),
+    FileFormat("dta", "Stata", (".dta",), stat_source, _WHAT, "spss"),
+)

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import re
+import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,27 +12,23 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from latree._util.files import readable, text_encoding
-from latree._util.progress import Progress, no_progress
-from latree._util.words import quoted
+from latree._util.progress import Progress, claim_progress
+from latree._util.words import quoted, setting
 from latree.errors import InputError
+from latree.table.formats import FileFormat, Files
 from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
 from latree.table.sources import LocalSource, Names, batch_rows, file_source
 
 if TYPE_CHECKING:
     import _csv
-import zipfile
-from typing import IO
-
-from latree._util.words import setting
 
 _GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 # The largest text that is read as a whole; a small gzipped file may hold much more.
 _MAX_TEXT = 2**29
 _TEXT_AT_ONCE = 2**20
-_BAD_GZIP = "not a whole gzip file: copy or download it again"
 # Longer lines, and more blank lines one after the other, are not those of a table: the file would never end.
 _MAX_LINE = 2**24
 _MAX_BLANK = 10**6
@@ -47,23 +44,22 @@ _WINDOWS = "cp1252"
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 
-def text_source(where: str, paths: Sequence[Path], progress: Progress = no_progress) -> LocalSource:
+def text_source(files: Files) -> LocalSource:
     """Return a source of the rows of text files with the same columns, one file after the other."""
-    headers = []
-    of_windows = {path: _WINDOWS for path in paths if _is_of_windows(path)}
+    headers, paths = [], files.paths
+    remarks = {path: remark for path in paths if (remark := _remark_on_windows(path))}
+    encodings = dict.fromkeys(remarks, _WINDOWS)
     for path in paths:
-        with _open(path, of_windows.get(path)) as stream:
+        with _open(path, encodings.get(path)) as stream:
             headers.append(_reader(path, stream)[0])
         check_same_columns(path, headers[-1], paths[0], headers[0])
         if headers[-1] != headers[0]:
-            raise InputError(
-                f"{path}: its columns are in another order than those of {paths[0]}: put them in the same order"
-            )
+            raise InputError(f"{path}: its columns are not in the order of {paths[0]}: put them in the same order")
     if len(headers[0]) == 1 and "|" in headers[0][0]:
         raise InputError(f"{paths[0]}: only one column was found: {SEPARATORS} (the first line has '|')")
-    commas = _decimal_commas(paths[0], of_windows.get(paths[0]))
-    source = file_source(where, headers[0], partial(_read_batches, paths, of_windows, commas, progress))
-    return replace(source, remarks=tuple(_remark_on_windows(path) for path in list(of_windows)[:1]))
+    commas = _decimal_commas(paths[0], encodings.get(paths[0]))
+    source = file_source(files.where, headers[0], partial(_read_batches, paths, encodings, commas, claim_progress()))
+    return replace(source, remarks=tuple(remarks.values())[:1])
 
 
 def _read_batches(
@@ -94,7 +90,7 @@ def _decimal_commas(path: Path, encoding: str | None) -> frozenset[str]:
     """
     with _open(path, encoding) as stream:
         header, reader = _reader(path, stream)
-        if _delimiter(reader) == ",":
+        if reader.dialect.delimiter == ",":
             return frozenset()
         rows = islice(_checked_rows(path, reader, len(header)), _SNIFFED_ROWS)
         columns = zip(header, zip(*rows, strict=True), strict=False)
@@ -119,12 +115,6 @@ def _bytes_read(stream: TextIO) -> int:
     return int(getattr(binary, "fileobj", binary).tell())  # a gzip stream holds the compressed file inside
 
 
-def read_cells(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Read the header and the rows of a file, without changing any cell."""
-    header, rows = read_lines(path)
-    return header, [row for _, row in rows]
-
-
 def read_lines(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Read the header and the rows of a file, each row with the number of the line on which it ends."""
     with _open(path) as stream:
@@ -145,15 +135,13 @@ def text_lines(path: Path) -> list[str]:
             if is_blank and size > _MAX_LINE:
                 raise InputError(f"{path}: begins with more than {_MAX_LINE} blanks and blank lines: remove them")
             if size > _MAX_TEXT:
-                raise InputError(
-                    f"{path}: more than {_MAX_TEXT} letters, and such a file is read as a whole: divide it"
-                )
+                raise InputError(f"{path}: more than {_MAX_TEXT} letters, which are read at once: divide it")
     return re.split(r"\r\n|\r|\n", "".join(parts))
 
 
-def bad_line(path: Path, line: int, what: str, remedy: str) -> InputError:
-    """Return the error for what is wrong on a line of a file."""
-    return InputError(f"{path}: line {line}: {what}: {remedy}")
+def bad_line(path: Path, line: int, problem: str) -> InputError:
+    """Return the error for what is wrong on a line of a file, and how to correct it."""
+    return InputError(f"{path}: line {line}: {problem}")
 
 
 # How texts begin that a spreadsheet takes for a formula.
@@ -174,11 +162,6 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") and guarded(text[1:]) == text else text
 
 
-def write_cells(header: list[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
-    """Return a table as the text of a CSV file."""
-    return write_lines([header, *rows], delimiter)
-
-
 def write_columns(columns: Mapping[str, Sequence[Any]]) -> str:
     """Return columns as the text of a CSV file; numbers have four decimals, and what is not a number is empty.
 
@@ -188,7 +171,7 @@ def write_columns(columns: Mapping[str, Sequence[Any]]) -> str:
         ["" if x != x else f"{x:.4f}" if isinstance(x, float) else guarded(str(x)) for x in column]
         for column in columns.values()
     )
-    return write_cells(list(map(guarded, columns)), zip(*cells, strict=True))
+    return write_lines([list(map(guarded, columns)), *zip(*cells, strict=True)])
 
 
 def write_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> str:
@@ -230,10 +213,6 @@ def _reader(path: Path, stream: TextIO) -> tuple[list[str], "_csv.Reader"]:
     return header, reader
 
 
-def _delimiter(reader: "_csv.Reader") -> str:
-    return str(reader.dialect.delimiter)
-
-
 def _lines(path: Path, stream: TextIO) -> Iterator[str]:
     """Yield the lines of a file; raise if it is not a text file, or would not end."""
     n_blank = 0
@@ -244,9 +223,7 @@ def _lines(path: Path, stream: TextIO) -> Iterator[str]:
                 "order mark; save it as UTF-8"
             )
         if len(line) == _MAX_LINE:
-            raise InputError(
-                f"{path}: line {number} has more than {_MAX_LINE} characters: it is no table; check where lines end"
-            )
+            raise InputError(f"{path}: line {number} has more than {_MAX_LINE} letters: check where lines end")
         n_blank = n_blank + 1 if line.isspace() else 0
         if n_blank > _MAX_BLANK:
             raise InputError(f"{path}: line {number} ends more than {_MAX_BLANK} blank lines: remove them")
@@ -259,9 +236,7 @@ def _checked_rows(path: Path, reader: "_csv.Reader", width: int) -> Iterator[lis
         if len(row) != width:
             hint = ": add or remove cells, or put quotes around cells that hold a delimiter"
             if number == 1 and len(row) == width + 1:
-                hint = (
-                    ": name all columns; R writes such files with row.names=TRUE, use write.csv(..., row.names=FALSE)"
-                )
+                hint = ": name all columns; in R, use write.csv(..., row.names=FALSE)"
             raise InputError(
                 f"{path}: data row {number} (line {reader.line_num}) has {len(row)} cells where the header has "
                 f"{width}{hint}"
@@ -269,42 +244,34 @@ def _checked_rows(path: Path, reader: "_csv.Reader", width: int) -> Iterator[lis
         yield row
 
 
-def _is_of_windows(path: Path) -> bool:
-    """Return whether a file has letters beyond ASCII, none of them in UTF-8, and may be a text of Windows.
+def _remark_on_windows(path: Path) -> str | None:
+    """Return that a file is a text of Windows, with the first word that shows whether that is right; None if it is not.
 
-    A file with one letter of UTF-8 is not: it is UTF-8, and damaged if it has other bytes, too.
+    Such a file has letters beyond ASCII, none of them in UTF-8. A file with one letter of UTF-8 is UTF-8. It is damaged
+    if it has other bytes, too.
     """
-    found, end = False, b""
+    remark, n_lines = None, 0
     with _opened(path) as stream:
         if text_encoding(stream.read(N_FIRST)) != "utf-8":
-            return False
+            return None
         stream.seek(0)
-        for part in iter(partial(stream.read, _TEXT_AT_ONCE), b""):
+        for part in iter(lambda: stream.read(_TEXT_AT_ONCE) + stream.readline(_MAX_LINE), b""):
             if not part.isascii():
-                if is_binary(part) or _UTF8_LETTER.search(end + part) or not _is_text_of_windows(part):
-                    return False
-                found = True
-            end = part[-3:]
-    return found
-
-
-def _is_text_of_windows(part: bytes) -> bool:
-    try:
-        part.decode(_WINDOWS)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _remark_on_windows(path: Path) -> str:
-    """Return that a file is read in the encoding of Windows, with the first word that shows whether that is right."""
-    number, line, place = next(_lines_not_utf8(path))
-    text, start = line.decode(_WINDOWS), len(line[:place].decode(_WINDOWS))
-    word = next(found[0] for found in re.finditer(r"\w+|\W", text) if found.end() > start)
-    return (
-        f"{path} is not UTF-8. It is read as Windows-1252, with {quoted(word)} on line {number}: if that is wrong, "
-        "save it as UTF-8"
-    )
+                if is_binary(part) or _UTF8_LETTER.search(part):
+                    return None
+                try:
+                    text = part.decode(_WINDOWS)
+                except UnicodeDecodeError:
+                    return None
+                if remark is None and (letter := re.search(r"[^\x00-\x7f]", text)):
+                    word = next(one[0] for one in re.finditer(r"\w+|\W", text) if one.end() > letter.start())
+                    line = n_lines + text.count("\n", 0, letter.start()) + 1
+                    remark = (
+                        f"{path} is not UTF-8. It is read as Windows-1252, with {quoted(word)} on line {line}: if that "
+                        "is wrong, save it as UTF-8"
+                    )
+            n_lines += part.count(b"\n")
+    return remark
 
 
 @contextmanager
@@ -312,10 +279,10 @@ def _opened(path: Path) -> Iterator[Any]:
     """Open a file for reading bytes, which may be gzipped."""
     with readable(path):
         try:
-            with gzip.open(path) if _is_gzipped(path) else path.open("rb") as stream:
+            with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as stream:
                 yield stream
         except _GZIP_ERRORS:
-            raise InputError(f"{path}: {_BAD_GZIP}") from None
+            raise InputError(f"{path}: not a whole gzip file: copy or download it again") from None
 
 
 @contextmanager
@@ -324,47 +291,33 @@ def _open(path: Path, encoding: str | None = None) -> Iterator[TextIO]:
 
     Without an encoding, that is UTF-8, or what the byte order mark of the file says.
     """
-    opener: Any = gzip.open if _is_gzipped(path) else open
-    with readable(path):
+    with _opened(path) as binary:
+        start = binary.read(N_FIRST)
+        encoding = encoding or text_encoding(start)
+        if kind := other_kind(start, binary):
+            raise InputError(f"{path}: {kind}")
+        binary.seek(0)
         try:
-            with opener(path, "rb") as binary:
-                start = binary.read(N_FIRST)
-                chosen = encoding or text_encoding(start)
-                if kind := other_kind(start, binary):
-                    raise InputError(f"{path}: {kind}")
-            with opener(path, "rt", encoding=chosen, newline="") as stream:
-                yield stream
+            yield io.TextIOWrapper(binary, encoding, newline="")
         except UnicodeDecodeError:
-            if chosen == "utf-8" and is_binary(start):
+            if encoding == "utf-8" and is_binary(start):
                 raise InputError(f"{path}: is not a text file: save the table as CSV, in UTF-8") from None
-            raise InputError(f"{path}: {_first_bad_line(path, chosen)}") from None
-        except _GZIP_ERRORS:
-            raise InputError(f"{path}: {_BAD_GZIP}") from None
+            raise InputError(f"{path}: {_first_bad_line(path, encoding)}") from None
         except csv.Error as error:
             raise InputError(f"{path}: not a well-formed table ({error}): check its quotes and delimiters") from None
-
-
-def _is_gzipped(path: Path) -> bool:
-    return path.name.lower().endswith(".gz")
 
 
 def _first_bad_line(path: Path, encoding: str) -> str:
     """Return a message that names the first line that is not UTF-8."""
     if not encoding.startswith("utf-8"):
         return f"not whole {encoding.upper()} text, as which it begins; save the file as UTF-8"
-    for number, line, place in _lines_not_utf8(path):
-        return f"line {number} is not UTF-8 text (byte 0x{line[place]:02x}); save the file as UTF-8"
-    return "not UTF-8 text; save the file as UTF-8"
-
-
-def _lines_not_utf8(path: Path) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the number and the bytes of each line that is not UTF-8, and where the first wrong byte is."""
     with _opened(path) as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                yield number, line, error.start
+                return f"line {number} is not UTF-8 text (byte 0x{line[error.start]:02x}); save the file as UTF-8"
+    return "not UTF-8 text; save the file as UTF-8"
 
 
 # How many first bytes are looked at.
@@ -431,3 +384,10 @@ def _kind_of_zip(stream: IO[Any]) -> str:
     if "content.xml" in names:
         return "this is an OpenDocument file: save it as .xlsx or as CSV"
     return "this is a zip archive: unpack it, and name a file in it"
+
+
+_WHAT = (
+    "the first line names the columns; cells are separated by commas, semicolons or tabs; UTF-8, or another "
+    "[encoding](#encodings)"
+)
+FORMATS = (FileFormat("csv", "text", (".csv", ".tsv", ".txt"), text_source, _WHAT, gzipped=True),)
