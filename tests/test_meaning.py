@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from latree import LatentTree
-from latree.interpret.groups import group_labels
-from latree.interpret.groups import same_group
+from latree.interpret.groups import group_labels, same_group
 from latree.paper.simulate import random_model, random_tree
 from simulated_tables import non_binary_model, recipe_model
 from truth import right_by_support

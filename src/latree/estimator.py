@@ -20,7 +20,7 @@ from latree._util.progress import stage
 from latree._util.terminal import progress_bars
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
-from latree.facts import summary_of
+from latree.facts.found import summary_of
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
 from latree.interpret.columns import loadings, profiles
@@ -280,8 +280,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log-likelihood of each row, in nats."""
-        table = self._encoded(X)
-        return self.model_.log_likelihood_rows(table)
+        return self.model_.log_likelihood_rows(self._encoded(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood per row, in nats; ``sample_weight`` is as in :meth:`fit`."""
@@ -308,8 +307,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         if of != "groups" and self._output_is_set():
             raise InputError("set_output names the scores of groups only: use set_output(transform='default')")
-        table = self._encoded(X)
-        rows = row_scores(self.model_, table, of)
+        rows = row_scores(self.model_, self._encoded(X), of)
         scores = rows.scores if rows.names else rows.log_likelihood[:, None]
         return self._like(X, list(self.get_feature_names_out(of=of)), scores)
 
@@ -326,8 +324,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``X`` and ``of`` are as in :meth:`transform`, and so is the form of the result: one column per group. Groups
         without a hidden variable are left out.
         """
-        table = self._encoded(X)
-        rows = row_scores(self.model_, table, of)
+        rows = row_scores(self.model_, self._encoded(X), of)
         return self._like(X, rows.names, rows.states)
 
     def predict_proba(self, X: Any, of: Of = "groups") -> Any:

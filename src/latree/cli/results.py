@@ -178,8 +178,7 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     Example: latree groups run/model.json
     """
     from latree._util.files import to_json
-    from latree.facts import facts_of
-    from latree.facts.found import group_list
+    from latree.facts.found import facts_of, group_list
     from latree.facts.groups import all_groups
     from latree.facts.text import group_lines, group_table
     from latree.interpret.groups import with_groups
