@@ -58,8 +58,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     Example: latree report run/model.json data.csv --id person --out report.html
     """
     from latree._util.files import staged
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.report.render import report_html, write_report
     from latree.table import read_labels
 
