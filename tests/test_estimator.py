@@ -136,7 +136,8 @@ def test_numbers_can_be_cross_validated_whatever_numbers_a_fold_has(form):
     data = counts if "floats" in form else pd.DataFrame(np.floor(counts).astype(int), columns=list("abcde"))
     data = data.to_numpy() if form == "integers" else data
     assert np.isfinite(cross_val_score(quick(), data, cv=3, error_score="raise")).all()
-    search = GridSearchCV(quick(), {"bins": [0, 2]}, cv=2, refit=False, error_score="raise").fit(data)
+    settings = {"reading": [{"bins": 0}, {"bins": 2}]}
+    search = GridSearchCV(quick(), settings, cv=2, refit=False, error_score="raise").fit(data)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     one_way = quick().fit(data[:20])
     for ask in (one_way.transform, one_way.predict, one_way.predict_proba, one_way.impute, one_way.score_samples):
@@ -181,7 +182,7 @@ def test_rows_are_scored_by_their_weights():
 
 
 def test_what_weights_are_is_checked():
-    with pytest.raises(InputError, match="weights are 'counts' or 'survey', not 'w': the weights themselves"):
+    with pytest.raises(InputError, match="weights_are must be 'counts' or 'survey', not 'w': the weights"):
         quick(reading={"weights_are": "w"}).fit(frame())
     table = as_table(frame(), weights=np.arange(300) % 3)
     with pytest.raises(InputError, match="the weights of the Table are 'counts', not 'survey': pass weights_are"):
@@ -208,8 +209,8 @@ def test_what_weights_are_is_checked():
         ({"tol": float("nan")}, "tol"),
         ({"method": "tensor", "representatives": "farthest"}, "must be one of 'nearest', 'random', not 'farthest'"),
         ({"representatives": "random"}, "'auto' has no representatives"),
-        ({"bins": 1}, "bins"),
-        ({"bins": 2.5}, "bins"),
+        ({"reading": {"bins": 1}}, "bins"),
+        ({"reading": {"bins": 2.5}}, "bins"),
         ({"n_states": True}, "n_states"),
         ({"tol": None}, "tol"),
         ({"random_state": -1}, "random_state"),

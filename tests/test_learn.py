@@ -13,7 +13,7 @@ from latree._util.progress import stages_shown_by
 from latree.counts.distances import chance, covariance, information, log_det, nuclear, pairwise
 from latree.errors import InputError
 from latree.estimator import LatentTree
-from latree.facts import report_facts
+from latree.facts.found import report_facts
 from latree.facts.text import summary_lines
 from latree.facts.words import figure
 from latree.interpret.scores import reliability
@@ -61,8 +61,7 @@ def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path
     ],
     ids=lambda chosen: f"{chosen.method} {chosen.goal}",
 )
-def test_the_order_of_columns_changes_no_model(chosen, monkeypatch):
-    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed
+def test_the_order_of_columns_changes_no_model(chosen):
     table = grouped_model((3, 3), column_states=2, strength=0.8).sample(100, 0)
     order = np.random.default_rng(0).permutation(6)
     one, other = (learn_model(rows, chosen) for rows in (table, permuted(table, order)))
@@ -101,8 +100,7 @@ def test_a_model_with_columns_in_another_order_is_the_same_distribution(model):
 
 
 @pytest.mark.parametrize("goal", ["explain", "predict"])
-def test_neither_counts_nor_the_order_of_rows_change_a_model(goal, monkeypatch):
-    monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed
+def test_neither_counts_nor_the_order_of_rows_change_a_model(goal):
     table = grouped_model((3, 3), column_states=2, strength=0.8).sample(100, 0)
     twice = np.repeat(table.codes(), 2, axis=0)
     tables = (
@@ -202,7 +200,7 @@ def test_a_model_that_predicts_says_what_was_chosen_and_what_is_next_to_it():
     columns = [rng.integers(0, 3, 300)]
     for _ in range(4):
         columns.append(np.where(rng.random(300) < 0.8, columns[-1], rng.integers(0, 3, 300)))
-    learned = learn_model(as_table(np.array(columns).T), Settings(goal="predict", smoothing=0.1, random_state=0))
+    learned = learn_model(as_table(np.array(columns).T), Settings(goal="predict", random_state=0))
     chosen, *others = learned.summary["candidates"]
     assert chosen == {"kind": "chow-liu", "behind": 0.0, "error": 0.0}
     assert [other["behind"] for other in others] == sorted(other["behind"] for other in others)

@@ -16,11 +16,10 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from latree._util.arrays import FloatArray, RandomState, backend_of, frame_like, make_frame
 from latree._util.files import refuse_existing
-from latree._util.progress import stage
-from latree._util.terminal import progress_bars
+from latree._util.progress import progress_bars, stage
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
-from latree.facts import summary_of
+from latree.facts.found import summary_of
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
 from latree.interpret.columns import loadings, profiles

@@ -13,7 +13,7 @@ from latree import __version__
 from latree._util.arrays import RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import stage
-from latree.facts import facts_of
+from latree.facts.found import facts_of
 from latree.facts.text import report_text
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.interpret.columns import redundant_columns

@@ -8,7 +8,7 @@ import pytest
 
 from latree._util.progress import WHOLE, Attempts, claim_progress, part_of_stage, reported_to, stage, stages_shown_by
 from latree.counts.distances import log_det, pairwise
-from latree.facts import report_facts
+from latree.facts.found import report_facts
 from latree.model.fitting import choose, held_out
 from latree.paper.simulate import random_model, random_tree
 from latree.paper.theory import tree_facts

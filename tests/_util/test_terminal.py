@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from latree import LatentTree
-from latree._util.progress import claim_progress, stage
-from latree._util.terminal import progress_bars
+from latree._util.progress import claim_progress, progress_bars, stage
 
 pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals", exc_type=ImportError)
 
@@ -37,7 +36,7 @@ def shown(program, *arguments, columns=60):
 
 def test_what_is_quick_is_not_shown():
     program = (
-        "from latree._util.progress import claim_progress, stage; from latree._util.terminal import progress_bars\n"
+        "from latree._util.progress import claim_progress, stage; from latree._util.progress import progress_bars\n"
         "import time\n"
         "with progress_bars(True):\n"
         "    for name in 'ab':\n"
@@ -49,7 +48,7 @@ def test_what_is_quick_is_not_shown():
 
 def test_a_long_stage_shows_how_far_it_is_and_how_long_it_takes():
     program = (
-        "from latree._util.progress import claim_progress, stage; from latree._util.terminal import progress_bars\n"
+        "from latree._util.progress import claim_progress, stage; from latree._util.progress import progress_bars\n"
         "import time\n"
         "with progress_bars(True):\n"
         "    for name, at_most in (('Reading the table', False), ('Fitting the model', True)):\n"

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.cli import run, succeed
 from helpers.csv import HEADER
-from latree.facts import facts_of
+from latree.facts.found import facts_of
 from latree.facts.text import HEADER as COLUMNS
 from latree.facts.text import group_lines
 from latree.model import LatentTreeModel

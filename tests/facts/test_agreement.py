@@ -28,7 +28,7 @@ def made(tmp_path_factory):
     read, build = [], Dependence.__init__
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Dependence, "__init__", lambda self, model: read.append(model.tables) or build(self, model))
-        code, printed, _ = run("fit", folder / "data.csv", "--out", folder / "run", "--max-iterations", 1)
+        code, printed, _ = run("fit", folder / "data.csv", "--out", folder / "run", "--max-iter", 1)
     assert code == 0
     texts = {path.name: path.read_text(encoding="utf-8") for path in Path(folder / "run").iterdir()}
     texts |= {"terminal": printed, "report.html": Page(texts["report.html"]).text}
@@ -45,7 +45,7 @@ def test_sentences_and_numbers_are_the_same_everywhere(made):
     assert len(summary["warnings"]) >= 2
     for warning in summary["warnings"]:
         assert all(warning in made[name] for name in ("terminal", "report.html"))
-        assert warning.replace("--max-iterations ", "max_iterations=") in made["notebook"]
+        assert warning.replace("--max-iter ", "max_iter=") in made["notebook"]
     (pair,) = summary["redundant_columns"]
     assert f"{pair['columns'][0]} and {pair['columns'][1]} still correlate {pair['strength']:.2f} " in made["terminal"]
     assert f"{pair['columns'][0]} and {pair['columns'][1]} ({pair['strength']:.2f})" in made["report.html"]

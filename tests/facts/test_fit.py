@@ -8,8 +8,8 @@ import pytest
 
 import latree
 from helpers.report import learned_run
-from latree.facts import report_facts
 from latree.facts.fit import python_lines
+from latree.facts.found import report_facts
 from latree.facts.words import worth_facts
 from latree.interpret.worth import measure_worth
 from latree.settings import Settings

@@ -8,7 +8,7 @@ import pytest
 
 import latree
 from helpers.report import Page
-from latree.facts import facts_of, report_facts
+from latree.facts.found import facts_of, report_facts
 from latree.facts.groups import _meaning, state_profiles, two_digits, yes_of
 from latree.interpret.columns import profiles
 from latree.interpret.groups import with_groups

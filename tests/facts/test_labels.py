@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.report import Page, grouped_model, learned_run
-from latree.facts import facts_of, summary_of
+from latree.facts.found import facts_of, summary_of
 from latree.facts.groups import compare_labels
 from latree.facts.text import group_lines
 from latree.facts.words import label_match

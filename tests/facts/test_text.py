@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.models import chain_model, copying_model, model_on, star
-from latree.facts import facts_of, text
-from latree.facts.found import group_list
+from latree.facts import text
+from latree.facts.found import facts_of, group_list
 from latree.facts.groups import all_groups
 from latree.interpret.columns import loading_matrix
 from latree.interpret.groups import with_groups

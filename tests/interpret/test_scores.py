@@ -13,7 +13,7 @@ from latree.interpret.groups import find_groups
 from latree.interpret.order import order_states
 from latree.interpret.scores import row_scores, scored_groups, state_names, with_state_numbers
 from latree.interpret.view import view_of
-from latree.model.group import Group
+from latree.model import Group
 from latree.table import Column, Table
 
 EXACT = 1e-10

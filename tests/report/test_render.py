@@ -12,7 +12,7 @@ import latree
 from helpers.models import model_on, small_models
 from helpers.report import HOSTILE, SHAPES, Page, grouped_model, hostile_model, learned_run
 from latree._util.words import one_line
-from latree.facts import facts_of
+from latree.facts.found import facts_of
 from latree.facts.text import group_lines
 from latree.facts.words import worth_facts
 from latree.interpret.worth import measure_worth

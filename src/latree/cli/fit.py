@@ -125,8 +125,7 @@ def fit(
 
     Example: latree fit data.csv --id person --drop day,place --out run
     """
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
@@ -169,7 +168,7 @@ def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     from sklearn.datasets import load_breast_cancer
 
     from latree._util.checkpoint import NOTHING_KEPT
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars
     from latree.model.record import Origin
     from latree.table import as_table
 

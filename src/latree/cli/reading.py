@@ -149,8 +149,7 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
     Example: latree check data.csv
     """
     from latree._util.files import to_json
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.table import check as check_table
     from latree.table.formats.text import SEPARATORS
     from latree.table.opening import find_files

@@ -58,8 +58,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     Example: latree report run/model.json data.csv --id person --out report.html
     """
     from latree._util.files import staged
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.report.render import report_html, write_report
     from latree.table import read_labels
 
@@ -178,8 +177,7 @@ def groups(model: Path, out: Path | None, as_json: bool) -> None:
     Example: latree groups run/model.json
     """
     from latree._util.files import to_json
-    from latree.facts import facts_of
-    from latree.facts.found import group_list
+    from latree.facts.found import facts_of, group_list
     from latree.facts.groups import all_groups
     from latree.facts.text import group_lines, group_table
     from latree.interpret.groups import with_groups

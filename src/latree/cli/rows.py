@@ -49,8 +49,7 @@ def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
     import numpy as np
 
     from latree._util.files import to_json
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
 
     loaded = common.load_model(model)
     with progress_bars(not quiet):
@@ -97,8 +96,7 @@ def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
 
     Example: latree sample run/model.json --rows 1000 --out new.csv
     """
-    from latree._util.progress import claim_progress, stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import claim_progress, progress_bars, stage
 
     loaded = common.load_model(model)
     with progress_bars(True):
@@ -168,8 +166,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
     """
     import numpy as np
 
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.facts.warnings import scores_without_direction
     from latree.facts.words import kinds_lines
     from latree.interpret.scores import Scorer, few_rows, finish, reliability_sums, scored_groups
@@ -347,8 +344,7 @@ def impute(
 
     Example: latree impute run/model.json data.csv --out filled.csv
     """
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.model.impute import draw_seeds
     from latree.table.columns import are_counted
     from latree.table.opening import open_source

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from latree import __version__
+from latree._util.progress import part_of_stage
 from latree._util.words import percent
 from latree.errors import InputError
 from latree.facts.fit import fit_facts
@@ -29,6 +30,8 @@ from latree.model.query import MAX_ROWS
 from latree.model.record import Record
 from latree.table import Table
 from latree.table.sources import weights_facts
+
+_FIT_DONE = 0.6  # share of the time until the simpler models are fitted
 
 
 def facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -192,21 +195,24 @@ def report_facts(
     labels: Mapping[str, str] | None = None,
     rows: int = 0,
 ) -> dict[str, Any]:
-    """Return everything that a report says about a model; see :func:`latree.report_html` for the parameters."""
-    fit = fit_facts(model, table, test)
-    if not model.groups:
-        model = with_groups(model, table, resamples=RESAMPLES)
-    view, found = view_of(model), facts_of(model, labels)
-    facts = found | {
-        "groups": with_states(_with_reliability(found["groups"], model, table), view),
-        "profiles": state_profiles(view, model.tree.n_observed) if found["finding"] == "one hidden variable" else None,
-    }
-    return facts | {
-        "n_rows": table.n_rows if table is not None else found["n_rows"],
-        "fit": fit | {"warnings": [*found["warnings"], *fit["warnings"]]},
-        "data": data_facts(model, table),
-        "rows": row_facts(model, table, rows) if rows and table is not None else None,
-    }
+    """Return everything that a report says about a model; see :func:`latree.report.report_html` for the parameters."""
+    with part_of_stage(0, _FIT_DONE):
+        fit = fit_facts(model, table, test)
+    with part_of_stage(_FIT_DONE, 1):
+        if not model.groups:
+            model = with_groups(model, table, resamples=RESAMPLES)
+        view, found = view_of(model), facts_of(model, labels)
+        is_single = found["finding"] == "one hidden variable"
+        facts = found | {
+            "groups": with_states(_with_reliability(found["groups"], model, table), view),
+            "profiles": state_profiles(view, view.hidden[0]) if is_single else None,
+        }
+        return facts | {
+            "n_rows": table.n_rows if table is not None else found["n_rows"],
+            "fit": fit | {"warnings": [*found["warnings"], *fit["warnings"]]},
+            "data": data_facts(model, table),
+            "rows": row_facts(model, table, rows) if rows and table is not None else None,
+        }
 
 
 def _with_reliability(

@@ -56,8 +56,7 @@ def reproduce(
 
     Example: latree reproduce quartets --quick --out paper
     """
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.paper import reproduce as experiments
     from latree.paper.cells import Run
 
@@ -116,8 +115,7 @@ def theory(model: Path, rows: int, target: float, quartet: tuple[str, ...] | Non
     Example: latree theory run/model.json --rows 5000
     """
     from latree._util.files import to_json
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.paper.theory import tree_facts
 
     loaded = common.load_model(model)
@@ -263,8 +261,7 @@ def power(
 
     Example: latree power run/model.json --target 0.9 --out curve
     """
-    from latree._util.progress import stage
-    from latree._util.terminal import progress_bars
+    from latree._util.progress import progress_bars, stage
     from latree.paper.power import recovery_power
 
     loaded = common.load_model(model)

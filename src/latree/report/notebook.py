@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from latree._util.words import percent, shortened
-from latree.facts import facts_of
+from latree.facts.found import facts_of
 from latree.facts.text import marked
 from latree.facts.words import certainty_lines, kinds_lines, redundancy_lines, worth_lines
 from latree.figure.draw import colour_of, plot

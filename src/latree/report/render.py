@@ -78,7 +78,7 @@ def report_html(
     Examples
     --------
     >>> import latree
-    >>> from latree.report import report_html
+    >>> from latree import report_html
     >>> tree = latree.random_tree(5, random_state=0)
     >>> model = latree.random_model(tree, n_states=2, random_state=0)
     >>> html = report_html(model, model.sample(100, random_state=0), labels={"x0": "first"}, rows=3)
@@ -107,6 +107,20 @@ def write_report(path: str | Path, html: str) -> None:
         The file. One that exists is replaced.
     html : str
         The page, as :func:`report_html` returns it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import latree
+    >>> from latree import report_html
+    >>> from latree.report.render import write_report
+    >>> model = latree.random_model(latree.random_tree(4, random_state=0), n_states=2, random_state=0)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "report.html"
+    ...     write_report(path, report_html(model))
+    ...     path.exists()
+    True
     """
     write_text(Path(path), html)
 

@@ -202,23 +202,15 @@ class Graph:
             raise InputError(f"an edge of a tree names a negative node, {self.edges.min()}")
         if with_nul := [name for name in self.names if "\0" in name]:
             raise InputError(f"the name {with_nul[0]!r:.40} of a node has a NUL character: rename it")
-        self.n_nodes = max(len(self.names), int(self.edges.max(initial=-1)) + 1)
+        self.n_observed = len(self.names)
+        self.n_nodes = max(self.n_observed, int(self.edges.max(initial=-1)) + 1)
+        self.n_hidden = self.n_nodes - self.n_observed
         if self.n_nodes > len(self.edges) + len(self.names):
             raise InputError("a tree has more hidden nodes than its edges can join")
         if any(len(pairs) < 2 for pairs in self.neighbors[len(self.names) :]):
             raise InputError("a hidden node of a tree has fewer than two neighbours")
         if len(self.edges) != self.n_nodes - (int(self._component.max()) + 1):
             raise InputError("the edges of a tree form a cycle")
-
-    @property
-    def n_observed(self) -> int:
-        """Number of observed variables."""
-        return len(self.names)
-
-    @property
-    def n_hidden(self) -> int:
-        """Number of hidden variables."""
-        return self.n_nodes - len(self.names)
 
     @cached_property
     def node_names(self) -> tuple[str, ...]:

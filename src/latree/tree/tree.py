@@ -80,8 +80,8 @@ class Tree(Graph):
     ----------
     names : tuple of str
     edges, lengths, support : array
-    n_nodes : int
-        Number of nodes, observed and hidden.
+    n_observed, n_hidden, n_nodes : int
+        Number of observed variables, of hidden ones, and of both.
 
     Examples
     --------
