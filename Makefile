@@ -5,6 +5,9 @@ RUN := demo-run
 
 SECONDS ?= 60
 
+# Tests start many processes, and these start faster from compiled modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-site test-paper test-wheel test-oldest coverage check lint docs fuzz clean chromium site
 
 demo: .venv/installed
