@@ -279,7 +279,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log-likelihood of each row, in nats."""
-        return self.model_.log_likelihood_rows(self._encoded(X))
+        table = self._encoded(X)  # raises if the estimator is not fitted
+        return self.model_.log_likelihood_rows(table)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood per row, in nats; ``sample_weight`` is as in :meth:`fit`."""
@@ -306,7 +307,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         if of != "groups" and self._output_is_set():
             raise InputError("set_output names the scores of groups only: use set_output(transform='default')")
-        rows = row_scores(self.model_, self._encoded(X), of)
+        table = self._encoded(X)
+        rows = row_scores(self.model_, table, of)
         scores = rows.scores if rows.names else rows.log_likelihood[:, None]
         return self._like(X, list(self.get_feature_names_out(of=of)), scores)
 
@@ -323,7 +325,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``X`` and ``of`` are as in :meth:`transform`, and so is the form of the result: one column per group. Groups
         without a hidden variable are left out.
         """
-        rows = row_scores(self.model_, self._encoded(X), of)
+        table = self._encoded(X)
+        rows = row_scores(self.model_, table, of)
         return self._like(X, rows.names, rows.states)
 
     def predict_proba(self, X: Any, of: Of = "groups") -> Any:

@@ -205,8 +205,6 @@ def test_defaults_are_those_of_the_library():
         field = same.get(option.name, option.name)
         if field is not None and hasattr(settings, field):
             assert option.type.convert(option.default, option, None) == getattr(settings, field), field
-    bins = next(option for option in commands.commands["fit"].params if option.name == "bins")
-    assert bins.default == latree.LatentTree().bins
 
 
 HOSTILE = ["=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "-1"]

@@ -5,6 +5,7 @@ import pytest
 
 from helpers.models import exact_pairs
 from helpers.strategies import check_valid, names_of, noisy_distances, path_distances, with_lengths
+from latree._util.progress import reported_to
 from latree.counts.distances import log_det
 from latree.learners.joining import neighbor_joining
 from latree.paper.simulate import random_model, random_tree
@@ -46,7 +47,8 @@ class JoiningTests:
 
     def test_progress_is_told_up_to_the_end(self, builder):
         seen = []
-        builder(names_of(9), noise(9, 0), lambda *told: seen.append(told))
+        with reported_to(lambda *numbers: seen.append(numbers)):
+            builder(names_of(9), noise(9, 0))
         assert seen == [*((done, 9) for done in range(1, 7)), (9, 9)]
 
     @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])

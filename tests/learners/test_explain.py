@@ -7,8 +7,8 @@ from helpers.models import copying_model, grouped_model, holes
 from helpers.search import groups_of
 from latree._util.arrays import generator
 from latree._util.progress import reported_to
+from latree.learners import explain as module
 from latree.learners.explain import explain, joined, starting_trees
-from latree.learners.explain import explain as module
 from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree

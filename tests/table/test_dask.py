@@ -21,6 +21,7 @@ from distributed import Client
 
 from helpers.tables import assert_same, mixed_frame, simulated_table, write_frame
 from latree.__main__ import commands
+from latree._util.progress import stages_shown_by
 from latree._util.workers import n_threads
 from latree.errors import InputError
 from latree.estimator import LatentTree
@@ -178,7 +179,8 @@ def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_clu
         return tell
 
     expected = learn_model(table, chosen)
-    found = learn_model(on_cluster(table), chosen, stages)
+    with stages_shown_by(stages):
+        found = learn_model(on_cluster(table), chosen)
     for killer in killers.values():
         killer.join()
     assert cluster.killed == len(killers) == 2

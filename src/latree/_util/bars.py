@@ -1,11 +1,11 @@
 """One progress bar per stage of some work, drawn by rich. Only work on a terminal imports this module."""
 
+from collections.abc import Callable
+
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, GetTimeCallable, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
-
-from latree._util import progress
 
 MIN_SECONDS = 2.0  # a stage that takes less time is not shown
 _BAR_WIDTH = 40  # in characters; narrower on a narrow terminal
@@ -48,7 +48,7 @@ class StageBars(Progress):
         long = [task for task in self.tasks if (task.elapsed or 0.0) >= MIN_SECONDS]
         return [self.make_tasks_table(long)] if long else []
 
-    def begin(self, name: str, at_most: bool = False) -> progress.Progress:
+    def begin(self, name: str, at_most: bool = False) -> Callable[[int, int], None]:
         """End the current stage, begin another one, and return the callback for its progress."""
         for task in self.tasks[-1:]:
             self.update(task.id, total=1, completed=1)

@@ -1,23 +1,17 @@
 """Commands about a fitted model: report, plot, export, groups, rename, compare; and the list of methods."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from latree._util.words import clipped, plural, quoted
 from latree.cli import common
 from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
-from contextlib import nullcontext
-from typing import TYPE_CHECKING
-
-from latree._util.words import clipped
-
-if TYPE_CHECKING:
-    from latree.model import LatentTreeModel
-from latree._util.words import plural, quoted
 
 # Rows of each kind that a report with data shows, unless the user asks for another number.
 _ROWS = 5
