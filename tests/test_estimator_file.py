@@ -8,8 +8,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from helpers.cli import succeed
-from helpers.estimator import CONVERT, frame, odd_frame, quick
-from latree import InputError, LatentTree
+from helpers.estimator import CONVERT, fitted_quickly, frame, odd_frame, quick
+from latree import InputError, LatentTree, export_model
 from latree.paper.simulate import random_model, random_tree
 
 
@@ -54,6 +54,13 @@ def test_a_saved_estimator_says_the_same(kind, tmp_path):
     assert again == told
     with pytest.raises(ValueError, match="feature"):
         loaded.transform(given[:, :3] if kind == "array" else CONVERT[kind](data[["size", "level"]]))
+
+
+def test_an_export_is_that_of_the_model(tmp_path):
+    fitted = fitted_quickly()
+    fitted.export(tmp_path / "one.bif")
+    export_model(fitted.model_, tmp_path / "two.bif")
+    assert (tmp_path / "one.bif").read_bytes() == (tmp_path / "two.bif").read_bytes()
 
 
 def test_what_the_command_line_fitted_can_be_loaded_and_what_was_saved_works_there(tmp_path):
