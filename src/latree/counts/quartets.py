@@ -1,13 +1,12 @@
 """Quartet tests: which two of four columns belong together.
 
-A test is any function from quadruples of columns, shape (q, 4), to :class:`Pairings`. To add one, write a function that
-returns it; :func:`batched` applies it to as many quadruples at a time as memory allows.
+A test is any function from quadruples of columns, shape (q, 4), to :class:`Pairings`. One on measures of pairs compares
+:func:`pair_sums`; one on tensors is made by :func:`tensor_test`, which takes as many at a time as memory allows.
 
-The four-point rule: the pairing whose two distances have the smallest sum.
+**Four-point rule**: the pairing whose two distances have the smallest sum. With the path lengths of a known tree it
+is an oracle; with an estimated distance it is a pairwise quartet test.
 
-With the path lengths of a known tree it is an oracle; with an estimated distance it is a pairwise quartet test.
-
-Covariances above chance: the four-point rule on the covariances of the columns' indicators, corrected for noise.
+**Covariances above chance**: the four-point rule on the covariances of the columns' indicators, corrected for noise.
 
 With ``C_ij = P_ij - p_i p_jᵀ``, the right pairing {12|34} has the largest of the three products
 
@@ -25,7 +24,7 @@ about ``tr S_i tr S_j / m``, so that two noisy columns seem to share more than t
 deviation of that. The sum of all squared singular values is moved less by noise than products of some of them, and
 needs no singular value decomposition.
 
-The spectral quartet test (Anandkumar, Chaudhuri, Hsu, Kakade, Song and Zhang 2011): products of singular values.
+**Spectral test** (Anandkumar, Chaudhuri, Hsu, Kakade, Song and Zhang 2011): products of singular values.
 
 If {12|34} is right and every hidden variable has k states, then
 
@@ -34,10 +33,9 @@ If {12|34} is right and every hidden variable has k states, then
 The pairing with the largest product is chosen. It is decided if the inequality still holds when all singular values on
 the left are lowered, and those on the right raised, by their sampling error. Otherwise the test declines to answer.
 
-Algorithm 1 of the paper: the pairing whose unfolding has the smallest nuclear norm.
-
-It needs no number of hidden states. For the right pairing the unfolding has rank k, for a wrong one up to k². The
-nuclear norm is the convex stand-in for that rank.
+**Nuclear norms**, Algorithm 1 of the paper: the pairing whose unfolding has the smallest nuclear norm. It needs no
+number of hidden states. For the right pairing the unfolding has rank k, for a wrong one up to k². The nuclear norm is
+the convex stand-in for that rank.
 """
 
 from collections.abc import Callable

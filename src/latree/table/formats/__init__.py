@@ -1,7 +1,7 @@
 """Readers of files: one module for each format or family of formats.
 
 Each module has a tuple ``FORMATS`` of its formats. :mod:`latree.table.opening` collects them, and with them the help of
-the command line and the list in docs/data.md: a new format needs a new module here, and nothing elsewhere.
+the command line and the list in docs/data.md: a new format needs a new module here, and a target in fuzz/.
 """
 
 from collections.abc import Callable, Sequence
