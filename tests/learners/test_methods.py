@@ -205,7 +205,7 @@ def test_a_senseless_number_of_states_is_refused(method, n_states):
         learn_tree(mixed(), method=method, n_states=n_states)
 
 
-@every_method
+@pytest.mark.parametrize("method", ["auto", "tensor", "hw", "spectral", "lcm", "chow-liu"])
 def test_without_a_number_of_states_it_takes_its_own_or_asks(method):
     settings = Settings(method, "predict", smoothing=0.1, max_iter=1, random_state=0)
     if METHODS[method].needs_states:
