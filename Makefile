@@ -40,7 +40,7 @@ test-oldest:
 coverage: .venv/tested chromium
 	$(PYTEST) -m "not site and not wheel" --cov --cov-report term --cov-report html
 
-# For people at work: format, lint, types and the fast tests, in less than a minute.
+# For people at work: format, lint, types and the fast tests.
 check: lint
 	$(PYTEST) -m "not slow"
 
