@@ -441,3 +441,10 @@ def test_the_command_names_a_folder_for_results_only_if_one_was_given():
     ):
         with demo.make_context("demo", list(arguments)):
             assert common.command_line() == command
+
+
+@pytest.mark.parametrize("has_parts", [True, False])
+def test_ctrl_c_names_the_option_that_would_have_kept_work_only_if_there_is_some_to_keep(has_parts):
+    with pytest.raises(common.Interrupted) as error, common.resumable(None, None, has_parts):
+        raise KeyboardInterrupt
+    assert ("--checkpoint DIR" in str(error.value)) == has_parts

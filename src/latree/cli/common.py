@@ -264,8 +264,11 @@ def refuse_same(out: Path | None, checkpoint: Path | None) -> None:
 
 
 @contextmanager
-def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
-    """Keep work in a folder, if one is given, until its result is written; on Ctrl-C, say what is kept."""
+def resumable(folder: Path | None, out: Path | None, has_parts: bool = True) -> "Iterator[KeepFor]":
+    """Keep work in a folder, if one is given, until its result is written; on Ctrl-C, say what is kept.
+
+    ``has_parts`` says whether the work has finished parts that could be kept.
+    """
     from latree._util.checkpoint import NOTHING_KEPT, Checkpoint
 
     refuse_same(out, folder)
@@ -285,7 +288,7 @@ def resumable(folder: Path | None, out: Path | None) -> "Iterator[KeepFor]":
         message = "nothing was written"
         if kept := "".join(checkpoint.describe() for checkpoint in opened):
             message = f"no result was written, but {folder} keeps {kept}; run the same command again to continue"
-        elif folder is None:
+        elif folder is None and has_parts:
             message += " (--checkpoint DIR would have kept finished work)"
         raise Interrupted(f"interrupted; {message}") from None
     finally:

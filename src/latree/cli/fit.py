@@ -142,7 +142,8 @@ def fit(
     read = replace(how_to_read["reading"], format=None)  # which is of one file
     origin = Origin(name, common.command_line(name), how_to_read["weights"], read)
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
-    with common.resumable(checkpoint, out) as keep_for, progress_bars(not quiet), connected as client:
+    resumable = common.resumable(checkpoint, out, has_parts=settings.bootstrap > 0)
+    with resumable as keep_for, progress_bars(not quiet), connected as client:
         with stage("Reading the table"):
             table = as_table(data, client=client, **how_to_read)
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
