@@ -23,6 +23,7 @@ from latree.interpret.scores import reliability
 from latree.interpret.view import view_of
 from latree.interpret.worth import measure_worth
 from latree.learners.divide_conquer import without_unseen
+from latree.learners.explain import started
 from latree.learners.methods import find_method
 from latree.learners.structure import Structure
 from latree.learners.support import bootstrap_trees, consensus, with_support
@@ -271,7 +272,7 @@ def _capacity(
         known = ()  # there is nothing to choose
     if settings.goal == "explain" and known is None:
         with stage("Choosing the states", at_most=True):
-            start = Search(table, int(rng.integers(2**31))).sized(structure.tree).start(structure.tree, table)
+            start = started(Search(table, int(rng.integers(2**31))).sized(structure.tree), structure.tree, table)
         known = tuple(start.n_states[structure.tree.n_observed :].tolist())
     elif settings.n_states is not None and {settings.n_states} != set(found or ()):
         start = None

@@ -12,6 +12,9 @@ from latree.learners.divide_conquer import without_unseen
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
 from latree.learners.structure import Structure, independent
+from latree.inference.starts import start_from
+from latree.model import LatentTreeModel
+from latree.search.draft import Draft
 from latree.search.explain import Search
 from latree.settings import Settings
 from latree.table import Table
@@ -32,13 +35,15 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
     if not trees:
         return independent(table.names)
     with part_of_stage(_MEASURING, 1):
-        search = Search(table, int(rng.integers(2**31)), settings.n_states)
-        if settings.resolve == "all":
-            found = search.resolved(trees)
-        else:
-            found = search.explained(trees, fewest=settings.resolve == "fewest")
-    tree = without_unseen(found.model.tree, table)
-    return Structure(tree, found.steps, found.start(tree, table))
+        model = Search(table, int(rng.integers(2**31)), settings.n_states).explained(trees)
+    tree = without_unseen(model.tree, table)
+    return Structure(tree, {}, started(model, tree, table))
+
+
+def started(model: LatentTreeModel, tree: Tree, table: Table) -> LatentTreeModel:
+    """Return the model on another copy of its tree, without zeros: EM on all rows starts there."""
+    joint = Draft(model).joint
+    return LatentTreeModel(tree, table.columns, start_from(table, tree, [joint[u][v] for u, v in tree.edges.tolist()]))
 
 
 def joined(table: Table) -> Structure:

@@ -6,8 +6,9 @@ states can stand for two with few states each: it explains everything, but with 
 states are reduced before one and two are compared.
 """
 
-from collections.abc import Collection, Sequence
-from math import ceil, sqrt
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, log, sqrt
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
@@ -15,128 +16,88 @@ from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.inference.messages import TINY
-from latree.search.edges import SMOOTHING, Surroundings, held_out_gain
-from latree.search.local import Pair, Star, fit
-from latree.search.moves import Move
-from latree.search.states import Sized, best_size, merged_states, reduced
+from latree.search.local import Pair, Star, fit, held_out
+from latree.search.sample import Surroundings
+from latree.search.states import best_size, merged_states, reduced
 
-# Groups of neighbours of either kind that are tried for each hidden variable.
+# Groups of neighbours that are tried for each hidden variable, of each kind: those that are most alike.
 _CANDIDATES = 8
-
-# Groups from the starting trees that are tried for each hidden variable: those whose residuals depend most on each
-# other. Only hidden variables with many neighbours have more.
-_SPLIT_CANDIDATES = 24
 
 # Iterations of EM for each group, after which the best few go on. More iterations hardly change which ones are best.
 _FIRST_ITERATIONS = 2
 
-# How many groups go on, with all states and with few.
-_FINALISTS = 2
+# How many groups go on, with all states and with few, and the iterations of EM for each of these.
+_FINALISTS, _ITERATIONS = 2, 15
 
-# Iterations of EM for each of these.
-_ITERATIONS = 15
 
-# Gains that are this near to what is asked for, in nats, are measured again with other folds.
-_DOUBTFUL = 6.0
+@dataclass(frozen=True)
+class Division:
+    """Two hidden variables in the place of one.
 
-# After these iterations, EM gains less than this, in nats; after the first ones, less than the second number.
-_SLACK, _LATE_GAIN = 20.0, 300.0
+    Attributes
+    ----------
+    node : int
+        The hidden variable.
+    neighbors, other_neighbors : tuple of int
+        Those that stay with it, and those of the new one.
+    pair : Pair
+        The small model of both.
+    gain : float
+        By how many nats two hidden variables predict rows better than one, less what is asked for because many
+        divisions were tried: the prior probability of another hidden variable is shared by all of them.
+    """
+
+    node: int
+    neighbors: tuple[int, ...]
+    other_neighbors: tuple[int, ...]
+    pair: Pair
+    gain: float
 
 
 def best_division(
-    around: Surroundings,
-    fold: Sequence[IntArray],
-    splits: Collection[int],
-    log_rows: float,
-    least_gain: float,
-    node: int,
-) -> Move | None:
-    """Return the best way to put a new hidden variable above some neighbours of one, if it gains enough.
+    around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, node: int
+) -> Division | None:
+    """Return the best way to put a new hidden variable above some neighbours of one.
 
     Parameters
     ----------
     around : Surroundings
-    fold : sequence of array of int
-        The fold of each row, see :func:`latree.search.edges.folds`. The second and later ones are used where the gain
-        of the first is near to what is asked for; the mean of all counts then.
     splits : collection of int
         Sides of splits of other trees, as bit sets of columns: groups of neighbours that they divide are tried, too.
     log_rows : float
         The logarithm of the number of rows: what BIC charges for two parameters.
-    least_gain : float
-        What it must gain, in nats.
     node : int
         A hidden variable; with fewer than four neighbours it cannot be divided.
-
-    Returns
-    -------
-    Move or None
-        The one with the lowest BIC. Its gain is by how many nats two hidden variables predict rows better than one
-        (cross-validated), or by how much half of the BIC falls, whichever is more. The new hidden variable has a number
-        that no other node has, and no other division gives.
     """
-    near = [u for u, _ in around.tree.neighbors[node]]
+    near = around.near(node)
     if len(near) < 4:
         return None
     star, weights = around.star(node), around.weights
-    divided = groups_of_splits(around.branches(node), splits)
-    if len(divided) > _SPLIT_CANDIDATES:
-        alike = residual_dependence(star, weights)
-        divided = sorted(divided, key=lambda group: (-_cohesion(alike, group), group))[:_SPLIT_CANDIDATES]
-    groups = dict.fromkeys([*candidate_groups(star, weights), *divided])
-    # One hidden variable may have states too many: two must be better than it with as few as BIC asks for, too.
-    alone = best_size(star, weights, smoothing=SMOOTHING, log_rows=log_rows, more=False)
-    target = _least_fit(star, alone, log_rows, least_gain)
-
-    def fitted(pair: Pair, max_iter: int, target: float = target) -> tuple[float, Pair]:
-        found = fit(pair, weights, smoothing=SMOOTHING, max_iter=max_iter, target=target)
-        return float(weights @ found.rows), found.model
-
-    def half_bic(model: Pair) -> float:
-        return model.n_parameters * log_rows / 2 - float(weights @ model.rows())
-
+    alike = residual_dependence(star, weights)
+    divided = groups_of_splits([around.tree.columns_behind(u, node) for u in near], splits)
+    kinds = (_clusters(alike), _clusters(state_agreement(star)), _most_alike(alike, divided))
+    groups = list(dict.fromkeys(group for kind in kinds for group in kind[:_CANDIDATES]))
     # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
-    few = ceil(sqrt(len(star.prior)))
-    quick: dict[tuple[int, ...], list[tuple[float, Pair]]] = {}
-    for group in groups:
-        start = star.divided(group)
-        quick[group] = [
-            fitted(pair, _FIRST_ITERATIONS, target - _LATE_GAIN) for pair in (start, merged_states(start, few))
+    few, chosen = ceil(sqrt(len(star.prior))), dict[tuple[int, ...], Pair]()
+    for n_states in (len(star.prior), few):
+        quick = [
+            fit(merged_states(star.divided(group), n_states), weights, max_iter=_FIRST_ITERATIONS) for group in groups
         ]
-    chosen: dict[tuple[int, ...], None] = {}
-    for fits in zip(*quick.values(), strict=True):
-        ranked = sorted(zip(quick, fits, strict=True), key=lambda one: -one[1][0])
-        chosen |= dict.fromkeys(group for group, _ in ranked[:_FINALISTS])
-    further = [(group, fitted(pair, _ITERATIONS)) for group in chosen for _, pair in quick[group]]
-    finalists = [
-        (reduced(pair, weights, smoothing=SMOOTHING, log_rows=log_rows), group)
-        for group, (log_likelihood, pair) in further
-        if log_likelihood > target
+        order = sorted(range(len(groups)), key=lambda number: -float(weights @ quick[number].rows))
+        for number in order[:_FINALISTS]:
+            chosen |= {(*groups[number], -n_states): quick[number].model}
+    found = [
+        (reduced(fit(pair, weights, max_iter=_ITERATIONS).model, weights, log_rows), tuple(group))
+        for (*group, _), pair in chosen.items()
     ]
-    if not finalists:
-        return None
-    pair, group = min(finalists, key=lambda one: half_bic(one[0]))
-    gain = alone.bic / 2 - half_bic(pair)
-    if float(weights @ pair.rows()) > alone.log_likelihood(log_rows):
-        stars = [star] if len(alone.star.prior) == len(star.prior) else [star, alone.star]
-        predicted = [min(held_out_gain(pair, one, weights, fold[0]) for one in stars)]
-        if abs(predicted[0] - least_gain) < _DOUBTFUL:
-            predicted += [min(held_out_gain(pair, one, weights, other) for one in stars) for other in fold[1:]]
-        gain = max(gain, sum(predicted) / len(predicted))
-    if gain < least_gain:
-        return None
-    rest = [u for place, u in enumerate(near) if place not in group]
-    return Move((node, node + around.tree.n_hidden), tuple(rest), tuple(near[place] for place in group), pair, gain)
-
-
-def _least_fit(star: Star, alone: Sized, log_rows: float, least_gain: float) -> float:
-    """Return the log-likelihood below which two hidden variables in the place of one cannot gain enough.
-
-    They do not predict better than one with few states if they do not even fit better. Their BIC is lower by enough
-    with two states each at best.
-    """
-    fewest = 3 + 2 * sum(len(table) - 1 for table in star.tables)
-    return min(alone.log_likelihood(log_rows), fewest * log_rows / 2 - alone.bic / 2 + least_gain) - _SLACK
+    # Of rows that are left out, a parameter costs about one nat (Stone 1977).
+    pair, group = max(found, key=lambda one: float(weights @ one[0].rows()) - one[0].n_parameters)
+    # One hidden variable may have states too many: two must be better than it with as few as BIC asks for, too.
+    alone = best_size(star, weights, log_rows, more=False).star
+    stars = [star] if len(alone.prior) == len(star.prior) else [star, alone]
+    gain = held_out(pair, weights, fold) - max(held_out(one, weights, fold) for one in stars) - log(len(groups))
+    rest = tuple(u for place, u in enumerate(near) if place not in group)
+    return Division(node, rest, tuple(near[place] for place in group), pair, gain)
 
 
 def groups_of_splits(branches: Sequence[int], splits: Collection[int]) -> list[tuple[int, ...]]:
@@ -161,37 +122,25 @@ def groups_of_splits(branches: Sequence[int], splits: Collection[int]) -> list[t
     return list(found)
 
 
-def candidate_groups(star: Star, weights: FloatArray) -> list[tuple[int, ...]]:
-    """Return groups of neighbours, by their places, that may have another hidden variable in common.
-
-    Either their residuals depend on each other; or the hidden variable has so many states that it explains them all,
-    and the groups distinguish different states.
-    """
-    found: dict[tuple[int, ...], None] = {}
-    for alike in (residual_dependence(star, weights), state_agreement(star)):
-        found |= dict.fromkeys(_clusters(alike)[:_CANDIDATES])
-    return list(found)
-
-
 def _clusters(alike: FloatArray) -> list[tuple[int, ...]]:
     """Return clusters of neighbours, the most alike first, that leave at least two others."""
     degree = len(alike)
     distance = alike.max() - alike
     np.fill_diagonal(distance, 0)
-    found: dict[tuple[int, ...], float] = {}
+    found: dict[tuple[int, ...], None] = {}
     for method in ("average", "complete"):
         members: dict[int, tuple[int, ...]] = {place: (place,) for place in range(degree)}
         joins = linkage(squareform(distance, checks=False), method)
         for number, (one, other, _, _) in enumerate(joins, start=degree):
             members[number] = tuple(sorted(members[int(one)] + members[int(other)]))
             if len(members[number]) <= degree - 2:
-                found[members[number]] = _cohesion(alike, members[number])
-    return sorted(found, key=lambda group: (-found[group], group))
+                found[members[number]] = None
+    return _most_alike(alike, found)
 
 
-def _cohesion(alike: FloatArray, group: tuple[int, ...]) -> float:
-    """Return how much the members of a group are alike, more for larger groups."""
-    return float(alike[np.ix_(group, group)].sum() / (len(group) - 1))
+def _most_alike(alike: FloatArray, groups: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return groups sorted by how much their members are alike, more for larger groups."""
+    return sorted(groups, key=lambda group: (-alike[np.ix_(group, group)].sum() / (len(group) - 1), group))
 
 
 def state_agreement(star: Star) -> FloatArray:

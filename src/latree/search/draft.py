@@ -13,7 +13,7 @@ from latree.inference.messages import TINY
 from latree.inference.starts import start_from
 from latree.model import LatentTreeModel
 from latree.search.local import Star
-from latree.search.moves import Move
+from latree.search.divide import Division
 from latree.table import Table
 from latree.tree import Tree
 
@@ -52,12 +52,6 @@ class Draft:
         """Remove an edge."""
         del self.joint[u][v], self.joint[v][u]
 
-    def move(self, node: int, old: int, new: int) -> None:
-        """Attach a node to the next hidden variable: ``P(node, new) = Σ_old P(node | old) P(old, new)``."""
-        joint = _conditional(self.joint[node][old]) @ self.joint[old][new]
-        self.disconnect(node, old)
-        self.connect(node, new, joint)
-
     def replace(self, replacements: Sequence["Replacement"]) -> None:
         """Put new hidden variables, as in small models, in the place of old ones."""
         place = {node: number for number, one in enumerate(replacements) for node in one.nodes}
@@ -76,17 +70,17 @@ class Draft:
                     joint = posterior[place[other]] @ posterior[number].T
                     self.connect(new[place[other]], new[number], joint / joint.sum())
 
-    def rearrange(self, move: Move) -> None:
-        """Replace the neighbours and distributions of two neighbouring hidden variables by those of a small model."""
-        h, g = move.ends
-        for node in move.ends:
-            for other in list(self.joint.setdefault(node, {})):
-                self.disconnect(node, other)
-        self.connect(g, h, move.pair.between * move.pair.prior)
-        for other, table in zip(move.neighbors, move.pair.tables, strict=True):
-            self.connect(other, h, table * move.pair.prior)
-        for other, table in zip(move.other_neighbors, move.pair.other_tables, strict=True):
-            self.connect(other, g, table * (move.pair.between @ move.pair.prior))
+    def divide(self, division: Division) -> None:
+        """Put two hidden variables, as in a small model, in the place of one."""
+        h, g, pair = division.node, max(self.joint) + 1, division.pair
+        for other in list(self.joint[h]):
+            self.disconnect(h, other)
+        self.joint[g] = {}
+        self.connect(g, h, pair.between * pair.prior)
+        for other, table in zip(division.neighbors, pair.tables, strict=True):
+            self.connect(other, h, table * pair.prior)
+        for other, table in zip(division.other_neighbors, pair.other_tables, strict=True):
+            self.connect(other, g, table * (pair.between @ pair.prior))
 
     def tidy(self) -> None:
         """Remove hidden variables that connect nothing, and those between two neighbours one of which is hidden."""

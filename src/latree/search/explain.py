@@ -1,66 +1,59 @@
 """The search for the hidden variables that are there, and no more.
 
-It starts from binary trees and fits the best of them. Then it cuts the tree where two parts are independent, contracts
-the edges that the rows do not show, and improves what is left by moves on the fitted model, until no move helps. Every
-move is a small fit to the messages around one or two hidden variables, and starts EM of the whole model where it ended:
-nothing is fitted from a random start but the trees at the beginning.
+It starts from a binary tree, and then asks one question again and again, wherever the tree has changed: do rows that the
+model has not seen become more probable (:func:`latree.search.local.predicted`)?
 
-Small fits run on all cores (:mod:`latree._util.workers`): with at most 5000 rows, two threads mostly wait for
-the interpreter lock, and a search took a third longer with them.
+1. *cut* an edge whose two sides are independent;
+2. *contract* an edge if one hidden variable predicts as well as the two at its ends;
+3. *relocate* a column or a subtree to another hidden variable nearby, if it is predicted better there;
+4. *divide* a hidden variable, if two in its place predict better;
+5. *size*: give a hidden variable as many states as BIC asks for.
+
+A step makes all changes that do not touch each other, and fits the whole model. The search ends when no step changes
+anything. Contracting and dividing are the same comparison. What two hidden variables must gain over one depends on the
+share of the first tree's edges that are there, which is estimated: where most are, a doubtful one probably is, too.
+
+Every comparison is a small fit to the messages around one or two hidden variables, and starts EM of the whole model
+where it ended: nothing is fitted from a random start but the trees at the beginning.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from functools import partial
+from math import exp, log
 
 import numpy as np
 
-from latree.inference.starts import start_from
+from latree._util.arrays import FloatArray, IntArray
 from latree.model import LatentTreeModel
-from latree.search.draft import Draft
-from latree.search.edges import SMOOTHING
-from latree.search.gains import EdgeGains
+from latree.search.divide import best_division
+from latree.search.draft import Draft, Replacement
+from latree.search.independence import SideTest, sides
+from latree.search.local import Pair, fit, held_out
 from latree.search.neighbors import small_fits
-from latree.search.places import outline
-from latree.search.sample import Sample
-from latree.search.steps.contract import Contracting
-from latree.search.steps.cut import Cutting
-from latree.search.steps.divide import Dividing
-from latree.search.steps.exchange import rearranged
-from latree.search.steps.move import Moving
-from latree.search.steps.size import STATE_SMOOTHING, Sizing
-from latree.search.support import edge_support
+from latree.search.places import apart, clusters, edge_place, outline, place
+from latree.search.relocate import best_relocations, movable
+from latree.search.sample import Sample, Surroundings
+from latree.search.states import best_size
 from latree.table import Table
 from latree.tree import Tree
 
-# So few hidden variables are compared with a single one.
-_VERY_FEW = 3
+# Two sides are independent if chance makes as much covariance between them with at least this probability.
+_CHANCE = 0.01
 
-# Numbers of states that a single hidden variable starts from; BIC then chooses.
-_STAR_STATES = (2, 4)
+# An edge is clearly there, and two sides clearly depend on each other, if that fits the rows better by this, in nats: no
+# hidden variable too many does, and no fit of independent sides. Others are tested.
+_CLEAR = 100.0
+_CLEARLY_DEPENDENT = 18.0
 
-_CYCLES = 4  # of moves, divisions, contraction and numbers of states, at most
+# Iterations of EM for one hidden variable in the place of two: the first ones say whether an edge is clearly there.
+_FIRST_ITERATIONS, _ITERATIONS = 6, 14
 
+# At most so many hidden variables become one at first; then the square of it, and so on. Each edge is tested as if all
+# others were there, so that one may do without each of several edges, but not without all of them.
+_MERGED = 3
 
-@dataclass(frozen=True)
-class Found:
-    """The end of a search.
-
-    Attributes
-    ----------
-    model : LatentTreeModel
-        Fitted to the rows of the search. The edges between hidden variables have support.
-    steps : dict
-        How many edges were contracted and cut, how many moves were made, and so on.
-    """
-
-    model: LatentTreeModel
-    steps: dict[str, int]
-
-    def start(self, tree: Tree, table: Table) -> LatentTreeModel:
-        """Return the model on another copy of its tree, without zeros: EM on all rows starts there."""
-        joint = Draft(self.model).joint
-        tables = start_from(table, tree, [joint[u][v] for u, v in tree.edges.tolist()])
-        return LatentTreeModel(tree, table.columns, tables)
+_ROUNDS = 8  # of a step, at most
+_CYCLES = 5  # of all steps, at most
 
 
 class Search:
@@ -70,85 +63,200 @@ class Search:
     ----------
     table : Table
     seed : int
-        Of the sample, the folds and all random starts.
+        Of the sample and of all random starts.
     n_states : int, optional
         Of every hidden variable, if it is given.
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
         self.sample = Sample(table, seed, n_states)
-        self.gains = EdgeGains(self.sample)
-        self.sizing = Sizing(self.sample)
-        self.contracting = Contracting(self.sample, self.gains, self.sizing)
+        self._share: float | None = None  # of the first tree's edges that are there
+        self._splits: list[int] = []  # sides of the splits of trees to start from
+        self._settled: set[object] = set()  # places that a step has looked at and left as they are
+        self._dependent: set[object] = set()  # edges whose sides are clearly dependent, as splits
 
-    def resolved(self, trees: Sequence[Tree]) -> Found:
-        """Return the best of some binary trees, rearranged, with the numbers of states that minimise BIC."""
+    def explained(self, trees: Sequence[Tree]) -> LatentTreeModel:
+        """Return the hidden variables that are there, found from the best of some binary trees."""
+        self._splits = sorted({split.side for tree in trees for split in tree.splits})
         with small_fits():
-            return self._found(self.sizing.sized(rearranged(self.sample.first(trees), self.sample)))
-
-    def sized(self, tree: Tree) -> Found:
-        """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
-        with small_fits():
-            return Found(self.sizing.sized(self.sample.first([tree])), {})
-
-    def explained(self, trees: Sequence[Tree], fewest: bool = False) -> Found:
-        """Return the hidden variables that are there, found from the best of some binary trees.
-
-        Parameters
-        ----------
-        trees : sequence of Tree
-        fewest : bool
-            Whether edges that are there are contracted, too, while that lowers BIC.
-        """
-        sample, contracting, sizing = self.sample, self.contracting, self.sizing
-        cutting, moving = Cutting(sample, self.gains), Moving(sample)
-        splits = sorted({split.side for tree in trees for split in tree.splits})
-        dividing = Dividing(sample, self.gains, splits)
-        with small_fits():
-            model = cutting.cut(sample.first(trees), SMOOTHING)
-            if self._mostly_there(model):
-                model = rearranged(model, sample)
-            model = contracting.contracted(model)
+            model = self.sample.first(trees)
             for _ in range(_CYCLES):
                 before = outline(model)
-                model = dividing.divided(moving.moved(moving.relocated(model)))
-                model = cutting.cut(sizing.sized(contracting.contracted(model)), STATE_SMOOTHING)
+                for step in (self._cut, self._contracted, self._relocated, self._divided, self._sized):
+                    model = step(model)
                 if outline(model) == before:
                     break
-            model = dividing.divided_further(
-                model, lambda tried: sizing.sized(contracting.contracted(moving.moved(tried)))
-            )
-            model = contracting.without_improbable(model)
-            model = contracting.fewest(model) if fewest else contracting.without_costly(model)
-            return self._found(self._simplest(model))
-
-    def _mostly_there(self, model: LatentTreeModel) -> bool:
-        """Return whether the rows show most edges of a binary tree; rearranging would mislead where they do not."""
-        around = self.sample.around(model)
-        edges = around.inner_edges
-        if not edges:
-            return False
-        self.gains.held_out(around, edges)  # estimates the distribution of gains
-        return self.gains.threshold < 0
-
-    def _simplest(self, model: LatentTreeModel) -> LatentTreeModel:
-        """Return one hidden variable in the place of very few, fitted from a start of its own, if its BIC is lower."""
-        tree = model.tree
-        attached = [column for column in range(tree.n_observed) if tree.neighbors[column]]
-        connected = any(component == sum(1 << column for column in attached) for component in tree.components)
-        if not connected or not 1 <= tree.n_hidden <= _VERY_FEW:
             return model
-        star = Tree(tree.names, [(column, tree.n_observed) for column in attached])
-        stars = [self.sizing.sized(self.sample.first([star], n_states)) for n_states in _STAR_STATES]
-        return min(model, *stars, key=lambda one: one.bic(self.sample.table))
 
-    def _found(self, model: LatentTreeModel) -> Found:
-        """Return a model with the support of its edges."""
-        around = self.sample.around(model)
-        edges = around.inner_edges
-        support = np.full(len(model.tree.edges), np.nan)
-        if edges:
-            gains = self.gains.held_out(around, edges)
-            assert self.gains.distribution is not None
-            support[edges] = edge_support(around, edges, gains, self.gains.distribution, self.sample.log_rows)
-        return Found(replace(model, tree=model.tree.with_numbers(support=support)), self.sample.steps)
+    def sized(self, tree: Tree) -> LatentTreeModel:
+        """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
+        with small_fits():
+            return self._sized(self.sample.first([tree]))
+
+    def _cut(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Cut edges whose two sides are independent."""
+        around, tree = self.sample.around(model), model.tree
+        splits = {edge: tree.edge_splits[edge] for edge in around.inner_edges}
+        edges = [edge for edge, split in splits.items() if ("cut", split) not in self._settled]
+        gone = [edge for edge, is_cut in zip(edges, around.map(partial(self._is_cut, around), edges)) if is_cut]
+        self._settled |= {("cut", splits[edge]) for edge in edges if edge not in gone}
+        if not gone:
+            return model
+        draft = Draft(model)
+        for edge in gone:
+            draft.disconnect(*tree.edges[edge].tolist())
+        return self._fitted(draft)
+
+    def _is_cut(self, around: Surroundings, edge: int) -> bool:
+        pair = around.pair(*around.tree.edges[edge].tolist())
+        h, g = pair.apart()
+        if float(around.weights @ (pair.rows() - h.rows() - g.rows())) > _CLEARLY_DEPENDENT:
+            return False
+        return self._side_test.p_value(*sides(around.tree, edge)) > _CHANCE
+
+    @property
+    def _side_test(self) -> SideTest:
+        if not hasattr(self, "_test"):
+            self._test = SideTest(self.sample.block, self.sample.table.n_states)
+        return self._test
+
+    def _contracted(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Contract edges until two hidden variables predict better than one at all that are left."""
+        for number in range(_ROUNDS):
+            around, tree = self.sample.around(model), model.tree
+            places = {edge: ("contract", edge_place(tree, edge), _sizes(model, edge)) for edge in around.inner_edges}
+            edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
+            gains = around.map(partial(self._gain, around), edges)
+            if self._share is None:
+                self._share = share_there(gains)
+            least = -log(self._share / (1 - self._share))
+            gone = sorted((gain, edge) for gain, edge in zip(gains, edges, strict=True) if gain <= least)
+            self._settled |= {places[edge] for gain, edge in zip(gains, edges, strict=True) if gain > least}
+            if not gone:
+                break
+            together = clusters(tree.edges[[edge for _, edge in gone]].tolist(), _MERGED ** (number + 1))
+            draft = Draft(model)
+            draft.replace(around.map(partial(self._merged, around), together))
+            model = self._fitted(draft)
+        return model
+
+    def _gain(self, around: Surroundings, edge: int) -> float:
+        """Return by how many nats two hidden variables predict rows better than one in their place."""
+        return gain_of_two(around.pair(*around.tree.edges[edge].tolist()), around.weights, self.sample.fold)
+
+    def _merged(self, around: Surroundings, nodes: Sequence[int]) -> Replacement:
+        """Return one hidden variable in the place of several, with more states if that lowers BIC."""
+        neighbors, star = around.merged(nodes)
+        if self.sample.n_states is None:
+            sample = self.sample
+            star = best_size(star, around.weights, sample.log_rows, seed=sample.seed, fewer=False).star
+        return Replacement(nodes, neighbors, star)
+
+    def _relocated(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Attach columns and subtrees to other hidden variables nearby where they are predicted better."""
+        for _ in range(_ROUNDS):
+            around, tree = self.sample.around(model), model.tree
+            # A node is looked at again when the neighbourhood of its hidden variable has changed.
+            places = {(u, v): ("relocate", tree.edge_splits[edge], place(tree, v)) for u, v, edge in movable(tree)}
+            nodes = [ends for ends, where in places.items() if where not in self._settled]
+            moves = [move for move in best_relocations(around, nodes) if move.gain > 0]
+            self._settled |= {places[ends] for ends in nodes}
+            chosen = apart(moves, lambda move: ({move.node, move.old, move.new}, set()))
+            if not chosen:
+                break
+            draft = Draft(model)
+            for move in chosen:
+                draft.disconnect(move.node, move.old)
+                draft.connect(move.node, move.new, move.joint)
+            model = self._fitted(draft)
+        return model
+
+    def _divided(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Put two hidden variables in the place of one where they predict better."""
+        for _ in range(_ROUNDS):
+            around, tree = self.sample.around(model), model.tree
+            places = {node: ("divide", *_known(model, node)) for node in range(tree.n_observed, tree.n_nodes)}
+            # Those that take longest come first.
+            nodes = sorted(places, key=lambda node: -len(tree.neighbors[node]))
+            nodes = [node for node in nodes if places[node] not in self._settled]
+            found = around.map(partial(best_division, around, self.sample.fold, self._splits, self.sample.log_rows), nodes)
+            least = 0.0 if self._share is None else -log(self._share / (1 - self._share))
+            made = sorted((one for one in found if one and one.gain > least), key=lambda one: -one.gain)
+            self._settled |= {places[node] for node in nodes}
+            chosen = apart(made, lambda one: ({one.node}, {*one.neighbors, *one.other_neighbors}))
+            if not chosen:
+                break
+            draft = Draft(model)
+            for division in chosen:
+                draft.divide(division)
+            model = self._fitted(draft)
+        return model
+
+    def _sized(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Give hidden variables the numbers of states that minimise BIC, unless they are given."""
+        sample = self.sample
+        model = sample.fitted(model)
+        for _ in range(_ROUNDS if sample.n_states is None else 0):
+            around, hidden = sample.around(model), range(model.tree.n_observed, model.tree.n_nodes)
+            places = {node: ("size", *_known(model, node, around.near(node))) for node in hidden}
+            nodes = [node for node in hidden if places[node] not in self._settled]
+            found = [one for one in around.map(partial(self._resized, around), nodes) if one[0] > 0]
+            self._settled |= {places[node] for node in nodes}
+            chosen = apart(
+                sorted(found, key=lambda one: -one[0]), lambda one: ({*one[1].nodes}, {*one[1].neighbors})
+            )
+            if not chosen:
+                break
+            draft = Draft(model)
+            draft.replace([replacement for _, replacement in chosen])
+            model = self._fitted(draft)
+        return model
+
+    def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
+        """Return by how much BIC falls with the best number of states of a hidden variable; 0 if that is its own."""
+        star, sample = around.star(node), self.sample
+        best = best_size(star, around.weights, sample.log_rows, seed=sample.seed)
+        now = star.n_parameters * sample.log_rows - 2 * float(around.weights @ star.rows())
+        gain = now - best.bic if len(best.star.prior) != len(star.prior) else 0.0
+        return gain, Replacement([node], around.near(node), best.star)
+
+    def _fitted(self, draft: Draft) -> LatentTreeModel:
+        """Tidy up a draft and fit the whole model."""
+        draft.tidy()
+        return self.sample.fitted(draft.start(self.sample.table))
+
+
+def gain_of_two(pair: Pair, weights: FloatArray, fold: IntArray) -> float:
+    """Return by how many nats two hidden variables predict rows better than one in their place.
+
+    An edge that is clearly there is not tested to the end: what it fits better is returned.
+    """
+    one = fit(pair.merged(max(pair.between.shape)), weights, max_iter=_FIRST_ITERATIONS)
+    gain = float(weights @ (pair.rows() - one.rows))
+    if gain > _CLEAR:
+        return gain
+    one = fit(one.model, weights, max_iter=_ITERATIONS)
+    return held_out(pair, weights, fold) - held_out(one.model, weights, fold)
+
+
+def share_there(gains: Iterable[float]) -> float:
+    """Return the share of edges that are there, given what each gains, in nats.
+
+    A gain is the logarithm of how much more probable two hidden variables make the rows than one (a pseudo-Bayes
+    factor, Geisser and Eddy 1979). With it, the share that makes all of them most probable is found by EM (empirical
+    Bayes). One edge of either kind is added, so that it is never zero or one.
+    """
+    found, share = np.clip(np.array(list(gains)), -500, 500), 0.5
+    for _ in range(100):
+        odds = np.exp(found) * share / (1 - share)
+        share = float((np.sum(odds / (1 + odds)) + 1) / (len(found) + 2))
+    return share
+
+
+def _known(model: LatentTreeModel, node: int, near: Iterable[int] = ()) -> tuple[object, ...]:
+    """Return what must stay the same at a hidden variable for a step to end as it did: neighbourhood, and states."""
+    return place(model.tree, node), tuple(len(model.tables[u]) for u in (node, *sorted(near)))
+
+
+def _sizes(model: LatentTreeModel, edge: int) -> tuple[int, ...]:
+    return tuple(sorted(len(model.tables[node]) for node in model.tree.edges[edge].tolist()))

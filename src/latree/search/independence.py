@@ -1,8 +1,7 @@
-"""Whether the two sides of an edge are independent.
+"""Whether the two sides of an edge are independent, in the rows alone.
 
-Two questions are asked. By how much does the dependence between the sides predict rows better, in a fitted model? And
-does chance make as much covariance between them as there is, in the rows alone? No fitted model can make independent
-sides look dependent in the second question.
+The messages of a fitted model cannot say so: hidden variables were chosen and fitted in these rows, so that independent
+sides look dependent by up to 18 nats. No fitted model takes part in this test.
 """
 
 from collections.abc import Sequence
@@ -13,21 +12,8 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.counts.distances import ROUNDING, gamma_tail, skewness
-from latree.search.edges import EdgeTest
 from latree.table import Block
-from latree.tree import Split, Tree
-
-# An edge of the first tree is clearly there if the dependence of its sides predicts rows better by this, in nats.
-# Messages are tuned to all rows, so that independent sides reach values up to here in a tree with many states.
-_CLEAR_DEPENDENCE = 18.0
-
-# Two sides are independent if their dependence predicts rows better by less than the first number, in nats, and chance
-# makes as much covariance between them with at least the second, a probability. Either pair decides.
-_INDEPENDENT = ((7.0, 0.02), (4.0, 0.001), (2.0, 0.0001))
-
-# But not if chance would show a pair of columns as dependent as the closest one across the edge, among all pairs across
-# it, with a smaller probability. Many other columns hide such a pair from a test of all of them.
-_CHANCE = 1e-4
+from latree.tree import Tree
 
 # Subtrees of the two sides are tested, too, down to so many edges from the one between them. Each such edge halves
 # their weight.
@@ -39,64 +25,10 @@ _MOST_STATES = 256
 _TILE = 64  # columns whose covariances with all others are computed at once
 
 
-class Independence:
-    """Finds edges whose two sides are independent.
-
-    Parameters
-    ----------
-    block : Block
-        The rows.
-    n_states : array of int
-        Of the columns.
-    """
-
-    def __init__(self, block: Block, n_states: IntArray) -> None:
-        self._block, self._n_states = block, n_states
-        self._weak: list[Split] | None = None
-
-    def doubtful(self, tree: Tree, edges: Sequence[int]) -> list[int]:
-        """Return the edges to test: all of the first tree, and later those that were not clear in it.
-
-        With few states, a hidden variable may have lost what it says about the other side. So an edge that was clear
-        in the tree that a search starts from stays.
-        """
-        if self._weak is None:
-            return list(edges)
-        return [edge for edge in edges if self._is_weak(tree.edge_splits[edge])]
-
-    def edges(self, tree: Tree, edges: Sequence[int], tests: Sequence[EdgeTest]) -> list[int]:
-        """Return the edges whose two sides are independent.
-
-        Parameters
-        ----------
-        tree : Tree
-        edges : sequence of int
-            From :meth:`doubtful`.
-        tests : sequence of EdgeTest
-            One for each edge.
-        """
-        tested = [(tree.edge_splits[edge], edge, test.dependence) for edge, test in zip(edges, tests, strict=True)]
-        if self._weak is None:
-            self._weak = [split for split, _, dependence in tested if dependence < _CLEAR_DEPENDENCE]
-        return [edge for split, edge, dependence in tested if self._independent(tree, edge, split, dependence)]
-
-    def _is_weak(self, split: Split) -> bool:
-        """Return whether a split is one of those that were not clear, which may have divided a larger component."""
-        sides = (split.side, split.other_side)
-        return any(weak.side & split.component in sides for weak in self._weak or ())
-
-    def _independent(self, tree: Tree, edge: int, split: Split, dependence: float) -> bool:
-        if dependence >= _INDEPENDENT[0][0]:
-            return False
-        one, other = tree.edges[edge].tolist()
-        p_value = self._sides.p_value(_subtrees(tree, one, other), _subtrees(tree, other, one))
-        if not any(dependence < least and p_value > chance for least, chance in _INDEPENDENT):
-            return False
-        return self._sides.closest_pair(split.side, split.other_side) > _CHANCE
-
-    @cached_property
-    def _sides(self) -> "SideTest":
-        return SideTest(self._block, self._n_states)
+def sides(tree: Tree, edge: int) -> list[list[tuple[int, int]]]:
+    """Return the subtrees on each side of an edge, for :meth:`SideTest.p_value`: the whole side first."""
+    one, other = tree.edges[edge].tolist()
+    return [_subtrees(tree, one, other), _subtrees(tree, other, one)]
 
 
 def _subtrees(tree: Tree, top: int, other: int) -> list[tuple[int, int]]:
@@ -263,21 +195,6 @@ class SideTest:
         third = (seen**2 * per_row) @ seen.T
         third_norm = 3 * float((third**2).sum()) - 2 * float((np.diag(third) ** 2).sum())
         return _Part(states, views, float(np.trace(own)), spread, third_norm / spread**3)
-
-    def closest_pair(self, one: int, other: int) -> float:
-        """Return the probability that the closest pair of columns of independent sides shows as much covariance.
-
-        It is that of this pair by itself times the number of pairs (Bonferroni), and at most 1.
-
-        Parameters
-        ----------
-        one, other : int
-            The columns of both sides, as bit sets.
-        """
-        columns = [np.flatnonzero(self._is_in(side)) for side in (one, other)]
-        moments = [(self._trace[part], np.sqrt(np.diag(self._squared)[part]), self._skewness[part]) for part in columns]
-        found = self._tail(self._squared[np.ix_(*columns)], *moments)
-        return min(float(found.min()) * found.size, 1.0)
 
 
 def _stacked(parts: Sequence[_Part]) -> tuple[IntArray, FloatArray, IntArray]:

@@ -13,9 +13,15 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import FloatArray, IntArray
 from latree.inference.messages import TINY
 from latree.search.neighbors import Messages, Neighbors, Precision, Tables, converted, normalised, precision_for
+
+# Pseudo-rows in every cell of every table: the prior of all fits and comparisons in a search (Laplace's rule).
+SMOOTHING = 1.0
+
+# Iterations of EM on the rows of other folds, from the fit to all rows.
+_FOLD_ITERATIONS = 5
 
 # Added to the probabilities of a model that EM starts from, because EM never leaves a probability of zero.
 _FLOOR = 1e-3
@@ -186,8 +192,8 @@ def fit(
     model: AnyLocal,
     weights: FloatArray,
     *,
-    smoothing: float,
     max_iter: int,
+    smoothing: float = SMOOTHING,
     target: float = -np.inf,
 ) -> Fitted[AnyLocal]:
     """Fit a small model by EM, with plain steps.
@@ -200,19 +206,18 @@ def fit(
         Where EM starts.
     weights : array
         Of the rows; rows with weight zero are left out of the fit, and are scored all the same.
-    smoothing : float
-        Pseudo-rows added to every cell of every table.
     max_iter : int
         The number of iterations, unless one gains next to nothing.
+    smoothing : float
+        Pseudo-rows added to every cell of every table.
     target : float
         EM ends when the log-likelihood would not reach this even if all iterations that are left gained as much as the
         last one, or if it is very far below at the start: the model will not become good enough.
     """
     # No probability of a table will be below this, divided by the number of a neighbour's states.
     least = smoothing / (float(weights.sum()) + smoothing)
-    precision = precision_for(weights)
-    step = _StarStep(model, least, precision) if isinstance(model, Star) else _PairStep(model, least, precision)
-    own_weights = converted(weights, precision)
+    step = _step(model, weights, least)
+    own_weights = converted(weights, precision_for(weights))
     last = log_likelihood = -np.inf
     for number in range(max_iter):
         rows, before = step.log_likelihood(), log_likelihood
@@ -228,48 +233,30 @@ def fit(
     return Fitted(step.model(), rows.astype(float))  # type: ignore[arg-type]
 
 
-# Iterations of EM for the table of one neighbour.
-_ATTACHED_ITERATIONS = 5
+def held_out(model: Star | Pair, weights: FloatArray, fold: IntArray) -> float:
+    """Return the log-likelihood of the rows, each under a fit to the rows of other folds.
 
-
-def attached(
-    message: FloatArray,
-    belief: FloatArray,
-    weights: FloatArray,
-    *,
-    smoothing: float,
-    table: FloatArray | None = None,
-    target: float = -np.inf,
-) -> tuple[FloatArray, float]:
-    """Fit ``P(u | G)`` for a neighbour u of G and nothing else; return it with the log-likelihood of u's cells.
+    It is the currency of the search: a hidden variable too many fits the rows a little better, and predicts others a
+    little worse.
 
     Parameters
     ----------
-    message : array
-        What u's cells say about its state.
-    belief : array
-        ``P(G | the other cells of the row)``, of the same precision.
+    model : Star or Pair
+        As fitted to all rows.
     weights : array
-        Of the rows, of the same precision.
-    smoothing : float
-    table : array, optional
-        Where EM starts; by default what u's cells would be if G were known.
-    target : float
-        As for :func:`fit`.
+        Of the rows.
+    fold : array of int
+        The fold of each row, from 0 on.
     """
-    if table is None:
-        table = normalised(np.asarray(message @ (belief * weights).T, dtype=float) + smoothing)
-    log_likelihood, left = -np.inf, _ATTACHED_ITERATIONS
-    while True:
-        # Σ_g P(g, u's cells | rest of the row)
-        total = (belief * (converted(table, belief.dtype).T @ message)).sum(axis=0)
-        np.maximum(total, np.finfo(total.dtype).tiny, out=total)
-        before, log_likelihood = log_likelihood, float(np.sum(weights * np.log(total), dtype=float))
-        is_hopeless = before > -np.inf and log_likelihood + left * max(log_likelihood - before, 0.0) < target
-        if left == 0 or is_hopeless:
-            return table, log_likelihood
-        table = normalised(table * (message @ (belief * (weights / total)).T) + smoothing)
-        left -= 1
+    return sum(
+        float(weights[fold == one] @ fit(model, weights * (fold != one), max_iter=_FOLD_ITERATIONS).rows[fold == one])
+        for one in range(int(fold.max()) + 1)
+    )
+
+
+def _step(model: Star | Pair, weights: FloatArray, least: float = 1.0) -> "_StarStep | _PairStep":
+    precision = precision_for(weights)
+    return _StarStep(model, least, precision) if isinstance(model, Star) else _PairStep(model, least, precision)
 
 
 class _StarStep:

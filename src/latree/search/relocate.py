@@ -1,25 +1,29 @@
-"""Moves of a column or a subtree to another hidden variable nearby.
+"""Relocation: a column or a subtree comes to another hidden variable nearby.
 
 Take a node u away from its hidden variable H. The rest of the tree says how probable each state of any other hidden
 variable G is in a row; so ``P(u | row without u)`` is known for every place at which u could be attached, up to the
 table ``P(u | G)``, which is fitted to the rows. The rest of the model does not change, so the difference of these
-predictions is the difference of the log-likelihoods of the whole models.
+predictions is the difference of what the whole models predict.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
-from latree.search.edges import SMOOTHING, Surroundings
-from latree.search.local import attached
-from latree.search.neighbors import converted, precision_for
+from latree.search.local import SMOOTHING
+from latree.search.neighbors import converted, normalised, precision_for
+from latree.search.sample import Surroundings
 from latree.tree import Tree
 
 # How many edges away the new place may be.
 _RADIUS = 4
+
+# Iterations of EM for the table of the node that moves.
+_ITERATIONS = 5
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Relocation:
     joint : array
         ``P(node, new)``.
     gain : float
-        How much higher the log-likelihood is, less a penalty for each parameter more.
+        By how many nats the rows are predicted better, each by the model without this row.
     """
 
     node: int
@@ -54,7 +58,7 @@ def movable(tree: Tree) -> Iterator[tuple[int, int, int]]:
                 yield u, v, edge
 
 
-def best_relocations(around: Surroundings, nodes: Sequence[tuple[int, int]], penalty: float) -> list[Relocation]:
+def best_relocations(around: Surroundings, nodes: Sequence[tuple[int, int]]) -> list[Relocation]:
     """Return the best new place of every node that has a better one, the best first.
 
     Parameters
@@ -62,11 +66,9 @@ def best_relocations(around: Surroundings, nodes: Sequence[tuple[int, int]], pen
     around : Surroundings
     nodes : sequence of (int, int)
         Nodes that may move, each with the hidden variable it hangs on; see :func:`movable`.
-    penalty : float
-        Per parameter, in nats.
     """
     views = _Views(around)
-    found = around.map(lambda ends: _best(views, *ends, penalty), nodes)
+    found = around.map(lambda ends: _best(views, *ends), nodes)
     return sorted((move for move in found if move is not None), key=lambda move: -move.gain)
 
 
@@ -118,18 +120,43 @@ class _Views:
                     waiting.append((g, v, distance + 1, self._normalised(self.belief[g] / self.factor[v, g] * changed)))
 
 
-def _best(views: _Views, u: int, h: int, penalty: float) -> Relocation | None:
+def _best(views: _Views, u: int, h: int) -> Relocation | None:
     around = views.around
     message, weights = converted(around.messages[u, h], views.precision), views.weights
-    own, best = -np.inf, None
+    found = []
     for g, belief in views.without(u, h):
-        start, price = around.conditional(u, h) if g == h else None, penalty * (len(message) - 1) * len(belief)
-        # A place that is not better than the best one so far need not be fitted to the end.
-        target = (own if best is None else own + best.gain) + price
-        table, log_likelihood = attached(message, belief, weights, smoothing=SMOOTHING, table=start, target=target)
-        if g == h:
-            own = log_likelihood - price
-        elif log_likelihood > target:
-            joint = table * np.asarray(belief @ weights / weights.sum(), dtype=float)
-            best = Relocation(u, h, g, joint, log_likelihood - price - own)
-    return best
+        table, score = attached(message, belief, weights, around.conditional(u, h) if g == h else None)
+        found.append((score, -g, table * np.asarray(belief @ weights / weights.sum(), dtype=float)))
+    own, (score, new, joint) = found[0][0], max(found, key=lambda one: one[:2])
+    # Any of the other places could have been the best by chance.
+    return None if -new == h else Relocation(u, h, -new, joint, score - own - log(len(found) - 1))
+
+
+def attached(
+    message: FloatArray, belief: FloatArray, weights: FloatArray, table: FloatArray | None = None
+) -> tuple[FloatArray, float]:
+    """Fit ``P(u | G)`` for a neighbour u of G and nothing else; return it with how well u's cells are predicted.
+
+    That is their log-likelihood less one nat for each parameter, which is about what rows score that are left out
+    (Stone 1977, An Asymptotic Equivalence of Choice of Model by Cross-Validation and Akaike's Criterion).
+
+    Parameters
+    ----------
+    message : array
+        What u's cells say about its state.
+    belief : array
+        ``P(G | the other cells of the row)``, of the same precision.
+    weights : array
+        Of the rows, of the same precision.
+    table : array, optional
+        Where EM starts; by default what u's cells would be if G were known.
+    """
+    if table is None:
+        table = normalised(np.asarray(message @ (belief * weights).T, dtype=float) + SMOOTHING)
+    tiny = np.finfo(belief.dtype).tiny
+    for left in range(_ITERATIONS, -1, -1):
+        factor = converted(table, belief.dtype).T @ message
+        total = np.maximum((belief * factor).sum(axis=0), tiny)  # P(u's cells | rest of the row)
+        if left:
+            table = normalised(table * (message @ (belief * (weights / total)).T) + SMOOTHING)
+    return table, float(np.sum(weights * np.log(total), dtype=float)) - table.size + table.shape[1]

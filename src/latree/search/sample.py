@@ -1,39 +1,42 @@
-"""The rows that a search looks at, and fits of whole models to them."""
+"""The rows that a search looks at, fits of whole models to them, and the messages around hidden variables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import log
 
 import numpy as np
 
+from latree._util.arrays import FloatArray
 from latree._util.progress import WHOLE, claim_progress
-from latree._util.workers import map_forked
-from latree.inference.evidence import column_cells
+from latree._util.workers import Item, Result, map_forked
+from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.fitting import cap_states, rough_tolerance
-from latree.search.draft import Draft
-from latree.search.edges import SMOOTHING, Surroundings
-from latree.search.moves import Move
+from latree.search.local import SMOOTHING, Pair, Star, fit
+from latree.search.neighbors import Message, precision_for
 from latree.table import Table
 from latree.tree import Tree
 
 # Structure is found in at most this many rows.
 MAX_ROWS = 5000
 
+# Rows are predicted by models of the rows of other folds.
+_FOLDS = 3
+
 # Hidden variables have this many states before their numbers are chosen.
 _FIRST_STATES = 4
 
-# Most iterations of EM for the whole model on a tree to start from.
-START_ITERATIONS = 30
+# Most iterations of EM for the whole model: on a tree to start from, and after changes.
+_START_ITERATIONS, _ITERATIONS = 30, 12
 
-# Most iterations of EM for the whole model after moves.
-_ITERATIONS = 12
+# Iterations of EM for one hidden variable in the place of two.
+_MERGED_ITERATIONS = 8
 
 
 class Sample:
-    """At most 5000 rows of a table, drawn at random; and what all steps of a search share.
+    """Rows of a table, at most so many, drawn at random; and what all steps of a search share.
 
-    Folds are drawn by the number of a row. So rows are repeated as often as they count, and sorted: neither their order
-    nor counts in the place of repeated rows change anything, unless the rows are a sample.
+    Rows are repeated as often as they count, and sorted: neither their order nor counts in the place of repeated rows
+    change anything, unless the rows are a sample.
 
     Parameters
     ----------
@@ -45,12 +48,10 @@ class Sample:
 
     Attributes
     ----------
-    block, table : Block, Table
+    table : Table
         The rows.
     log_rows : float
         The logarithm of their number: what BIC charges for two parameters.
-    steps : dict
-        How many changes of each kind were made.
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
@@ -58,63 +59,119 @@ class Sample:
         self.block = self.table.rows.fetch(np.arange(self.table.n_rows))
         self.seed, self.n_states = seed, n_states
         self.log_rows = log(max(self.table.total_weight, 2.0))
-        self.steps = dict.fromkeys(("exchanges", "cuts", "contractions", "moves", "divisions"), 0)
+        self.fold = np.random.default_rng(seed).permutation(self.table.n_rows) % _FOLDS
         self._tolerance = rough_tolerance(self.table)
         self._cells = column_cells(self.block.codes, self.table.n_states.tolist())
         self._surroundings: Surroundings | None = None  # of the last model
         self._progress, self._done = claim_progress(), 0.0
 
-    def first(self, trees: Sequence[Tree], n_states: int = _FIRST_STATES) -> LatentTreeModel:
+    def first(self, trees: Iterable[Tree]) -> LatentTreeModel:
         """Fit some trees quickly and return the one with the lowest BIC."""
+        columns = self.table.n_states.tolist()
 
         def quick(tree: Tree) -> LatentTreeModel:
+            given = None if self.n_states is None else [self.n_states] * tree.n_hidden
+            n_states = given or cap_states(tree, columns, _FIRST_STATES)
+            monitor = ConvergenceMonitor(self._tolerance, _START_ITERATIONS)
             return fit_model(
-                self.table,
-                tree,
-                self._first_states(tree, n_states),
-                smoothing=SMOOTHING,
-                monitor=ConvergenceMonitor(self._tolerance, START_ITERATIONS),
-                random_state=self.seed,
+                self.table, tree, n_states, smoothing=SMOOTHING, monitor=monitor, random_state=self.seed
             ).model
 
         self._report()
         distinct = {tree.splits: tree for tree in trees}.values()
         return min(map_forked(quick, list(distinct)), key=lambda model: model.bic(self.table))
 
-    def _first_states(self, tree: Tree, n_states: int) -> Sequence[int]:
-        if self.n_states is not None:
-            return [self.n_states] * tree.n_hidden
-        return cap_states(tree, self.table.n_states.tolist(), n_states)
-
-    def fitted(
-        self, start: LatentTreeModel, iterations: int = _ITERATIONS, smoothing: float = SMOOTHING
-    ) -> LatentTreeModel:
+    def fitted(self, start: LatentTreeModel) -> LatentTreeModel:
         """Continue EM of the whole model and return where it ends."""
         self._report()
-        return fit_model(
-            self.table,
-            start.tree,
-            start.n_states[start.tree.n_observed :].tolist(),
-            smoothing=smoothing,
-            monitor=ConvergenceMonitor(self._tolerance, iterations),
-            start=start,
-        ).model
+        monitor = ConvergenceMonitor(self._tolerance, _ITERATIONS)
+        n_states = start.n_states[start.tree.n_observed :].tolist()
+        return fit_model(self.table, start.tree, n_states, smoothing=SMOOTHING, monitor=monitor, start=start).model
 
-    def after(self, model: LatentTreeModel, moves: Iterable[Move]) -> LatentTreeModel:
-        """Make some moves in a model and fit the whole of it again."""
-        draft = Draft(model)
-        for move in moves:
-            draft.rearrange(move)
-        return self.fitted(draft.start(self.table))
-
-    def around(self, model: LatentTreeModel) -> Surroundings:
+    def around(self, model: LatentTreeModel) -> "Surroundings":
         """Return the messages around the hidden variables of a model; those of the last model are kept."""
         if self._surroundings is None or self._surroundings.model is not model:
             self._surroundings = None  # two of them would be much memory
-            self._surroundings = Surroundings(model, self.block, self._cells)
+            self._surroundings = Surroundings(model, self)
         return self._surroundings
+
+    @property
+    def cells(self) -> list[BoolArray]:
+        """The messages of columns."""
+        return self._cells
 
     def _report(self) -> None:
         """Report that another fit of the whole model begins; how many there will be is not known."""
         self._done += (1 - self._done) / 12
         self._progress(int(self._done * WHOLE), WHOLE)
+
+
+class Surroundings:
+    """The hidden variables of a fitted model, each with the messages around it in the rows of a sample."""
+
+    def __init__(self, model: LatentTreeModel, sample: Sample) -> None:
+        self.model, self.tree = model, model.tree
+        block, cells = sample.block, sample.cells
+        self.weights: FloatArray = np.ones(len(block.codes)) if block.weights is None else block.weights
+        # The message of a column that is a leaf of the unrooted tree are its cells, also where the column is the root.
+        found = messages(model.network, block.codes, cells, precision_for(self.weights))
+        self.messages: dict[tuple[int, int], Message] = {
+            (u, v): cells[u] if u < self.tree.n_observed and len(self.tree.neighbors[u]) == 1 else message
+            for (u, v), message in found.items()
+        }
+        self.marginals = model.network.marginals()
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Apply a function that fits small models to these messages to some items, on all cores."""
+        return map_forked(function, items, self.messages.values())
+
+    def conditional(self, u: int, v: int) -> FloatArray:
+        """Return ``P(u | v)`` for neighbours u and v, one column per state of v."""
+        return self.model.network.conditional(u, v)
+
+    def near(self, node: int, without: int | None = None) -> list[int]:
+        """Return the neighbours of a node, but one of them."""
+        return [other for other, _ in self.tree.neighbors[node] if other != without]
+
+    def star(self, node: int, without: int | None = None) -> Star:
+        """Return a hidden variable with its neighbours."""
+        around = self.near(node, without)
+        return Star(
+            tuple(self.messages[other, node] for other in around),
+            self.marginals[node],
+            tuple(self.conditional(other, node) for other in around),
+        )
+
+    def pair(self, h: int, g: int) -> Pair:
+        """Return two neighbouring hidden variables with their other neighbours."""
+        one, two = self.star(h, without=g), self.star(g, without=h)
+        return Pair(one.messages, two.messages, one.prior, self.conditional(g, h), one.tables, two.tables)
+
+    def merged(self, nodes: Collection[int]) -> tuple[list[int], Star]:
+        """Return one hidden variable in the place of several that are connected, and its neighbours.
+
+        They are merged one by one, beginning with the one that has the most other neighbours.
+        """
+        hub = min(nodes, key=lambda node: (-sum(u not in nodes for u in self.near(node)), node))
+        star, near, inside = self.star(hub), self.near(hub), {hub}
+        while len(inside) < len(nodes):
+            place = next(place for place, other in enumerate(near) if other in nodes)
+            joined = near.pop(place)
+            inside.add(joined)
+            others = [u for u in self.near(joined) if u not in inside]
+            pair = Pair(
+                star.messages[:place] + star.messages[place + 1 :],
+                tuple(self.messages[u, joined] for u in others),
+                star.prior,
+                star.tables[place],
+                star.tables[:place] + star.tables[place + 1 :],
+                tuple(self.conditional(u, joined) for u in others),
+            )
+            star = fit(pair.merged(max(pair.between.shape)), self.weights, max_iter=_MERGED_ITERATIONS).model
+            near += others
+        return near, star
+
+    @property
+    def inner_edges(self) -> list[int]:
+        """The edges between two hidden variables."""
+        return [edge for edge, ends in enumerate(self.tree.edges.tolist()) if min(ends) >= self.tree.n_observed]

@@ -1,6 +1,6 @@
 """How many states a hidden variable has: one more or one less, by BIC, on the messages around it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,22 +23,11 @@ class Sized:
     star: Star
     bic: float  # smaller is better; comparable for the same messages
 
-    def log_likelihood(self, log_rows: float) -> float:
-        """Return the log-likelihood of the rows, given the logarithm of their number."""
-        return (self.star.n_parameters * log_rows - self.bic) / 2
-
 
 def best_size(
-    star: Star,
-    weights: FloatArray,
-    *,
-    smoothing: float,
-    log_rows: float,
-    seed: int = 0,
-    fewer: bool = True,
-    more: bool = True,
+    star: Star, weights: FloatArray, log_rows: float, *, seed: int = 0, fewer: bool = True, more: bool = True
 ) -> Sized:
-    """Return the number of states with the lowest BIC, found by taking away and adding states one by one.
+    """Return the number of states with the lowest BIC, found by taking away or adding states one by one.
 
     Parameters
     ----------
@@ -46,7 +35,6 @@ def best_size(
         With the present number of states.
     weights : array
         Of the rows.
-    smoothing : float
     log_rows : float
         The logarithm of the number of rows: what BIC charges for two parameters.
     seed : int
@@ -56,43 +44,36 @@ def best_size(
     """
 
     def sized(start: Star, target: float = -np.inf, max_iter: int = _ITERATIONS) -> Sized:
-        found = fit(start, weights, smoothing=smoothing, max_iter=max_iter, target=target)
+        found = fit(start, weights, max_iter=max_iter, target=target)
         return Sized(found.model, found.model.n_parameters * log_rows - 2 * float(weights @ found.rows))
 
     def with_one_less(now: Sized) -> Iterator[Sized]:
         for start in _with_one_less(now.star):
-            yield sized(start, target=(start.n_parameters * log_rows - now.bic) / 2)
+            yield sized(start, (start.n_parameters * log_rows - now.bic) / 2)
 
     def with_one_more(now: Sized) -> Iterator[Sized]:
         # After a split, EM may gain little for some iterations and then much.
         for start in _with_one_more(now.star, seed):
             target = (start.n_parameters * log_rows - now.bic) / 2
-            first = fit(start, weights, smoothing=smoothing, max_iter=_FIRST_ITERATIONS)
+            first = fit(start, weights, max_iter=_FIRST_ITERATIONS)
             if float(weights @ first.rows) > target - _LATE_GAIN:
                 yield sized(first.model, max_iter=_ITERATIONS - _FIRST_ITERATIONS)
 
-    def improved(best: Sized, candidates: Callable[[Sized], Iterator[Sized]]) -> Sized:
-        while True:
-            tried = min(candidates(best), key=lambda found: found.bic, default=best)
-            if tried.bic >= best.bic:
-                return best
-            best = tried
-
     best = sized(star)
-    if fewer:
-        best = improved(best, with_one_less)
     # A state is added only if none could be taken away: after that, one more has a higher BIC.
-    if more and len(best.star.prior) == len(star.prior):
-        best = improved(best, with_one_more)
+    for candidates in [*([with_one_less] if fewer else []), *([with_one_more] if more else [])]:
+        if len(best.star.prior) != len(star.prior):
+            break
+        while (tried := min(candidates(best), key=lambda found: found.bic, default=best)).bic < best.bic:
+            best = tried
     return best
 
 
-def reduced(pair: Pair, weights: FloatArray, *, smoothing: float, log_rows: float) -> Pair:
+def reduced(pair: Pair, weights: FloatArray, log_rows: float) -> Pair:
     """Take away states of two neighbouring hidden variables, of one and then of the other, while that lowers BIC."""
     for _ in range(2):
         if len(pair.prior) > MIN_STATES:
-            sized = best_size(pair.as_star(), weights, smoothing=smoothing, log_rows=log_rows, more=False)
-            pair = pair.with_star(sized.star)
+            pair = pair.with_star(best_size(pair.as_star(), weights, log_rows, more=False).star)
         pair = pair.flipped()
     return pair
 
