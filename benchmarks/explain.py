@@ -37,6 +37,7 @@ from simulated_tables import (
     Draw,
     independent_model,
     non_binary_model,
+    paper_model,
     recipe_model,
     separate_groups_model,
     with_missing,
@@ -149,15 +150,7 @@ def independent_row(groups: bool, rows: int, seed: int, options: Mapping[str, An
 
 
 def paper_row(setting: tuple[Any, ...], rows: int, seed: int, options: Mapping[str, Any]) -> Row:
-    columns, n_states, hidden, start, beta, mu, _ = setting
-    truth = latree.random_model(
-        latree.random_tree(columns, beta, seed),
-        n_states=n_states,
-        hidden_states=hidden,
-        start=start,
-        perturbation=mu,
-        random_state=seed,
-    )
+    truth = paper_model(setting, seed)
     learned, seconds = fitted(truth.sample(rows, seed), seed, options)
     facts = {"setting": paper_name(setting, rows), "resolve": options.get("resolve", ""), "seed": seed}
     return {**facts, **compared(truth, learned.model_), "seconds": seconds}

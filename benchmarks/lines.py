@@ -1,7 +1,7 @@
 """Benchmarks that print one line for each setting: the means over its tables, as soon as they are known."""
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,8 @@ from truth import Row
 
 Task: TypeAlias = Callable[[], Row]
 Settings: TypeAlias = dict[str, list[Task]]
+# The value of each column of the printed table, for each line.
+Figures: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 class Shown(NamedTuple):
@@ -25,9 +27,8 @@ class Shown(NamedTuple):
     form: str = ".2f"
     width: int = 8
 
-    def of(self, rows: list[Row]) -> str:
-        """Return the cell for the rows of one setting."""
-        value = self.value(rows)
+    def cell(self, value: Any) -> str:
+        """Return a value of the column as text."""
         return value if isinstance(value, str) else "-" if np.isnan(value) else format(value, self.form)
 
 
@@ -63,29 +64,64 @@ def run(settings: Settings, columns: Iterable[Shown], jobs: int = 1, path: Path 
     path : Path, optional
         CSV file for the rows of all tasks. It is written anew after every setting.
     """
-    columns = list(columns)
-    widths = [max(column.width, len(column.name) + 2) for column in columns]
-    label = max(map(len, settings), default=0) + 2
-    header = "".join(f"{column.name:>{width}}" for column, width in zip(columns, widths, strict=True))
-    print(f"{'':{label}}{header}", flush=True)
-    tasks = [delayed(performed)(task, jobs > 1) for several in settings.values() for task in several]
-    results = Parallel(n_jobs=jobs, return_as="generator")(tasks)
+    sheet = Sheet(columns, settings)
     written: list[Row] = []
-    for name, several in settings.items():
-        rows = list(islice(results, len(several)))
-        if not rows:
-            continue
-        cells = (note_or(rows, column) for column in columns)
-        line = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-        print(f"{name:{label}}{line}  {rows[0].get('note', '')}".rstrip(), flush=True)
+    for name, rows in completed(settings, jobs):
+        sheet.add(name, rows)
         written += [{"line": name} | row for row in rows]
         if path:
             write_csv(path, written)
 
 
-def note_or(rows: list[Row], column: Shown) -> str:
-    """Return a cell of the printed table, empty for a table that was skipped."""
-    return "" if str(rows[0].get("note", "")).startswith("skipped") else column.of(rows)
+def completed(settings: Settings, jobs: int = 1) -> Iterator[tuple[str, list[Row]]]:
+    """Run the tasks of all settings; return the rows of each setting as soon as its last task ends."""
+    tasks = [delayed(performed)(task, jobs > 1) for several in settings.values() for task in several]
+    results = Parallel(n_jobs=jobs, return_as="generator")(tasks)
+    return ((name, list(islice(results, len(several)))) for name, several in settings.items())
+
+
+class Sheet:
+    """A printed table.
+
+    Parameters
+    ----------
+    columns : iterable of Shown
+    names : iterable of str
+        The names of all lines.
+    before : dict
+        Figures of another run, which are shown after a slash.
+
+    Attributes
+    ----------
+    figures : dict
+        For each printed line the values of its columns.
+    """
+
+    def __init__(self, columns: Iterable[Shown], names: Iterable[str], before: Figures | None = None) -> None:
+        self.columns = list(columns)
+        self.before = before or {}
+        self.figures: dict[str, dict[str, Any]] = {}
+        self.widths = [max(column.width + (6 if before else 0), len(column.name) + 2) for column in self.columns]
+        self.label = max(map(len, names), default=0) + 2
+        print(f"{'':{self.label}}{self._joined(column.name for column in self.columns)}", flush=True)
+
+    def add(self, name: str, rows: list[Row]) -> None:
+        """Print the line of some rows, if there are any."""
+        if not rows:
+            return
+        line = self._joined(self._cell(name, rows, column) for column in self.columns)
+        print(f"{name:{self.label}}{line}  {rows[0].get('note', '')}".rstrip(), flush=True)
+
+    def _cell(self, name: str, rows: list[Row], column: Shown) -> str:
+        """Return a cell of the printed table, empty for a table that was skipped."""
+        if str(rows[0].get("note", "")).startswith("skipped"):
+            return ""
+        value = self.figures.setdefault(name, {})[column.name] = column.value(rows)
+        old = self.before.get(name, {}).get(column.name)
+        return column.cell(value) + ("" if old is None else f"/{column.cell(old)}")
+
+    def _joined(self, cells: Iterable[str]) -> str:
+        return "".join(f"{cell:>{width}}" for cell, width in zip(cells, self.widths, strict=True))
 
 
 def performed(task: Task, in_processes: bool) -> Row:

@@ -1,7 +1,8 @@
 """Real tables from a folder, which is not part of the project, and the true groups of some of them.
 
-The folder holds `questionnaire/`, `scales/`, `words/`, `stocks/`, `density/`, `primates/` and `folds/`. Tables are read
-when they are asked for, so that a missing file is noticed there. The demo's table comes with scikit-learn.
+The folder holds `questionnaire/`, `scales/`, `population/`, `words/`, `stocks/`, `density/`, `primates/` and `folds/`.
+Tables are read when they are asked for, so that a missing file is noticed there. The demo's table comes with
+scikit-learn.
 """
 
 import csv
@@ -25,6 +26,7 @@ def real_tables(folder: Path) -> dict[str, Callable[[], Table]]:
     return {
         "demo": _demo,
         **labelled_tables(folder),
+        "sd3": partial(_file, folder / "population" / "sd3.csv.gz"),
         "primates": partial(_alignment, folder / "primates" / "primates.chars.fasta"),
         **{f"{name} (folds)": partial(_fold_table, folder / "folds", name) for name in FOLDS},
         "stocks": partial(read_changes, folder / "stocks" / "close60_1984_2010.csv.gz", False),

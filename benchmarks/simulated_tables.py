@@ -1,15 +1,14 @@
 """Models whose hidden variables are known, from which benchmarks and tests draw tables.
 
-The paper's binary trees come from `latree.random_tree` and `latree.random_model`. Here are non-binary trees, forests
-and independent columns.
+The paper's binary trees, non-binary trees, forests and independent columns.
 """
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latree import LatentTreeModel, Table, Tree
+from latree import LatentTreeModel, Table, Tree, random_model, random_tree
 from latree.counts.distances import as_pairs, information
 from latree.table import Column
 
@@ -42,6 +41,19 @@ def copy_table(n_states: int, states: NDArray[np.intp], share: float) -> FloatAr
            [0.2, 0.8, 0.8]])
     """
     return share * np.eye(n_states)[:, states] + (1 - share) / n_states
+
+
+def paper_model(setting: tuple[Any, ...], seed: int) -> LatentTreeModel:
+    """Draw one of the paper's models: number of columns, states of columns and hidden variables, start, β, μ, rows."""
+    n_columns, n_states, hidden, start, beta, mu, _ = setting
+    return random_model(
+        random_tree(n_columns, beta, seed),
+        n_states=n_states,
+        hidden_states=hidden,
+        start=start,
+        perturbation=mu,
+        random_state=seed,
+    )
 
 
 def recipe_model(n_scales: int = 8, n_items: int = 5, n_states: int = 4) -> LatentTreeModel:

@@ -1,6 +1,7 @@
 """Trees of resampled rows, the support that they give, and what most of them agree on."""
 
 from collections import Counter
+from itertools import combinations
 
 import dendropy
 import networkx
@@ -14,7 +15,7 @@ from latree._util.progress import reported_to
 from latree.errors import InputError
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
-from latree.learners.support import bootstrap_trees, consensus, with_support
+from latree.learners.support import bootstrap_trees, consensus, transfer_support, with_support
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
@@ -174,6 +175,63 @@ def test_a_forest_supports_what_it_does_to_its_own_components():
         if not np.isnan(share):
             shares[min(naive_sides(tree, edge), key=len)] = share
     assert shares == {frozenset("ab"): 1, frozenset("cd"): 1, frozenset("ef"): 0}
+
+
+# Transfer support
+
+
+def naive_transfer(tree, edge, other):
+    """Try all sets of variables that change sides, the smallest first, until the other tree has the split."""
+    side, rest = naive_sides(tree, edge)
+    variables = side | rest
+    parts = [part for e in range(len(other.edges)) for part in naive_sides(other, e)]
+    parts += [
+        {other.names[node] for node in component if node < other.n_observed}
+        for component in networkx.connected_components(graph_of(other))
+    ]
+    known = {frozenset(part & variables) for part in map(frozenset, parts)} | {frozenset([one]) for one in variables}
+    for moves in range(len(variables)):
+        for moved in combinations(variables, moves):
+            changed = side.symmetric_difference(moved)
+            if changed in known or variables - changed in known:
+                return 1 - moves / (min(len(side), len(rest)) - 1)
+    raise AssertionError
+
+
+@checked
+@given(several_trees(3), st.randoms())
+def test_transfer_support_is_the_share_of_variables_that_keep_their_sides(trees, random):
+    tree, *others = trees
+    found = transfer_support(tree, [other.reordered(random.sample(other.names, len(other.names))) for other in others])
+    for edge, share in enumerate(found.tolist()):
+        if min(map(len, naive_sides(tree, edge))) < 2:
+            assert np.isnan(share)
+        else:
+            assert share == pytest.approx(np.mean([naive_transfer(tree, edge, other) for other in others]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_between_trees_transfer_support_is_one_for_the_same_splits_alone(seed):
+    tree, *others = random_trees(70, 4, seed, 0.2)
+    shares = [transfer_support(tree, [other]) for other in others]
+    exact = [with_support(tree, [other]).support for other in others]
+    for share, same in zip(shares, exact, strict=True):
+        np.testing.assert_array_equal(np.isnan(share), np.isnan(same))
+        np.testing.assert_array_equal(share[~np.isnan(share)] == 1, same[~np.isnan(share)] == 1)
+    np.testing.assert_allclose(transfer_support(tree, others), np.mean(shares, axis=0))
+    assert np.nanmin(shares) < 1
+
+
+def test_a_part_that_is_independent_is_apart_from_the_rest():
+    tree = Tree.from_newick("((a,b,c),(d,e,f));")
+    halves, nothing = Tree.from_newick("(a,b,c); (d,e,f);"), Tree("abcdef", [])
+    assert np.nanmax(transfer_support(tree, [halves])) == 1
+    assert np.nanmax(transfer_support(tree, [nothing])) == 0
+
+
+def test_transfer_support_needs_another_tree():
+    with pytest.raises(InputError, match="at least one other tree"):
+        transfer_support(STAR, [])
 
 
 # Consensus
