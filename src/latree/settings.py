@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # NumPy is not needed to show the help of the command line, w
     from latree._util.arrays import RandomState
 
 Goal: TypeAlias = Literal["explain", "predict"]
-Resolve: TypeAlias = Literal["fewest", "tested", "all"]
+Resolve: TypeAlias = Literal["tested", "all"]
 Representatives: TypeAlias = Literal["nearest", "random"]
 
 
@@ -26,9 +26,9 @@ class Settings:
         What the model is for. To be read: the hidden variables that the rows show (``auto``), with few states, the
         numbers that minimise BIC. To score, sample and fill in rows: the kind of tree (``auto``), the number of states
         and the smoothing that maximise held-out likelihood.
-    resolve : {"fewest", "tested", "all"}
-        For ``auto``: which edges between hidden variables are kept: only those that lower BIC; all that the rows show;
-        or all edges of the fully resolved binary tree, as in the paper.
+    resolve : {"tested", "all"}
+        For ``auto``: which edges between hidden variables are kept: those that the rows show and that come again in
+        parts of the rows; or all edges of the fully resolved binary tree, as in the paper.
     n_states : int or None
         Number of states of every hidden variable; None if it is to be found.
     representatives : {"nearest", "random"}
@@ -36,9 +36,11 @@ class Settings:
     smoothing : float or None
         Pseudo-rows added to every cell of every conditional probability table; None for 0.1 to explain, and for the
         best on held-out rows to predict.
+    n_resamples : int
+        For ``auto``: in how many random halves of the rows the tree is learned again. Support of edges, and stability
+        of groups and of columns, say how much of them is found there. 0 for none of this.
     bootstrap : int
-        Number of resampled tables for the support of the edges; 0 for the support that ``auto`` computes itself: the
-        probability that an edge is there and is the right one.
+        Number of resampled tables for the support of the edges of other methods; 0 for none.
     max_iter : int
         Most iterations of EM.
     tol : float
@@ -53,6 +55,7 @@ class Settings:
     n_states: int | None = None
     representatives: Representatives = "nearest"
     smoothing: float | None = None
+    n_resamples: int = 6
     bootstrap: int = 0
     max_iter: int = 200
     tol: float = 1e-5
@@ -68,6 +71,7 @@ class Settings:
         _check_choice("representatives", self.representatives, get_args(Representatives))
         if self.smoothing is not None:
             _check_number("smoothing", self.smoothing)
+        _check_whole("n_resamples", self.n_resamples, 0)
         _check_whole("bootstrap", self.bootstrap, 0)
         _check_whole("max_iter", self.max_iter, 1)
         _check_number("tol", self.tol)

@@ -155,7 +155,7 @@ _PART_BYTES = 2**20  # bytes that are read from a pipe at once
 
 
 def map_forked(
-    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object] = ()
+    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object] = (), *, long: bool = False
 ) -> list[Result]:
     """Apply a function to every item on all cores and return the results in the items' order.
 
@@ -169,22 +169,34 @@ def map_forked(
         Those that take longest come first.
     shared : iterable of object
         Objects that results may refer to: from a copy, only references to them are sent.
+    long : bool
+        Whether every item takes so long that it keeps a core busy: copies are made at once, and each item is computed
+        on one core.
     """
     if not items:
         return []
+    n_copies = (min(n_threads(), len(items)) if sys.platform == "linux" else 1) - 1
+    if long and n_copies:
+        with one_thread():
+            return _with_copies(function, items, shared, n_copies)
     *waiting, last = items
-    n_copies = min(n_threads(), len(waiting)) - 1 if sys.platform == "linux" else 0
-    found: dict[int, Result] = {}
     with one_blas_thread():
         started = time.perf_counter()
         last_result = function(last)
-        expected = (time.perf_counter() - started) * len(waiting)
-        # If the system allows no more processes or pipes, what is missing is computed here.
-        with suppress(OSError):
-            if n_copies > 0 and expected > _WORTH_A_COPY and _is_alone():
-                found = _Work(function, waiting, {id(one): one for one in shared}).done(n_copies)
-        results = [found[number] if number in found else function(item) for number, item in enumerate(waiting)]
+        is_worth_it = (time.perf_counter() - started) * len(waiting) > _WORTH_A_COPY
+        results = _with_copies(function, waiting, shared, min(n_copies, len(waiting) - 1) if is_worth_it else 0)
     return [*results, last_result]
+
+
+def _with_copies(
+    function: Callable[[Item], Result], items: Sequence[Item], shared: Iterable[object], n_copies: int
+) -> list[Result]:
+    found: dict[int, Result] = {}
+    # If the system allows no more processes or pipes, what is missing is computed here.
+    with suppress(OSError):
+        if n_copies > 0 and _is_alone():
+            found = _Work(function, items, {id(one): one for one in shared}).done(n_copies)
+    return [found[number] if number in found else function(item) for number, item in enumerate(items)]
 
 
 def _is_alone() -> bool:

@@ -4,18 +4,24 @@ Columns that depend on no other stay by themselves. The others are joined into s
 :class:`latree.search.explain.Search` goes on.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from latree._util.progress import part_of_stage
+from latree._util.workers import map_forked
 from latree.counts.distances import chance, covariance, information, pairwise_all
 from latree.learners.divide_conquer import without_unseen
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
-from latree.learners.structure import Structure, independent
+from latree.learners.support import found_again
+from latree.learners.structure import Replicate, Structure, independent
 from latree.inference.starts import start_from
 from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.explain import Search
+from latree.search.sample import MAX_ROWS
 from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
@@ -24,20 +30,67 @@ from latree.tree import Tree
 # Such pairs are about five times as frequent as that if many states are rare: their tail is approximate.
 _CHANCE = 0.001
 
+# Edges of which less is found again in parts of the rows are contracted.
+_LEAST_SUPPORT = 0.5
+
 # The share of the time that measuring the columns takes, about.
 _MEASURING = 0.05
 
 
 def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
-    """Learn which hidden variables are there, how they are connected, and how many states each has."""
+    """Learn which hidden variables are there, how they are connected, and how many states each has.
+
+    The same search runs on all rows and on random halves of them, all at once: what comes again there is sure.
+    """
+    seed = int(rng.integers(2**31))
     with part_of_stage(0, _MEASURING):
         trees = starting_trees(table)
     if not trees:
         return independent(table.names)
-    with part_of_stage(_MEASURING, 1):
-        model = Search(table, int(rng.integers(2**31)), settings.n_states).explained(trees)
+    parts = [table, *halves(table, 0 if settings.resolve == "all" else settings.n_resamples, seed)]
+
+    def found(number: int) -> LatentTreeModel | None:
+        share = (1 - _MEASURING) / len(parts)
+        with part_of_stage(_MEASURING + number * share, _MEASURING + (number + 1) * share):
+            begin = starting_trees(parts[number]) if number else trees
+            search = Search(parts[number], seed + number, settings.n_states)
+            if not number and settings.resolve == "all":
+                return search.resolved(begin)
+            return search.explained(begin, whole=not number)
+
+    model, *again = map_forked(found, range(len(parts)), long=True)
+    replicates = tuple(Replicate(*one) for one in zip(again, parts[1:], strict=True))
+    if replicates:
+        model = what_comes_again(model, [one.tree for one in again], Search(table, seed, settings.n_states))
     tree = without_unseen(model.tree, table)
-    return Structure(tree, {}, started(model, tree, table))
+    return Structure(tree, {}, started(model, tree, table), replicates=replicates)
+
+
+def what_comes_again(model: LatentTreeModel, trees: Sequence[Tree], search: Search) -> LatentTreeModel:
+    """Contract the edges between hidden variables that are mostly not found again in other trees.
+
+    The others have as their support how much of them is found.
+    """
+    support = found_again(model.tree, trees)
+    model = search.without(model, np.flatnonzero(support < _LEAST_SUPPORT).tolist())
+    return replace(model, tree=model.tree.with_numbers(support=found_again(model.tree, trees)))
+
+
+def halves(table: Table, number: int, seed: int) -> list[Table]:
+    """Return random halves of the rows, two and two of which have no row in common.
+
+    If the table has more rows than a search looks at, they are halves of so many rows, drawn anew for each two.
+
+    References
+    ----------
+    Shah and Samworth (2013), Variable Selection with Error Control: Another Look at Stability Selection.
+    """
+    found: list[Table] = []
+    for pair in range((number + 1) // 2):
+        rows = table.units(MAX_ROWS, [seed, pair])
+        order = np.random.default_rng([seed, pair]).permutation(rows.n_rows)
+        found += [rows.take(np.sort(half)) for half in (order[: len(order) // 2], order[len(order) // 2 :])]
+    return found[:number]
 
 
 def started(model: LatentTreeModel, tree: Tree, table: Table) -> LatentTreeModel:

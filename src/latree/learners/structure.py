@@ -2,11 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from latree.model import LatentTreeModel
 from latree.model.fitting import Choice
 from latree.model.record import Candidate
+from latree.table import Table
 from latree.tree import Tree
+
+
+class Replicate(NamedTuple):
+    """What a search found in a random part of the rows."""
+
+    model: LatentTreeModel
+    rows: Table
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,8 @@ class Structure:
         Numbers of states and smoothing, if the learner chose them on held-out rows.
     candidates : tuple of Candidate, optional
         The kinds of models that held-out rows chose from, the chosen one first.
+    replicates : tuple of Replicate
+        What the same search found in random parts of the rows.
 
     Examples
     --------
@@ -38,6 +49,7 @@ class Structure:
     start: LatentTreeModel | None = None
     choice: Choice | None = None
     candidates: tuple[Candidate, ...] | None = None
+    replicates: tuple[Replicate, ...] = ()
 
     @property
     def n_states(self) -> tuple[int, ...] | None:

@@ -1,4 +1,6 @@
-"""New hidden variables: some neighbours of one get a hidden variable of their own between them and it.
+"""Two hidden variables in the place of one, and neighbours that are exchanged between two.
+
+New hidden variables: some neighbours of one get a hidden variable of their own between them and it.
 
 If a hidden variable explains all dependence between its neighbours, what it leaves over (residuals) is independent. So
 neighbours whose residuals depend on each other may have another hidden variable in common. A hidden variable with many
@@ -14,49 +16,71 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from latree._util.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
 from latree.search.local import Pair, Star, fit, held_out
 from latree.search.sample import Surroundings
 from latree.search.states import best_size, merged_states, reduced
 
 # Groups of neighbours that are tried for each hidden variable, of each kind: those that are most alike.
-_CANDIDATES = 8
+_CANDIDATES = 4
 
 # Iterations of EM for each group, after which the best few go on. More iterations hardly change which ones are best.
 _FIRST_ITERATIONS = 2
 
-# How many groups go on, with all states and with few, and the iterations of EM for each of these.
-_FINALISTS, _ITERATIONS = 2, 15
+# How many go on, and the iterations of EM for each of these.
+_FINALISTS, _ITERATIONS = 3, 15
+
+
+# Another pairing of four subtrees must be better by this many standard errors of the difference.
+_LEAD = 1.5
 
 
 @dataclass(frozen=True)
-class Division:
-    """Two hidden variables in the place of one.
+class Arrangement:
+    """Two neighbouring hidden variables with other neighbours than before.
 
     Attributes
     ----------
-    node : int
-        The hidden variable.
+    ends : tuple of int
+        The hidden variables; the second one may be new, with a number that no other node has.
     neighbors, other_neighbors : tuple of int
-        Those that stay with it, and those of the new one.
+        Of the first and of the second one, without each other.
     pair : Pair
         The small model of both.
     gain : float
-        By how many nats two hidden variables predict rows better than one, less what is asked for because many
-        divisions were tried: the prior probability of another hidden variable is shared by all of them.
+        By how many nats it is better. Of a division, what is asked for because many of them were tried is taken off:
+        the prior probability of another hidden variable is shared by all of them.
     """
 
-    node: int
+    ends: tuple[int, int]
     neighbors: tuple[int, ...]
     other_neighbors: tuple[int, ...]
     pair: Pair
     gain: float
 
 
+def best_exchange(around: Surroundings, edge: int) -> Arrangement | None:
+    """Return the best exchange of two neighbours across an edge of a binary tree, if it is clearly better."""
+    h, g = around.tree.edges[edge].tolist()
+    pair, weights, near, far = around.pair(h, g), around.weights, around.near(h, g), around.near(g, h)
+    if len(near) != 2 or len(far) != 2:
+        return None
+    now = fit(pair, weights, max_iter=_ITERATIONS).rows
+    found = []
+    for place in range(2):
+        tried = fit(pair.exchanged(1, place), weights, max_iter=_ITERATIONS)
+        difference = weights * (tried.rows - now)
+        sides = (near[0], far[place]), (far[1 - place], near[1])
+        gain = float(difference.sum()) - _LEAD * float(np.sqrt((difference**2).sum()))
+        found.append(Arrangement((h, g), *sides, tried.model, gain))
+    best = max(found, key=lambda one: one.gain)
+    return best if best.gain > 0 else None
+
+
 def best_division(
-    around: Surroundings, fold: IntArray, splits: Collection[int], log_rows: float, node: int
-) -> Division | None:
+    around: Surroundings, splits: Collection[int], log_rows: float, node: int
+) -> Arrangement | None:
     """Return the best way to put a new hidden variable above some neighbours of one.
 
     Parameters
@@ -78,26 +102,25 @@ def best_division(
     kinds = (_clusters(alike), _clusters(state_agreement(star)), _most_alike(alike, divided))
     groups = list(dict.fromkeys(group for kind in kinds for group in kind[:_CANDIDATES]))
     # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
-    few, chosen = ceil(sqrt(len(star.prior))), dict[tuple[int, ...], Pair]()
-    for n_states in (len(star.prior), few):
-        quick = [
-            fit(merged_states(star.divided(group), n_states), weights, max_iter=_FIRST_ITERATIONS) for group in groups
-        ]
-        order = sorted(range(len(groups)), key=lambda number: -float(weights @ quick[number].rows))
-        for number in order[:_FINALISTS]:
-            chosen |= {(*groups[number], -n_states): quick[number].model}
+    starts = [
+        (merged_states(star.divided(group), n_states), group)
+        for n_states in {len(star.prior), ceil(sqrt(len(star.prior)))}
+        for group in groups
+    ]
+    quick = [(fit(pair, weights, max_iter=_FIRST_ITERATIONS), group) for pair, group in starts]
+    quick.sort(key=lambda one: one[0].model.n_parameters - float(weights @ one[0].rows))
     found = [
-        (reduced(fit(pair, weights, max_iter=_ITERATIONS).model, weights, log_rows), tuple(group))
-        for (*group, _), pair in chosen.items()
+        (reduced(fit(one.model, weights, max_iter=_ITERATIONS).model, weights, log_rows), group)
+        for one, group in quick[:_FINALISTS]
     ]
     # Of rows that are left out, a parameter costs about one nat (Stone 1977).
     pair, group = max(found, key=lambda one: float(weights @ one[0].rows()) - one[0].n_parameters)
     # One hidden variable may have states too many: two must be better than it with as few as BIC asks for, too.
     alone = best_size(star, weights, log_rows, more=False).star
     stars = [star] if len(alone.prior) == len(star.prior) else [star, alone]
-    gain = held_out(pair, weights, fold) - max(held_out(one, weights, fold) for one in stars) - log(len(groups))
+    gain = held_out(pair, weights) - max(held_out(one, weights) for one in stars) - log(len(groups))
     rest = tuple(u for place, u in enumerate(near) if place not in group)
-    return Division(node, rest, tuple(near[place] for place in group), pair, gain)
+    return Arrangement((node, node + around.tree.n_hidden), rest, tuple(near[place] for place in group), pair, gain)
 
 
 def groups_of_splits(branches: Sequence[int], splits: Collection[int]) -> list[tuple[int, ...]]:

@@ -12,8 +12,8 @@ from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
 from latree.inference.starts import start_from
 from latree.model import LatentTreeModel
+from latree.search.divide import Arrangement
 from latree.search.local import Star
-from latree.search.divide import Division
 from latree.table import Table
 from latree.tree import Tree
 
@@ -70,17 +70,17 @@ class Draft:
                     joint = posterior[place[other]] @ posterior[number].T
                     self.connect(new[place[other]], new[number], joint / joint.sum())
 
-    def divide(self, division: Division) -> None:
-        """Put two hidden variables, as in a small model, in the place of one."""
-        h, g, pair = division.node, max(self.joint) + 1, division.pair
-        for other in list(self.joint[h]):
-            self.disconnect(h, other)
-        self.joint[g] = {}
-        self.connect(g, h, pair.between * pair.prior)
-        for other, table in zip(division.neighbors, pair.tables, strict=True):
-            self.connect(other, h, table * pair.prior)
-        for other, table in zip(division.other_neighbors, pair.other_tables, strict=True):
-            self.connect(other, g, table * (pair.between @ pair.prior))
+    def arrange(self, new: Arrangement) -> None:
+        """Replace the neighbours and distributions of two hidden variables by those of a small model."""
+        h, g = new.ends
+        for node in new.ends:
+            for other in list(self.joint.setdefault(node, {})):
+                self.disconnect(node, other)
+        self.connect(g, h, new.pair.between * new.pair.prior)
+        for other, table in zip(new.neighbors, new.pair.tables, strict=True):
+            self.connect(other, h, table * new.pair.prior)
+        for other, table in zip(new.other_neighbors, new.pair.other_tables, strict=True):
+            self.connect(other, g, table * (new.pair.between @ new.pair.prior))
 
     def tidy(self) -> None:
         """Remove hidden variables that connect nothing, and those between two neighbours one of which is hidden."""

@@ -19,13 +19,13 @@ where it ended: nothing is fitted from a random start but the trees at the begin
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from math import exp, log
+from math import log
 
 import numpy as np
 
-from latree._util.arrays import FloatArray, IntArray
+from latree._util.arrays import FloatArray
 from latree.model import LatentTreeModel
-from latree.search.divide import best_division
+from latree.search.divide import Arrangement, best_division, best_exchange
 from latree.search.draft import Draft, Replacement
 from latree.search.independence import SideTest, sides
 from latree.search.local import Pair, fit, held_out
@@ -42,7 +42,7 @@ _CHANCE = 0.01
 
 # An edge is clearly there, and two sides clearly depend on each other, if that fits the rows better by this, in nats: no
 # hidden variable too many does, and no fit of independent sides. Others are tested.
-_CLEAR = 100.0
+_CLEAR = 50.0
 _CLEARLY_DEPENDENT = 18.0
 
 # Iterations of EM for one hidden variable in the place of two: the first ones say whether an edge is clearly there.
@@ -75,18 +75,39 @@ class Search:
         self._settled: set[object] = set()  # places that a step has looked at and left as they are
         self._dependent: set[object] = set()  # edges whose sides are clearly dependent, as splits
 
-    def explained(self, trees: Sequence[Tree]) -> LatentTreeModel:
-        """Return the hidden variables that are there, found from the best of some binary trees."""
+    def explained(self, trees: Sequence[Tree], whole: bool = True) -> LatentTreeModel:
+        """Return the hidden variables that are there, found from the best of some binary trees.
+
+        Parameters
+        ----------
+        trees : sequence of Tree
+        whole : bool
+            Whether the search goes on until nothing changes, and chooses numbers of states. One round of the other
+            steps finds nearly the same tree.
+        """
         self._splits = sorted({split.side for tree in trees for split in tree.splits})
+        steps = (self._cut, self._contracted, self._relocated, self._divided)
         with small_fits():
+            if not trees:
+                return self.sample.first([Tree(self.sample.table.names, [])])
             model = self.sample.first(trees)
             for _ in range(_CYCLES):
                 before = outline(model)
-                for step in (self._cut, self._contracted, self._relocated, self._divided, self._sized):
+                for step in (*steps, self._sized) if whole else steps:
                     model = step(model)
-                if outline(model) == before:
+                if not whole or outline(model) == before:
                     break
             return model
+
+    def resolved(self, trees: Sequence[Tree]) -> LatentTreeModel:
+        """Return the best of some binary trees, after exchanges, with the numbers of states that minimise BIC."""
+        with small_fits():
+            return self._sized(self._exchanged(self.sample.first(trees)))
+
+    def without(self, model: LatentTreeModel, edges: Sequence[int]) -> LatentTreeModel:
+        """Contract some edges between hidden variables."""
+        with small_fits():
+            return self._sized(self._merged_at(model, edges, model.tree.n_nodes)) if edges else model
 
     def sized(self, tree: Tree) -> LatentTreeModel:
         """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
@@ -124,33 +145,34 @@ class Search:
         """Contract edges until two hidden variables predict better than one at all that are left."""
         for number in range(_ROUNDS):
             around, tree = self.sample.around(model), model.tree
-            places = {edge: ("contract", edge_place(tree, edge), _sizes(model, edge)) for edge in around.inner_edges}
+            # Few states predict less: an edge that was there with more is there, too.
+            places = {edge: ("contract", edge_place(tree, edge)) for edge in around.inner_edges}
             edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
             gains = around.map(partial(self._gain, around), edges)
             if self._share is None:
                 self._share = share_there(gains)
-            least = -log(self._share / (1 - self._share))
+            least = least_gain(self._share)
             gone = sorted((gain, edge) for gain, edge in zip(gains, edges, strict=True) if gain <= least)
             self._settled |= {places[edge] for gain, edge in zip(gains, edges, strict=True) if gain > least}
             if not gone:
                 break
-            together = clusters(tree.edges[[edge for _, edge in gone]].tolist(), _MERGED ** (number + 1))
-            draft = Draft(model)
-            draft.replace(around.map(partial(self._merged, around), together))
-            model = self._fitted(draft)
+            model = self._merged_at(model, [edge for _, edge in gone], _MERGED ** (number + 1))
         return model
+
+    def _merged_at(self, model: LatentTreeModel, edges: Sequence[int], most: int) -> LatentTreeModel:
+        """Contract some edges, the first ones first, so that no more than some hidden variables become one."""
+        around, draft = self.sample.around(model), Draft(model)
+        together = clusters(model.tree.edges[list(edges)].tolist(), most)
+        draft.replace(around.map(partial(self._merged, around), together))
+        return self._fitted(draft)
 
     def _gain(self, around: Surroundings, edge: int) -> float:
         """Return by how many nats two hidden variables predict rows better than one in their place."""
-        return gain_of_two(around.pair(*around.tree.edges[edge].tolist()), around.weights, self.sample.fold)
+        return gain_of_two(around.pair(*around.tree.edges[edge].tolist()), around.weights)
 
     def _merged(self, around: Surroundings, nodes: Sequence[int]) -> Replacement:
-        """Return one hidden variable in the place of several, with more states if that lowers BIC."""
-        neighbors, star = around.merged(nodes)
-        if self.sample.n_states is None:
-            sample = self.sample
-            star = best_size(star, around.weights, sample.log_rows, seed=sample.seed, fewer=False).star
-        return Replacement(nodes, neighbors, star)
+        """Return one hidden variable in the place of several."""
+        return Replacement(nodes, *around.merged(nodes))
 
     def _relocated(self, model: LatentTreeModel) -> LatentTreeModel:
         """Attach columns and subtrees to other hidden variables nearby where they are predicted better."""
@@ -171,6 +193,19 @@ class Search:
             model = self._fitted(draft)
         return model
 
+    def _exchanged(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Exchange subtrees of a binary tree across its edges where that makes the rows more probable."""
+        for _ in range(_ROUNDS):
+            around = self.sample.around(model)
+            places = {edge: ("exchange", edge_place(model.tree, edge)) for edge in around.inner_edges}
+            edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
+            self._settled |= {places[edge] for edge in edges}
+            exchanged = self._arranged(model, filter(None, around.map(partial(best_exchange, around), edges)))
+            if exchanged is None:
+                break
+            model = exchanged
+        return model
+
     def _divided(self, model: LatentTreeModel) -> LatentTreeModel:
         """Put two hidden variables in the place of one where they predict better."""
         for _ in range(_ROUNDS):
@@ -179,18 +214,23 @@ class Search:
             # Those that take longest come first.
             nodes = sorted(places, key=lambda node: -len(tree.neighbors[node]))
             nodes = [node for node in nodes if places[node] not in self._settled]
-            found = around.map(partial(best_division, around, self.sample.fold, self._splits, self.sample.log_rows), nodes)
-            least = 0.0 if self._share is None else -log(self._share / (1 - self._share))
-            made = sorted((one for one in found if one and one.gain > least), key=lambda one: -one.gain)
+            found = around.map(partial(best_division, around, self._splits, self.sample.log_rows), nodes)
+            least = 0.0 if self._share is None else least_gain(self._share)
             self._settled |= {places[node] for node in nodes}
-            chosen = apart(made, lambda one: ({one.node}, {*one.neighbors, *one.other_neighbors}))
-            if not chosen:
+            divided = self._arranged(model, (one for one in found if one and one.gain > least))
+            if divided is None:
                 break
-            draft = Draft(model)
-            for division in chosen:
-                draft.divide(division)
-            model = self._fitted(draft)
+            model = divided
         return model
+
+    def _arranged(self, model: LatentTreeModel, found: Iterable[Arrangement]) -> LatentTreeModel | None:
+        """Arrange hidden variables differently, the best first, where that does not touch; None if there is nothing."""
+        best = sorted(found, key=lambda one: -one.gain)
+        chosen = apart(best, lambda one: ({*one.ends}, {*one.neighbors, *one.other_neighbors}))
+        draft = Draft(model)
+        for one in chosen:
+            draft.arrange(one)
+        return self._fitted(draft) if chosen else None
 
     def _sized(self, model: LatentTreeModel) -> LatentTreeModel:
         """Give hidden variables the numbers of states that minimise BIC, unless they are given."""
@@ -226,7 +266,7 @@ class Search:
         return self.sample.fitted(draft.start(self.sample.table))
 
 
-def gain_of_two(pair: Pair, weights: FloatArray, fold: IntArray) -> float:
+def gain_of_two(pair: Pair, weights: FloatArray) -> float:
     """Return by how many nats two hidden variables predict rows better than one in their place.
 
     An edge that is clearly there is not tested to the end: what it fits better is returned.
@@ -236,7 +276,7 @@ def gain_of_two(pair: Pair, weights: FloatArray, fold: IntArray) -> float:
     if gain > _CLEAR:
         return gain
     one = fit(one.model, weights, max_iter=_ITERATIONS)
-    return held_out(pair, weights, fold) - held_out(one.model, weights, fold)
+    return held_out(pair, weights) - held_out(one.model, weights)
 
 
 def share_there(gains: Iterable[float]) -> float:
@@ -253,10 +293,12 @@ def share_there(gains: Iterable[float]) -> float:
     return share
 
 
+def least_gain(share: float) -> float:
+    """Return what an edge must gain to be there more probably than not, given the share of edges that are."""
+    return -log(share / (1 - share))
+
+
 def _known(model: LatentTreeModel, node: int, near: Iterable[int] = ()) -> tuple[object, ...]:
     """Return what must stay the same at a hidden variable for a step to end as it did: neighbourhood, and states."""
     return place(model.tree, node), tuple(len(model.tables[u]) for u in (node, *sorted(near)))
 
-
-def _sizes(model: LatentTreeModel, edge: int) -> tuple[int, ...]:
-    return tuple(sorted(len(model.tables[node]) for node in model.tree.edges[edge].tolist()))

@@ -19,9 +19,6 @@ from latree.tree import Tree
 # Structure is found in at most this many rows.
 MAX_ROWS = 5000
 
-# Rows are predicted by models of the rows of other folds.
-_FOLDS = 3
-
 # Hidden variables have this many states before their numbers are chosen.
 _FIRST_STATES = 4
 
@@ -35,8 +32,8 @@ _MERGED_ITERATIONS = 8
 class Sample:
     """Rows of a table, at most so many, drawn at random; and what all steps of a search share.
 
-    Rows are repeated as often as they count, and sorted: neither their order nor counts in the place of repeated rows
-    change anything, unless the rows are a sample.
+    Rows are repeated as often as they count, and sorted before they are put in random order: neither their order nor
+    counts in the place of repeated rows change anything, unless the rows are a sample.
 
     Parameters
     ----------
@@ -55,11 +52,11 @@ class Sample:
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
-        self.table = table.units(MAX_ROWS, seed).sorted_rows()
+        units = table.units(MAX_ROWS, seed).sorted_rows()
+        self.table = units.take(np.random.default_rng(seed).permutation(units.n_rows))
         self.block = self.table.rows.fetch(np.arange(self.table.n_rows))
         self.seed, self.n_states = seed, n_states
         self.log_rows = log(max(self.table.total_weight, 2.0))
-        self.fold = np.random.default_rng(seed).permutation(self.table.n_rows) % _FOLDS
         self._tolerance = rough_tolerance(self.table)
         self._cells = column_cells(self.block.codes, self.table.n_states.tolist())
         self._surroundings: Surroundings | None = None  # of the last model
