@@ -88,6 +88,14 @@ def test_what_is_said():
     assert sentences(latree.check(data).findings) == [said]
 
 
+def test_a_fit_warns_and_its_model_remembers(tmp_path):
+    data = pd.DataFrame(items(series(0.95, 300), n_columns=4)).add_prefix("q")
+    with pytest.warns(latree.FitWarning, match="Rows are like their neighbours"):
+        latree.LatentTree(method="chow-liu", random_state=0).fit(data).save(tmp_path / "model.json")
+    (said,) = sentences(warned(data))
+    assert said in latree.LatentTree.load(tmp_path / "model.json").summary_["warnings"]
+
+
 def test_the_lag_with_the_largest_correlation_is_named():
     first, second = (items(series(0.95, 500, seed), seed) for seed in (1, 2))
     (found,) = warned(np.stack([first, second], axis=1).reshape(1000, -1))
@@ -142,7 +150,7 @@ def test_the_bound_holds_for_all_signs():
     """Signs of differences are fair coins if rows are independent: the bound is above the share of coins."""
     rng = np.random.default_rng(0)
     differences = rng.standard_t(2, size=(1, 30, 2)).astype(np.float32)  # with large ones
-    coins = rng.choice([-1, 1], size=(4000, 1, 30, 1)).astype(np.float32)
+    coins = rng.choice([-1, 1], size=(1500, 1, 30, 1)).astype(np.float32)
     p = np.array([_correlations(differences * signs)[1] for signs in coins])
     for level in (0.5, 0.1, 0.02):
         assert np.mean(p <= level) <= level

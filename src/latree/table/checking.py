@@ -90,7 +90,7 @@ class Check:
         What each column is taken for, in the order of the data.
     findings : tuple of Finding
         What is odd: columns that are left out or would be refused, identifiers, dates, codes for missing cells,
-        duplicates; each with the option that helps.
+        duplicates, rows like their neighbours; each with the option that helps.
     weights : mapping or None
         What the weights of the rows are: ``column``, ``are``, ``effective_rows``, and the ``meaning`` in words.
 

@@ -72,10 +72,10 @@ def _differences(codes: CodeArray, columns: Sequence[Column], distance: int) -> 
     of two rows that may not change places.
     """
     shape = (-1, 2, distance, len(columns))
-    cells = codes.astype(np.float32) / np.array([max(column.n_states - 1, 1) for column in columns], np.float32)
+    cells = np.divide(codes, [max(column.n_states - 1, 1) for column in columns], dtype=np.float32)
     cells[codes == missing_code(codes)] = np.nan
-    first, second = np.moveaxis(cells.reshape(shape), 1, 0)
-    differences = np.asarray(first - second)
+    halves = cells.reshape(shape)
+    differences: NDArray[np.float32] = halves[:, 0] - halves[:, 1]
     differences[np.isnan(differences)] = 0
     strata = _strata(codes, columns, np.arange(len(codes)) // (2 * distance)).reshape(shape[:-1])
     differences[strata[:, 0] != strata[:, 1]] = 0
