@@ -28,7 +28,7 @@ def alike(size: int, correlation: float) -> Traits:
     def traits(rng: np.random.Generator) -> np.ndarray:
         common = np.repeat(rng.normal(size=(N_ROWS // size, N_SCALES)), size, axis=0)
         own = rng.normal(size=(N_ROWS, N_SCALES))
-        return np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+        return np.asarray(np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own)
 
     return traits
 

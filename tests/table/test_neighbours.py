@@ -79,13 +79,22 @@ def test_what_is_said():
     data = pd.DataFrame(items(np.repeat(traits(200), 5, axis=0))).add_prefix("q")
     said = (
         "Rows are like their neighbours: the correlation of a row with the next is 0.56, and would be 0 if rows were "
-        "independent. If the table is only sorted, by something that is not among the columns, nothing is wrong. "
-        "Otherwise 1000 rows say no more than about 470 independent ones, and support, stability and the gain on new "
-        "rows are too high: keep one row per person, household or class; of a time series, take changes instead of "
-        "levels, or rows that are far apart."
+        "independent. If the table is only sorted, nothing is wrong. Otherwise 1000 rows say no more than about 470 "
+        "independent ones, and support, stability and the gain on new rows are too high: keep one row per person, "
+        "household or class; of a time series, take changes instead of levels, or rows that are far apart."
     )
     assert sentences(warned(data)) == [said]
     assert sentences(latree.check(data).findings) == [said]
+
+
+def test_some_columns_of_a_wide_table_are_looked_at(monkeypatch):
+    monkeypatch.setattr("latree.table.neighbours._MAX_COLUMNS", 3)
+    data = items(series(0.95), n_columns=40)
+    data[:, 1:-1] = np.random.default_rng(1).integers(0, 4, (1000, 38))
+    assert warned(data)
+    data[:, [0, -1]] = 0
+    data[:, 1] = items(series(0.95), n_columns=1)[:, 0]
+    assert not warned(data)
 
 
 def test_a_fit_warns_and_its_model_remembers(tmp_path):
@@ -159,9 +168,12 @@ def test_the_bound_holds_for_all_signs():
 def test_correlations_are_those_of_the_differences_along_their_common_directions():
     differences = np.random.default_rng(0).normal(size=(3, 30, 4)).astype(np.float32).cumsum(axis=1)
     covariance = sum(np.outer(one, one) for stretch in differences for one in stretch)
-    found, _ = _correlations(differences)
+    found, p = _correlations(differences)
+    bounds = []
     for lag, correlation in zip(_LAGS, found, strict=True):
         pairs = [(s[t], s[t + lag]) for s in differences for t in range(30 - lag)]
-        products = sum(a @ covariance @ b for a, b in pairs)
+        products = np.array([a @ covariance @ b for a, b in pairs])
+        bounds.append(np.exp(-(products.sum() ** 2) / (2 * products @ products)) if products.sum() > 0 else 1)
         own = sum(a @ covariance @ a + b @ covariance @ b for a, b in pairs) / 2
-        assert correlation == pytest.approx(max(products / own, 0), rel=1e-4)
+        assert correlation == pytest.approx(max(products.sum() / own, 0), rel=1e-4)
+    assert p == pytest.approx(len(_LAGS) * min(bounds), rel=1e-3)

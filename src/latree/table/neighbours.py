@@ -28,10 +28,12 @@ _LAGS = (1, 2, 3, 5, 8, 13, 21)
 # Of a million tables with independent rows, at most one may be called dependent by chance.
 _MAX_P = 1e-6
 # Rows are dependent if they say no more than this share of as many independent rows. In simulated tables, false edges
-# appear below it, and not above it (docs/lab/explain.md).
+# are common below it, and rare above it (docs/lab/explain.md).
 _MAX_SHARE = 2 / 3
 # Of a large table, stretches of neighbours with so many cells are looked at, and at least so many stretches.
 _MAX_CELLS, _MIN_STRETCHES = 2**19, 16
+# Of a wide table, so many columns are looked at.
+_MAX_COLUMNS = 1024
 
 
 def find_dependent_rows(columns: Sequence[Column], rows: Rows) -> Iterator[Finding]:
@@ -43,7 +45,8 @@ def find_dependent_rows(columns: Sequence[Column], rows: Rows) -> Iterator[Findi
     n_stretches, most = rows.n_rows // size, max(_MIN_STRETCHES, _MAX_CELLS // (size * len(columns)))
     starts = size * np.linspace(0, n_stretches - 1, min(n_stretches, most)).astype(np.intp)
     codes = rows.fetch(np.add.outer(starts, np.arange(size)).ravel()).codes
-    correlations, p = _correlations(_differences(codes, columns, distance))
+    places = np.linspace(0, len(columns) - 1, min(len(columns), _MAX_COLUMNS)).astype(np.intp)
+    correlations, p = _correlations(_differences(codes[:, places], [columns[j] for j in places], distance))
     if p > _MAX_P:
         return
     # Two columns that both have the autocorrelations r have a correlation whose variance is 1 + 2 Σ r² times as large
@@ -57,10 +60,10 @@ def find_dependent_rows(columns: Sequence[Column], rows: Rows) -> Iterator[Findi
     where = f"the row {_LAGS[nearest]} below it" if nearest else "the next"
     what = (
         f"Rows are like their neighbours: the correlation of a row with {where} is {correlations[nearest]:.2f}, and "
-        "would be 0 if rows were independent. If the table is only sorted, by something that is not among the columns, "
-        f"nothing is wrong. Otherwise {rows.n_rows} rows say no more than about {float(f'{n_effective:.2g}'):.0f} "
-        "independent ones, and support, stability and the gain on new rows are too high: keep one row per person, "
-        "household or class; of a time series, take changes instead of levels, or rows that are far apart"
+        "would be 0 if rows were independent. If the table is only sorted, nothing is wrong. Otherwise "
+        f"{rows.n_rows} rows say no more than about {float(f'{n_effective:.2g}'):.0f} independent ones, and support, "
+        "stability and the gain on new rows are too high: keep one row per person, household or class; of a time "
+        "series, take changes instead of levels, or rows that are far apart"
     )
     yield Finding("", "dependent rows", what, option=None)
 
