@@ -20,9 +20,9 @@ from latree.table.columns import Column
 from latree.table.findings import Finding
 from latree.table.rows import Rows, missing_code
 
-# Rows that may change places are this far apart: farther than two members of a class, and nearer than the kinds of
-# rows in most tables that are sorted by kind.
-_DISTANCE = 64
+# Rows that may change places are this far apart: farther than two members of a class, and not much, so that they are of
+# one kind in most tables that are sorted by kind.
+_DISTANCE = 32
 # Lags between 1 and the size of a class; at the others, correlations are interpolated.
 _LAGS = (1, 2, 3, 5, 8, 13, 21)
 # Of a million tables with independent rows, at most one may be called dependent by chance.
@@ -31,7 +31,7 @@ _MAX_P = 1e-6
 # are common below it, and rare above it (docs/lab/explain.md).
 _MAX_SHARE = 2 / 3
 # Of a large table, stretches of neighbours with so many cells are looked at, and at least so many stretches.
-_MAX_CELLS, _MIN_STRETCHES = 2**19, 16
+_MAX_CELLS, _MIN_STRETCHES = 2**19, 32
 # Of a wide table, so many columns are looked at.
 _MAX_COLUMNS = 1024
 
