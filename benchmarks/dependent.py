@@ -3,20 +3,23 @@
 Tables of 20 columns with 4 answers: four scales of five items, which have nothing to do with each other. Of so many
 tables of each kind of dependence between rows:
 
-  warned     have the warning that rows are like their neighbours
-  joined     have a tree that connects columns of different scales
-  edges      edges between hidden variables with a support of .9 or more, in all tables together
+  warned     share of those with the warning that rows are like their neighbours
+  joined     share of those with a tree that connects columns of different scales
+  edges      mean number of edges between hidden variables with a support of .9 or more: all are false
 """
 
 import argparse
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 import latree
+from lines import Shown, mean, run
+from truth import Row
 
 N_ROWS, N_SCALES, N_ITEMS, LOADING = 1000, 4, 5, 0.7
 Traits: TypeAlias = Callable[[np.random.Generator], np.ndarray]
@@ -54,15 +57,7 @@ KINDS: dict[str, Traits] = {
 }
 
 
-class Result(NamedTuple):
-    """What a fit says about a table."""
-
-    warned: bool
-    joined: bool
-    edges: int
-
-
-def fitted(kind: str, seed: int) -> Result:
+def fitted(kind: str, seed: int) -> Row:
     """Return what a fit says about a table of this kind."""
     rng = np.random.default_rng(seed)
     scores = LOADING * KINDS[kind](rng).repeat(N_ITEMS, axis=1)
@@ -74,11 +69,11 @@ def fitted(kind: str, seed: int) -> Result:
     scales = [(2**N_ITEMS - 1) << N_ITEMS * scale for scale in range(N_SCALES)]  # of components: a bit for each column
     inner = (tree.edges >= tree.n_observed).all(axis=1)
     support = np.zeros(0) if tree.support is None else tree.support[inner]
-    return Result(
-        any("like their neighbours" in str(one.message) for one in said),
-        any(sum(bool(part & scale) for scale in scales) > 1 for part in tree.components),
-        int((np.nan_to_num(support) >= 0.9).sum()),
-    )
+    return {
+        "warned": any("like their neighbours" in str(one.message) for one in said),
+        "joined": any(sum(bool(part & scale) for scale in scales) > 1 for part in tree.components),
+        "edges": int((np.nan_to_num(support) >= 0.9).sum()),
+    }
 
 
 def main() -> None:
@@ -87,10 +82,9 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
-    print(f"{'rows':20}{'tables':>8}{'warned':>8}{'joined':>8}{'edges':>8}")
-    for kind in options.kinds:
-        found = [fitted(kind, options.first + seed) for seed in range(options.tables)]
-        print(f"{kind:20}{len(found):8}" + "".join(f"{sum(one):8}" for one in zip(*found, strict=True)), flush=True)
+    seeds = range(options.first, options.first + options.tables)
+    settings = {kind: [partial(fitted, kind, seed) for seed in seeds] for kind in options.kinds}
+    run(settings, [Shown(name, mean(name)) for name in ("warned", "joined", "edges")])
 
 
 if __name__ == "__main__":
