@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import latree
-from lines import Shown, mean, run
+from lines import Settings, Shown, mean, run
 from truth import Row
 
 N_ROWS, N_SCALES, N_ITEMS, LOADING = 1000, 4, 5, 0.7
@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.tables)
-    settings = {kind: [partial(fitted, kind, seed) for seed in seeds] for kind in options.kinds}
+    settings: Settings = {kind: [partial(fitted, kind, seed) for seed in seeds] for kind in options.kinds}
     run(settings, [Shown(name, mean(name)) for name in ("warned", "joined", "edges")])
 
 
