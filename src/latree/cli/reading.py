@@ -144,7 +144,8 @@ def check(data: Path, as_json: bool, **options: Any) -> None:
 
     DATA is a table as for `latree fit`. For each column: what it is taken for, its number of states, their order, and
     how many cells are missing. Then what a fit would leave out or refuse, and why; identifiers, dates, running numbers,
-    duplicates of other columns, and numbers such as -99 that may mean missing. Nothing is learned or written.
+    duplicates of other columns, numbers such as -99 that may mean missing, and rows like their neighbours. Nothing is
+    learned or written.
 
     Example: latree check data.csv
     """

@@ -90,7 +90,7 @@ class Check:
         What each column is taken for, in the order of the data.
     findings : tuple of Finding
         What is odd: columns that are left out or would be refused, identifiers, dates, codes for missing cells,
-        duplicates; each with the option that helps.
+        duplicates, rows like their neighbours; each with the option that helps.
     weights : mapping or None
         What the weights of the rows are: ``column``, ``are``, ``effective_rows``, and the ``meaning`` in words.
 
@@ -150,7 +150,9 @@ class Check:
         return make_frame({name: [row[name] for row in rows] for name in names}, backend)
 
     def _odd(self, column: str) -> str:
-        return "; ".join(one.what for one in self.findings if one.column == column and one.kind != "file")
+        return "; ".join(
+            one.what for one in self.findings if one.column == column and one.kind not in ("file", "dependent rows")
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all facts as plain data for JSON.
@@ -289,7 +291,7 @@ def check(
         kept = [column.name for column in columns]
         rows = source.store(Encoder(tuple(columns), tuple(kept), "missing"), kept)
         n_rows = source.n_rows()
-    table = Table(tuple(columns), rows, tuple(findings))
+    table = Table(tuple(columns), rows, tuple(findings), weights_are=reading.weights_are)
     facts = {one.column: one for one in column_facts(table) if one.states is not None}
     for one in learned:
         if found := not_learned.get(one.summary.name):

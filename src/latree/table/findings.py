@@ -52,7 +52,7 @@ _MAX_ALIKE = 6
 # Most facts of a kind that one sentence tells; of other columns it says that they are alike.
 _MAX_FACTS = 3
 # Kinds that are about the table as a whole; their words are whole sentences.
-ABOUT_TABLE = ("file", "few rows", "mostly missing", "never together")
+ABOUT_TABLE = ("file", "few rows", "mostly missing", "never together", "dependent rows")
 
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
@@ -76,7 +76,7 @@ class Finding:
         What it is: "empty", "constant", "index", "unreadable", "many values", "identifier", "running number", "date",
         "code" (a number that means missing), "mark" (a text among numbers), "decimal comma" or "duplicate". "file"
         says how a file was read; "weights" is about those of the rows; "few rows", "mostly missing" and "never
-        together" say what rows are too few for.
+        together" say what rows are too few for; "dependent rows" are like their neighbours.
     what : str
         The same in words; the name of the column is the subject of the sentence, or there is a whole one.
     action : {"left out", "refused", "kept"}

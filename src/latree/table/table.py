@@ -15,6 +15,7 @@ from latree._util.progress import claim_progress
 from latree.errors import InputError
 from latree.table.columns import MISSING, Column, code_type
 from latree.table.findings import Finding, find_duplicates, find_scarce
+from latree.table.neighbours import find_dependent_rows
 from latree.table.rows import Block, LocalRows, MemoryRows, ProgressRows, Rows, Sums, missing_code
 from latree.table.sources import RowNames, WeightsAre
 
@@ -132,11 +133,15 @@ class Table:
 
     @cached_property
     def oddities(self) -> tuple[Finding, ...]:
-        """What is odd about the table: the findings, columns that say the same as an earlier one, and too few rows."""
+        """What is odd about the table: the findings, duplicates of columns, too few rows, rows like their neighbours.
+
+        Rows with counts have no neighbours: each is a kind of rows.
+        """
         return (
             *self.findings,
             *find_duplicates(self.columns, self.rows),
             *find_scarce(self.columns, self.rows),
+            *(() if self.has_counts else find_dependent_rows(self.columns, self.rows)),
         )
 
     def sum(self, statistic: Callable[[Block], Sums], block_rows: int | None = None, *, in_turn: bool = False) -> Sums:
