@@ -16,7 +16,8 @@ perturb    Real tables with 2 % of the cells removed, with 80 % of the rows, and
            adjusted Rand index of the main groups of two runs. claimed: the mean stability of the main groups.
 groups     Real tables whose groups of columns are known: the same figures as for foreign.
 noise      Tables of independent columns (honesty.py): how many have a group, a supported edge, a stable group.
-time       Seconds of whole fits, the lesser of two runs, and their ratio to a fixed computation with NumPy.
+time       Seconds of whole fits, and seconds of the processor, the lesser of two runs, with their ratios to a fixed
+           computation with NumPy.
 
 again, perturb, groups, and parts of time need the folder of real tables (real_tables.py).
 """
@@ -37,8 +38,10 @@ from sklearn.metrics import adjusted_rand_score
 import latree
 from again import columns_again, edges_again
 from explain import PAPER
+from foreign_tables import FOREIGN
+from honesty import SHAPES, Claims, claimed
 from latree.table import Table
-from lines import Settings, Sheet, Shown, completed, mean, ratio
+from lines import Settings, Sheet, Shown, completed, mean, ratio, total
 from real_tables import real_tables, true_groups
 from simulated_tables import (
     Draw,
@@ -49,7 +52,8 @@ from simulated_tables import (
     separate_groups_model,
     with_missing,
 )
-from truth import LEVELS, Row, compared, hidden_parts, label_columns
+from timing import interleaved
+from truth import LEVELS, Row, compared, hidden_parts, label_columns, sure_edges
 
 FIRST_SEED = 1000
 # Shares of missing cells, in a third of the random tables.
@@ -57,6 +61,7 @@ MISSING = (0.1, 0.3)
 SIZES = ((6, 10), (11, 20))  # hidden variables of the random models
 HALVES = ("bfi", "hsq", "kims", "icar", "ability")
 SAMPLE_ROWS = 1000  # of each sample of a population
+PERTURBED = ("hsq", "kims", "ability", "bfi")
 GROUPED = ("bfi", "hsq", "kims", "ability", "icar", "uralex", "senate106")
 # Support and stability are sorted into these bins; the last one includes 1.
 BINS = {"0-.5": (0.0, 0.5), ".5-.7": (0.5, 0.7), ".7-.9": (0.7, 0.9), ".9-1": (0.9, np.inf)}
@@ -191,18 +196,7 @@ def group_row(table: Table, labels: Sequence[str], seed: int) -> Row:
     row = group_scores(learned, table.names, labels)
     n_true = len(set(labels))
     row |= {"n_true": n_true, "too_many": sum(group.level == "main" for group in learned.groups_) - n_true}
-    # An edge is inside a true group if one of its sides is a part of the group, and wrong if it divides a true group
-    # and what is not of the group at the same time.
-    tree = learned.tree_
-    true_of = dict(zip(table.names, labels, strict=True))
-    groups = [sum(1 << i for i, name in enumerate(tree.names) if true_of[name] == label) for label in set(labels)]
-    row |= {"inside": 0, "wrong": 0}
-    for split, support in zip(tree.edge_splits, tree.support, strict=True):
-        if split.smaller_side > 1 and support >= 0.9:
-            sides = (split.side, split.other_side)
-            divided = [group for group in groups if all(group & side for side in sides)]
-            row["wrong"] += any(all(side & ~group for side in sides) for group in divided)
-            row["inside"] += any(not all(side & ~group for side in sides) for group in divided)
+    row |= sure_edges(learned.tree_, dict(zip(table.names, labels, strict=True)))
     return {**row, "seconds": seconds}
 
 
@@ -214,6 +208,13 @@ def group_scores(learned: latree.LatentTree, names: Sequence[str], labels: Seque
         number = {name: i for i, group in enumerate(groups(n=len(set(labels)))) for name in group.columns}
         at_n = adjusted_rand_score(labels, [number.get(name, -1 - i) for i, name in enumerate(names)])
     return {"main": scores["main"], "best": max(scores.values()), "at_n": at_n}
+
+
+def foreign(exam: Exam) -> None:
+    settings: Settings = {
+        name: [partial(group_row, *draw(seed), seed) for seed in exam.seed_range(4)] for name, draw in FOREIGN.items()
+    }
+    exam.run("foreign", settings, GROUPS)
 
 
 def groups(exam: Exam) -> None:
@@ -237,7 +238,7 @@ def again(exam: Exam) -> None:
         else:
             settings[name] = [partial(again_row, table, 2, table.n_rows // 2, seed) for seed in splits]
     between = (
-        Shown("fits", lambda rows: sum(row["fits"] for row in rows), ".0f"),
+        Shown("fits", total("fits"), ".0f"),
         Shown("main", mean("ari"), ".3f"),
         SECONDS,
     )
@@ -280,7 +281,102 @@ def again_row(table: Table, n_samples: int, n_rows: int, seed: int) -> Row:
     }
 
 
-PARTS: dict[str, Callable[[Exam], None]] = {"simulated": simulated, "again": again, "groups": groups}
+# perturb
+
+
+def perturb(exam: Exam) -> None:
+    five, three = exam.seed_range(5), exam.seed_range(3)
+    settings: Settings = {}
+    tables = exam.tables(PERTURBED)
+    for name, table in tables.items():
+        labels = exam.truth(name, table)
+        settings[f"{name}, 2 % missing"] = [partial(run_row, with_missing(table, 0.02, s), labels, s) for s in five]
+        settings[f"{name}, 80 % of rows"] = [partial(run_row, some_rows(table, 0.8, s), labels, s) for s in five]
+        settings[f"{name}, other seeds"] = [partial(run_row, table, labels, s) for s in three]
+    columns = (
+        Shown("runs", len, ".0f"),
+        Shown("between", between_runs, ".3f"),
+        Shown("main", mean("main"), ".3f"),
+        Shown("best", mean("best"), ".3f"),
+        Shown("claimed", lambda rows: float(np.nanmean([row["claimed"] for row in rows])), ".3f"),
+        SECONDS,
+    )
+    exam.run("perturb", settings, columns)
+
+
+def some_rows(table: Table, share: float, seed: int) -> Table:
+    order = np.random.default_rng([seed, 6]).permutation(table.n_rows)
+    return table.take(np.sort(order[: round(share * table.n_rows)]))
+
+
+def run_row(table: Table, labels: Sequence[str], seed: int) -> Row:
+    learned, seconds = fit(table, seed)
+    stability = [group.stability for group in learned.groups_ if group.level == "main" and group.stability is not None]
+    return {
+        **group_scores(learned, table.names, labels),
+        "found": label_columns(learned.groups_, table.names, "main"),
+        "claimed": np.mean(stability) if stability else np.nan,
+        "seconds": seconds,
+    }
+
+
+def between_runs(rows: list[Row]) -> float:
+    """Return the mean adjusted Rand index of every two runs on the same columns."""
+    pairs = ((one["found"], two["found"]) for one, two in combinations(rows, 2))
+    return float(np.mean([adjusted_rand_score(one, two) for one, two in pairs if len(one) == len(two)] or [np.nan]))
+
+
+# noise
+
+
+def noise(exam: Exam) -> None:
+    settings: Settings = {shape: [partial(noise_row, shape, seed) for seed in exam.seed_range(10)] for shape in SHAPES}
+    claims = [Shown(claim, total(claim), ".0f") for claim in Claims._fields]
+    exam.run("noise", settings, (TABLES, *claims, SECONDS))
+
+
+def noise_row(shape: str, seed: int) -> Row:
+    started = time.perf_counter()
+    return {**claimed(shape, seed)._asdict(), "seconds": time.perf_counter() - started}
+
+
+# time
+
+
+def times(exam: Exam) -> None:
+    tables = {"135x4000x6": recipe_model(27, 5, 6).sample(4000, FIRST_SEED)}
+    tables = exam.tables(["demo"]) | tables | (exam.tables(["bfi", "words"]) if exam.folder else {})
+    settings: Settings = {name: [partial(time_row, table)] for name, table in tables.items()}
+    columns = [Shown(name, mean(name), ".1f") for name in ("seconds", "ratio", "processor", "processor ratio")]
+    exam.run("time", settings, columns)
+
+
+def time_row(table: Table) -> Row:
+    tasks: dict[str, Callable[[], object]] = {"reference": reference, "fit": partial(fit, table, FIRST_SEED)}
+    taken = interleaved(tasks, 2)
+    (wall, processor), slowness = taken["fit"], taken["reference"]
+    ratios = {"ratio": wall / slowness.wall, "processor ratio": processor / slowness.processor}
+    return {"seconds": wall, "processor": processor, **ratios}
+
+
+def reference() -> None:
+    """Work that says how fast the machine is: matrix products, sums of logarithms, sorting."""
+    values = np.random.default_rng(0).random((1500, 1500))
+    for _ in range(3):
+        (values @ values).sum()
+        np.log(values).sum()
+        np.sort(values, axis=0)
+
+
+PARTS: dict[str, Callable[[Exam], None]] = {
+    "simulated": simulated,
+    "again": again,
+    "foreign": foreign,
+    "groups": groups,
+    "perturb": perturb,
+    "noise": noise,
+    "time": times,
+}
 NEED_DATA = ("again", "perturb", "groups")
 
 

@@ -31,7 +31,7 @@ import latree
 from default import RECOVERY
 from latree.interpret.groups import find_groups
 from latree.learners.methods import METHODS
-from lines import Settings, Shown, each, mean, ratio, run
+from lines import Settings, Shown, each, mean, ratio, run, total
 from real_tables import labelled_tables, real_tables, true_groups
 from simulated_tables import (
     Draw,
@@ -95,7 +95,7 @@ def by_bin(kind: str) -> tuple[Shown, ...]:
         shown
         for name in SUPPORT_BINS
         for shown in (
-            Shown(name, lambda rows, name=name: sum(row[f"{kind} {name}"] for row in rows), "d"),  # type: ignore[misc]
+            Shown(name, total(f"{kind} {name}"), "d"),
             Shown("right", ratio(f"right {name}", f"{kind} {name}"), ".3f"),
         )
     )

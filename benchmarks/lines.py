@@ -36,6 +36,10 @@ def mean(key: str) -> Callable[[list[Row]], float]:
     return lambda rows: float(np.mean([row[key] for row in rows]))
 
 
+def total(key: str) -> Callable[[list[Row]], Any]:
+    return lambda rows: sum(row[key] for row in rows)
+
+
 def ratio(part: str, whole: str) -> Callable[[list[Row]], float]:
     """Return the share of all tables together; NaN where there is nothing to share."""
 

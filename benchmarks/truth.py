@@ -3,7 +3,7 @@
 All results are plain numbers under fixed names, so that they can be added up over tables and written to a CSV file.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -113,6 +113,32 @@ def right_by_stability(true: Sequence[Group], found: Sequence[Group], names: Seq
             name = _bin(share)
             row[f"columns {name}"] += 1
             row[f"right {name}"] += int(is_right[column])
+    return row
+
+
+def sure_edges(tree: Tree, true_group: Mapping[str, str], least: float = 0.9) -> Row:
+    """Return how many supported edges divide true groups of columns.
+
+    An edge is `inside` a group if it divides this group alone. It is `wrong` if it divides a group and the other
+    columns, too: no tree in which the groups are subtrees has it. Edges whose splits are trivial do not count.
+
+    Examples
+    --------
+    >>> tree = Tree.from_newick("((a,b)0.9,c,((d,x)1,y)1,z);")
+    >>> sure_edges(tree, {"a": "1", "b": "1", "c": "1", "d": "1", "x": "2", "y": "2", "z": "2"})
+    {'inside': 1, 'wrong': 2}
+    """
+    members: dict[str, int] = {}  # of each group, as bit sets
+    for column, name in enumerate(tree.names):
+        members[true_group[name]] = members.get(true_group[name], 0) | 1 << column
+    row = {"inside": 0, "wrong": 0}
+    for split, support in zip(tree.edge_splits, tree.support, strict=True):
+        sides = split.side, split.other_side
+        if split.smaller_side > 1 and support >= least:
+            divided = [group for group in members.values() if all(group & side for side in sides)]
+            crossed = any(all(side & ~group for side in sides) for group in divided)
+            row["wrong"] += crossed
+            row["inside"] += bool(divided) and not crossed
     return row
 
 
