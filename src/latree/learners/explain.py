@@ -12,12 +12,12 @@ import numpy as np
 from latree._util.progress import part_of_stage
 from latree._util.workers import map_forked
 from latree.counts.distances import chance, covariance, information, pairwise_all
+from latree.inference.starts import start_from
 from latree.learners.divide_conquer import without_unseen
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
-from latree.learners.support import found_again
 from latree.learners.structure import Replicate, Structure, independent
-from latree.inference.starts import start_from
+from latree.learners.support import found_again
 from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.explain import Search
@@ -49,14 +49,14 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
         return independent(table.names)
     parts = [table, *halves(table, 0 if settings.resolve == "all" else settings.n_resamples, seed)]
 
-    def found(number: int) -> LatentTreeModel | None:
+    def found(number: int) -> LatentTreeModel:
         share = (1 - _MEASURING) / len(parts)
         with part_of_stage(_MEASURING + number * share, _MEASURING + (number + 1) * share):
             begin = starting_trees(parts[number]) if number else trees
             search = Search(parts[number], seed + number, settings.n_states)
             if not number and settings.resolve == "all":
                 return search.resolved(begin)
-            return search.explained(begin, whole=not number)
+            return search.explained(begin[1:2] if number else begin, whole=not number)
 
     model, *again = map_forked(found, range(len(parts)), long=True)
     replicates = tuple(Replicate(*one) for one in zip(again, parts[1:], strict=True))
@@ -87,8 +87,9 @@ def halves(table: Table, number: int, seed: int) -> list[Table]:
     """
     found: list[Table] = []
     for pair in range((number + 1) // 2):
-        rows = table.units(MAX_ROWS, [seed, pair])
-        order = np.random.default_rng([seed, pair]).permutation(rows.n_rows)
+        rng = np.random.default_rng([seed, pair])
+        rows = table.units(MAX_ROWS, rng)
+        order = rng.permutation(rows.n_rows)
         found += [rows.take(np.sort(half)) for half in (order[: len(order) // 2], order[len(order) // 2 :])]
     return found[:number]
 

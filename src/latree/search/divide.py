@@ -78,9 +78,7 @@ def best_exchange(around: Surroundings, edge: int) -> Arrangement | None:
     return best if best.gain > 0 else None
 
 
-def best_division(
-    around: Surroundings, splits: Collection[int], log_rows: float, node: int
-) -> Arrangement | None:
+def best_division(around: Surroundings, splits: Collection[int], log_rows: float, node: int) -> Arrangement | None:
     """Return the best way to put a new hidden variable above some neighbours of one.
 
     Parameters

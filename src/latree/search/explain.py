@@ -1,25 +1,27 @@
 """The search for the hidden variables that are there, and no more.
 
-It starts from a binary tree, and then asks one question again and again, wherever the tree has changed: do rows that the
-model has not seen become more probable (:func:`latree.search.local.predicted`)?
+It starts from a binary tree, and then asks the same question again and again, wherever the tree has changed: are rows
+predicted better that the model has not seen?
 
-1. *cut* an edge whose two sides are independent;
-2. *contract* an edge if one hidden variable predicts as well as the two at its ends;
-3. *relocate* a column or a subtree to another hidden variable nearby, if it is predicted better there;
-4. *divide* a hidden variable, if two in its place predict better;
-5. *size*: give a hidden variable as many states as BIC asks for.
+1. *Cut* an edge whose two sides are independent.
+2. *Contract* an edge if one hidden variable predicts as well as the two at its ends.
+3. *Relocate* a column or a subtree to another hidden variable nearby, if it is predicted better from there.
+4. *Divide* a hidden variable, if two in its place predict better.
+5. *Size*: give a hidden variable as many states as BIC asks for.
 
 A step makes all changes that do not touch each other, and fits the whole model. The search ends when no step changes
-anything. Contracting and dividing are the same comparison. What two hidden variables must gain over one depends on the
-share of the first tree's edges that are there, which is estimated: where most are, a doubtful one probably is, too.
+anything. Contracting and dividing are the same comparison, :func:`latree.search.local.held_out`. What two hidden
+variables must gain over one depends on the share of the first tree's edges that are there: where most are, a doubtful
+one probably is, too.
 
 Every comparison is a small fit to the messages around one or two hidden variables, and starts EM of the whole model
 where it ended: nothing is fitted from a random start but the trees at the beginning.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from math import log
+from typing import TypeVar
 
 import numpy as np
 
@@ -40,12 +42,12 @@ from latree.tree import Tree
 # Two sides are independent if chance makes as much covariance between them with at least this probability.
 _CHANCE = 0.01
 
-# An edge is clearly there, and two sides clearly depend on each other, if that fits the rows better by this, in nats: no
-# hidden variable too many does, and no fit of independent sides. Others are tested.
-_CLEAR = 50.0
-_CLEARLY_DEPENDENT = 18.0
+# An edge whose two sides fit the rows better together than apart by so many nats is not cut without a test: hidden
+# variables are tuned to the rows, so that independent sides reach this. And two hidden variables that fit them better
+# than one by so many nats predict better, too.
+_DEPENDENT, _CLEAR = 18.0, 50.0
 
-# Iterations of EM for one hidden variable in the place of two: the first ones say whether an edge is clearly there.
+# Iterations of EM for one hidden variable in the place of two: the first ones say whether the edge is clearly there.
 _FIRST_ITERATIONS, _ITERATIONS = 6, 14
 
 # At most so many hidden variables become one at first; then the square of it, and so on. Each edge is tested as if all
@@ -54,6 +56,8 @@ _MERGED = 3
 
 _ROUNDS = 8  # of a step, at most
 _CYCLES = 5  # of all steps, at most
+
+Item = TypeVar("Item")
 
 
 class Search:
@@ -70,10 +74,9 @@ class Search:
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
         self.sample = Sample(table, seed, n_states)
-        self._share: float | None = None  # of the first tree's edges that are there
+        self._least = 0.0  # what two hidden variables must gain over one
         self._splits: list[int] = []  # sides of the splits of trees to start from
-        self._settled: set[object] = set()  # places that a step has looked at and left as they are
-        self._dependent: set[object] = set()  # edges whose sides are clearly dependent, as splits
+        self._seen: set[tuple[str, object]] = set()  # places that a step has looked at
 
     def explained(self, trees: Sequence[Tree], whole: bool = True) -> LatentTreeModel:
         """Return the hidden variables that are there, found from the best of some binary trees.
@@ -81,6 +84,7 @@ class Search:
         Parameters
         ----------
         trees : sequence of Tree
+            Without any tree, all columns are independent.
         whole : bool
             Whether the search goes on until nothing changes, and chooses numbers of states. One round of the other
             steps finds nearly the same tree.
@@ -88,14 +92,14 @@ class Search:
         self._splits = sorted({split.side for tree in trees for split in tree.splits})
         steps = (self._cut, self._contracted, self._relocated, self._divided)
         with small_fits():
-            if not trees:
-                return self.sample.first([Tree(self.sample.table.names, [])])
-            model = self.sample.first(trees)
-            for _ in range(_CYCLES):
+            model = self._cut(self.sample.first(trees or [Tree(self.sample.table.names, [])]))
+            around = self.sample.around(model)
+            self._least = least_gain(self._gains(around, around.inner_edges))
+            for _ in range(_CYCLES if whole else 1):
                 before = outline(model)
                 for step in (*steps, self._sized) if whole else steps:
                     model = step(model)
-                if not whole or outline(model) == before:
+                if outline(model) == before:
                     break
             return model
 
@@ -104,85 +108,81 @@ class Search:
         with small_fits():
             return self._sized(self._exchanged(self.sample.first(trees)))
 
-    def without(self, model: LatentTreeModel, edges: Sequence[int]) -> LatentTreeModel:
-        """Contract some edges between hidden variables."""
-        with small_fits():
-            return self._sized(self._merged_at(model, edges, model.tree.n_nodes)) if edges else model
-
     def sized(self, tree: Tree) -> LatentTreeModel:
         """Return a model with the numbers of states that minimise BIC for a tree of any kind."""
         with small_fits():
             return self._sized(self.sample.first([tree]))
 
+    def without(self, model: LatentTreeModel, edges: Sequence[int]) -> LatentTreeModel:
+        """Contract some edges between hidden variables, and choose numbers of states again."""
+        with small_fits():
+            return self._sized(self._merged(model, edges, model.tree.n_nodes)) if edges else model
+
+    def _new(self, step: str, places: Mapping[Item, object]) -> list[Item]:
+        """Return what a step has not looked at yet, by its place, and remember the places."""
+        new = [item for item, where in places.items() if (step, where) not in self._seen]
+        self._seen |= {(step, places[item]) for item in new}
+        return new
+
     def _cut(self, model: LatentTreeModel) -> LatentTreeModel:
         """Cut edges whose two sides are independent."""
         around, tree = self.sample.around(model), model.tree
-        splits = {edge: tree.edge_splits[edge] for edge in around.inner_edges}
-        edges = [edge for edge, split in splits.items() if ("cut", split) not in self._settled]
-        gone = [edge for edge, is_cut in zip(edges, around.map(partial(self._is_cut, around), edges)) if is_cut]
-        self._settled |= {("cut", splits[edge]) for edge in edges if edge not in gone}
-        if not gone:
-            return model
+        edges = self._new("cut", {edge: tree.edge_splits[edge] for edge in around.inner_edges})
+        gone = np.flatnonzero(around.map(partial(self._is_cut, around), edges))
         draft = Draft(model)
-        for edge in gone:
-            draft.disconnect(*tree.edges[edge].tolist())
-        return self._fitted(draft)
+        for number in gone.tolist():
+            draft.disconnect(*tree.edges[edges[number]].tolist())
+        return self._fitted(draft) if len(gone) else model
 
     def _is_cut(self, around: Surroundings, edge: int) -> bool:
         pair = around.pair(*around.tree.edges[edge].tolist())
         h, g = pair.apart()
-        if float(around.weights @ (pair.rows() - h.rows() - g.rows())) > _CLEARLY_DEPENDENT:
+        if float(around.weights @ (pair.rows() - h.rows() - g.rows())) > _DEPENDENT:
             return False
         return self._side_test.p_value(*sides(around.tree, edge)) > _CHANCE
 
-    @property
+    @cached_property
     def _side_test(self) -> SideTest:
-        if not hasattr(self, "_test"):
-            self._test = SideTest(self.sample.block, self.sample.table.n_states)
-        return self._test
+        return SideTest(self.sample.block, self.sample.table.n_states)
 
     def _contracted(self, model: LatentTreeModel) -> LatentTreeModel:
         """Contract edges until two hidden variables predict better than one at all that are left."""
         for number in range(_ROUNDS):
-            around, tree = self.sample.around(model), model.tree
-            # Few states predict less: an edge that was there with more is there, too.
-            places = {edge: ("contract", edge_place(tree, edge)) for edge in around.inner_edges}
-            edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
-            gains = around.map(partial(self._gain, around), edges)
-            if self._share is None:
-                self._share = share_there(gains)
-            least = least_gain(self._share)
-            gone = sorted((gain, edge) for gain, edge in zip(gains, edges, strict=True) if gain <= least)
-            self._settled |= {places[edge] for gain, edge in zip(gains, edges, strict=True) if gain > least}
+            around = self.sample.around(model)
+            # Numbers of states do not matter: with few, hidden variables predict less, and are there all the same.
+            edges = self._new("contract", {edge: edge_place(model.tree, edge) for edge in around.inner_edges})
+            gains = self._gains(around, edges)
+            gone = sorted((gain, edge) for gain, edge in zip(gains, edges, strict=True) if gain <= self._least)
             if not gone:
                 break
-            model = self._merged_at(model, [edge for _, edge in gone], _MERGED ** (number + 1))
+            model = self._merged(model, [edge for _, edge in gone], _MERGED ** (number + 1))
         return model
 
-    def _merged_at(self, model: LatentTreeModel, edges: Sequence[int], most: int) -> LatentTreeModel:
+    def _gains(self, around: Surroundings, edges: Sequence[int]) -> list[float]:
+        """Return what edges gain; what is known of the same model is not computed again."""
+
+        def gain(edge: int) -> float:
+            return gain_of_two(around.pair(*around.tree.edges[edge].tolist()), around.weights)
+
+        new = [edge for edge in edges if edge not in around.gains]
+        around.gains |= zip(new, around.map(gain, new), strict=True)
+        return [around.gains[edge] for edge in edges]
+
+    def _merged(self, model: LatentTreeModel, edges: Sequence[int], most: int) -> LatentTreeModel:
         """Contract some edges, the first ones first, so that no more than some hidden variables become one."""
         around, draft = self.sample.around(model), Draft(model)
         together = clusters(model.tree.edges[list(edges)].tolist(), most)
-        draft.replace(around.map(partial(self._merged, around), together))
+        draft.replace(around.map(lambda nodes: Replacement(nodes, *around.merged(nodes)), together))
         return self._fitted(draft)
-
-    def _gain(self, around: Surroundings, edge: int) -> float:
-        """Return by how many nats two hidden variables predict rows better than one in their place."""
-        return gain_of_two(around.pair(*around.tree.edges[edge].tolist()), around.weights)
-
-    def _merged(self, around: Surroundings, nodes: Sequence[int]) -> Replacement:
-        """Return one hidden variable in the place of several."""
-        return Replacement(nodes, *around.merged(nodes))
 
     def _relocated(self, model: LatentTreeModel) -> LatentTreeModel:
         """Attach columns and subtrees to other hidden variables nearby where they are predicted better."""
         for _ in range(_ROUNDS):
             around, tree = self.sample.around(model), model.tree
-            # A node is looked at again when the neighbourhood of its hidden variable has changed.
-            places = {(u, v): ("relocate", tree.edge_splits[edge], place(tree, v)) for u, v, edge in movable(tree)}
-            nodes = [ends for ends, where in places.items() if where not in self._settled]
+            nodes = self._new(
+                "relocate", {(u, v): (tree.edge_splits[edge], place(tree, v)) for u, v, edge in movable(tree)}
+            )
             moves = [move for move in best_relocations(around, nodes) if move.gain > 0]
-            self._settled |= {places[ends] for ends in nodes}
             chosen = apart(moves, lambda move: ({move.node, move.old, move.new}, set()))
             if not chosen:
                 break
@@ -193,61 +193,55 @@ class Search:
             model = self._fitted(draft)
         return model
 
-    def _exchanged(self, model: LatentTreeModel) -> LatentTreeModel:
-        """Exchange subtrees of a binary tree across its edges where that makes the rows more probable."""
-        for _ in range(_ROUNDS):
-            around = self.sample.around(model)
-            places = {edge: ("exchange", edge_place(model.tree, edge)) for edge in around.inner_edges}
-            edges = [edge for edge in around.inner_edges if places[edge] not in self._settled]
-            self._settled |= {places[edge] for edge in edges}
-            exchanged = self._arranged(model, filter(None, around.map(partial(best_exchange, around), edges)))
-            if exchanged is None:
-                break
-            model = exchanged
-        return model
-
     def _divided(self, model: LatentTreeModel) -> LatentTreeModel:
         """Put two hidden variables in the place of one where they predict better."""
         for _ in range(_ROUNDS):
             around, tree = self.sample.around(model), model.tree
-            places = {node: ("divide", *_known(model, node)) for node in range(tree.n_observed, tree.n_nodes)}
             # Those that take longest come first.
-            nodes = sorted(places, key=lambda node: -len(tree.neighbors[node]))
-            nodes = [node for node in nodes if places[node] not in self._settled]
+            hidden = sorted(range(tree.n_observed, tree.n_nodes), key=lambda node: -len(tree.neighbors[node]))
+            nodes = self._new("divide", {node: (place(tree, node), len(model.tables[node])) for node in hidden})
             found = around.map(partial(best_division, around, self._splits, self.sample.log_rows), nodes)
-            least = 0.0 if self._share is None else least_gain(self._share)
-            self._settled |= {places[node] for node in nodes}
-            divided = self._arranged(model, (one for one in found if one and one.gain > least))
-            if divided is None:
+            divided = self._arranged(model, [one for one in found if one and one.gain > self._least])
+            if divided is model:
                 break
             model = divided
         return model
 
-    def _arranged(self, model: LatentTreeModel, found: Iterable[Arrangement]) -> LatentTreeModel | None:
-        """Arrange hidden variables differently, the best first, where that does not touch; None if there is nothing."""
+    def _exchanged(self, model: LatentTreeModel) -> LatentTreeModel:
+        """Exchange subtrees of a binary tree across its edges where that clearly makes the rows more probable."""
+        for _ in range(_ROUNDS):
+            around = self.sample.around(model)
+            edges = self._new("exchange", {edge: edge_place(model.tree, edge) for edge in around.inner_edges})
+            exchanged = self._arranged(model, list(filter(None, around.map(partial(best_exchange, around), edges))))
+            if exchanged is model:
+                break
+            model = exchanged
+        return model
+
+    def _arranged(self, model: LatentTreeModel, found: Sequence[Arrangement]) -> LatentTreeModel:
+        """Arrange hidden variables differently, the best first, where changes do not touch each other."""
         best = sorted(found, key=lambda one: -one.gain)
-        chosen = apart(best, lambda one: ({*one.ends}, {*one.neighbors, *one.other_neighbors}))
         draft = Draft(model)
-        for one in chosen:
+        for one in apart(best, lambda one: ({*one.ends}, {*one.neighbors, *one.other_neighbors})):
             draft.arrange(one)
-        return self._fitted(draft) if chosen else None
+        return self._fitted(draft) if best else model
 
     def _sized(self, model: LatentTreeModel) -> LatentTreeModel:
         """Give hidden variables the numbers of states that minimise BIC, unless they are given."""
         sample = self.sample
         model = sample.fitted(model)
         for _ in range(_ROUNDS if sample.n_states is None else 0):
-            around, hidden = sample.around(model), range(model.tree.n_observed, model.tree.n_nodes)
-            places = {node: ("size", *_known(model, node, around.near(node))) for node in hidden}
-            nodes = [node for node in hidden if places[node] not in self._settled]
-            found = [one for one in around.map(partial(self._resized, around), nodes) if one[0] > 0]
-            self._settled |= {places[node] for node in nodes}
-            chosen = apart(
-                sorted(found, key=lambda one: -one[0]), lambda one: ({*one[1].nodes}, {*one[1].neighbors})
-            )
-            if not chosen:
+            around, tree = sample.around(model), model.tree
+            sizes = {
+                node: (place(tree, node), *(len(model.tables[u]) for u in (node, *sorted(around.near(node)))))
+                for node in range(tree.n_observed, tree.n_nodes)
+            }
+            found = around.map(partial(self._resized, around), self._new("size", sizes))
+            found = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
+            if not found:
                 break
             draft = Draft(model)
+            chosen = apart(found, lambda one: ({*one[1].nodes}, {*one[1].neighbors}))
             draft.replace([replacement for _, replacement in chosen])
             model = self._fitted(draft)
         return model
@@ -275,30 +269,22 @@ def gain_of_two(pair: Pair, weights: FloatArray) -> float:
     gain = float(weights @ (pair.rows() - one.rows))
     if gain > _CLEAR:
         return gain
-    one = fit(one.model, weights, max_iter=_ITERATIONS)
-    return held_out(pair, weights) - held_out(one.model, weights)
+    return held_out(pair, weights) - held_out(fit(one.model, weights, max_iter=_ITERATIONS).model, weights)
 
 
-def share_there(gains: Iterable[float]) -> float:
-    """Return the share of edges that are there, given what each gains, in nats.
+def least_gain(gains: Iterable[float]) -> float:
+    """Return what an edge must gain, in nats, to be there more probably than not, given the gains of all edges.
 
-    A gain is the logarithm of how much more probable two hidden variables make the rows than one (a pseudo-Bayes
-    factor, Geisser and Eddy 1979). With it, the share that makes all of them most probable is found by EM (empirical
-    Bayes). One edge of either kind is added, so that it is never zero or one.
+    A gain is the logarithm of how much more probable two hidden variables make unseen rows than one (a pseudo-Bayes
+    factor). With it, the share of edges that are there is estimated by EM (empirical Bayes), with one edge of either
+    kind added, so that the share is never zero or one. Where it is one half, an edge need not gain anything.
+
+    References
+    ----------
+    Geisser and Eddy (1979), A Predictive Approach to Model Selection.
     """
-    found, share = np.clip(np.array(list(gains)), -500, 500), 0.5
+    factors, odds = np.exp(np.clip(list(gains), -500, 500)), 1.0
     for _ in range(100):
-        odds = np.exp(found) * share / (1 - share)
-        share = float((np.sum(odds / (1 + odds)) + 1) / (len(found) + 2))
-    return share
-
-
-def least_gain(share: float) -> float:
-    """Return what an edge must gain to be there more probably than not, given the share of edges that are."""
-    return -log(share / (1 - share))
-
-
-def _known(model: LatentTreeModel, node: int, near: Iterable[int] = ()) -> tuple[object, ...]:
-    """Return what must stay the same at a hidden variable for a step to end as it did: neighbourhood, and states."""
-    return place(model.tree, node), tuple(len(model.tables[u]) for u in (node, *sorted(near)))
-
+        share = (np.sum(odds * factors / (1 + odds * factors)) + 1) / (len(factors) + 2)
+        odds = share / (1 - share)
+    return -log(odds)

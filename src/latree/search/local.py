@@ -254,7 +254,7 @@ def fit(
     return Fitted(step.model(), rows.astype(float))  # type: ignore[arg-type]
 
 
-def held_out(model: Star | Pair, weights: FloatArray) -> float:
+def held_out(model: AnyLocal, weights: FloatArray) -> float:
     """Return the log-likelihood of the rows, each third of them under a fit to the other two.
 
     It is the currency of the search: a hidden variable too many fits the rows a little better, and predicts others a

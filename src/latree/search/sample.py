@@ -117,6 +117,7 @@ class Surroundings:
             for (u, v), message in found.items()
         }
         self.marginals = model.network.marginals()
+        self.gains: dict[int, float] = {}  # what edges gain, as far as it is known
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Apply a function that fits small models to these messages to some items, on all cores."""
