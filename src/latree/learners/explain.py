@@ -4,7 +4,6 @@ Columns that depend on no other stay by themselves. The others are joined into s
 :class:`latree.search.explain.Search` goes on.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -47,33 +46,27 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
         trees = starting_trees(table)
     if not trees:
         return independent(table.names)
-    parts = [table, *halves(table, 0 if settings.resolve == "all" else settings.n_resamples, seed)]
+    parts = [table, *halves(table, settings.n_resamples, seed)]
 
     def found(number: int) -> LatentTreeModel:
         share = (1 - _MEASURING) / len(parts)
         with part_of_stage(_MEASURING + number * share, _MEASURING + (number + 1) * share):
             begin = starting_trees(parts[number]) if number else trees
             search = Search(parts[number], seed + number, settings.n_states)
-            if not number and settings.resolve == "all":
-                return search.resolved(begin)
-            return search.explained(begin[1:2] if number else begin, whole=not number)
+            if number:
+                return search.explained(begin[1:2], whole=False)
+            return search.resolved(begin) if settings.resolve == "all" else search.explained(begin)
 
     model, *again = map_forked(found, range(len(parts)), long=True)
     replicates = tuple(Replicate(*one) for one in zip(again, parts[1:], strict=True))
     if replicates:
-        model = what_comes_again(model, [one.tree for one in again], Search(table, seed, settings.n_states))
+        found_trees = [one.tree for one in again]
+        if settings.resolve == "tested":
+            weak = np.flatnonzero(found_again(model.tree, found_trees) < _LEAST_SUPPORT)
+            model = Search(table, seed, settings.n_states).without(model, weak.tolist())
+        model = replace(model, tree=model.tree.with_numbers(support=found_again(model.tree, found_trees)))
     tree = without_unseen(model.tree, table)
     return Structure(tree, {}, started(model, tree, table), replicates=replicates)
-
-
-def what_comes_again(model: LatentTreeModel, trees: Sequence[Tree], search: Search) -> LatentTreeModel:
-    """Contract the edges between hidden variables that are mostly not found again in other trees.
-
-    The others have as their support how much of them is found.
-    """
-    support = found_again(model.tree, trees)
-    model = search.without(model, np.flatnonzero(support < _LEAST_SUPPORT).tolist())
-    return replace(model, tree=model.tree.with_numbers(support=found_again(model.tree, trees)))
 
 
 def halves(table: Table, number: int, seed: int) -> list[Table]:
@@ -88,9 +81,9 @@ def halves(table: Table, number: int, seed: int) -> list[Table]:
     found: list[Table] = []
     for pair in range((number + 1) // 2):
         rng = np.random.default_rng([seed, pair])
-        rows = table.units(MAX_ROWS, rng)
+        rows = table.units(MAX_ROWS, rng).sorted_rows()
         order = rng.permutation(rows.n_rows)
-        found += [rows.take(np.sort(half)) for half in (order[: len(order) // 2], order[len(order) // 2 :])]
+        found += [rows.take(half) for half in np.array_split(order, 2)]
     return found[:number]
 
 

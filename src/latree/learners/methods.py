@@ -42,6 +42,7 @@ def auto(table: Table, settings: Settings, rng: np.random.Generator) -> Structur
     """
     if settings.goal == "explain":
         return explain(table, settings, rng)
+    settings = replace(settings, n_resamples=0)  # held-out rows decide
     with part_of_stage(0, _SEARCH_SHARE / 2):
         resolved = explain(table, replace(settings, resolve="all"), rng)
     if settings.resolve == "all":
