@@ -59,10 +59,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         more; they have few states, the numbers that minimise BIC. ``"predict"``: to score, sample and fill in rows.
         ``auto`` compares several kinds of trees, also without hidden variables; the kind of tree, the number of states
         and the smoothing maximise held-out likelihood.
-    resolve : {"fewest", "tested", "all"}
-        For ``auto``: which edges between hidden variables are kept. ``"tested"``: those that the rows show, so that the
-        tree may be non-binary or a forest. ``"fewest"``: of these, only the edges that lower BIC, for the smallest
-        tree. ``"all"``: the fully resolved binary tree, as in the paper.
+    resolve : {"tested", "all"}
+        For ``auto``: which edges between hidden variables are kept. ``"tested"``: those that the rows show and that
+        come again in parts of the rows, so that the tree may be non-binary or a forest. ``"all"``: the fully resolved
+        binary tree, as in the paper.
     n_states : int, optional
         Number of states of every hidden variable; by default it is found. ``spectral`` needs it.
     representatives : {"nearest", "random"}
@@ -76,9 +76,12 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table. By default 0.1 to explain, and chosen on held-out
         rows to predict.
+    n_resamples : int
+        For ``auto``: in how many random halves of the rows everything is learned again. The support of an edge, and
+        the stability of a group and of its columns, say how much of it is found there. More of them make both more
+        exact and take longer; 0 for neither.
     bootstrap : int
-        Number of bootstrap replicates of the rows for the support of the edges; 0 for the support that ``auto``
-        computes itself: the probability that an edge is there and is the right one.
+        Number of bootstrap replicates of the rows for the support of the edges of any method; 0 for none.
     max_iter : int
         Most iterations of EM.
     tol : float
@@ -135,6 +138,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reading: Reading | Mapping[str, Any] | None = None,
         unseen: Unseen = "error",
         smoothing: float | None = None,
+        n_resamples: int = Settings.n_resamples,
         bootstrap: int = 0,
         max_iter: int = Settings.max_iter,
         tol: float = Settings.tol,
@@ -150,6 +154,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.reading = reading
         self.unseen = unseen
         self.smoothing = smoothing
+        self.n_resamples = n_resamples
         self.bootstrap = bootstrap
         self.max_iter = max_iter
         self.tol = tol

@@ -140,6 +140,7 @@ def learn_tree(
     resolve: Resolve = Settings.resolve,
     n_states: int | None = Settings.n_states,
     representatives: Representatives = Settings.representatives,
+    n_resamples: int = Settings.n_resamples,
     reading: Reading | Mapping[str, Any] | None = None,
     weights: Any = None,
     random_state: RandomState = None,
@@ -158,10 +159,12 @@ def learn_tree(
     goal : {"explain", "predict"}
         For ``auto``: whether the tree has the hidden variables that are there and no more, or is the kind of tree that
         predicts held-out rows best.
-    resolve : {"fewest", "tested", "all"}
-        For ``auto``: which edges between hidden variables are kept: those that the rows show (``"tested"``), so that
-        the tree may be non-binary or a forest; of these, only the edges that lower BIC (``"fewest"``); or those of the
-        fully resolved binary tree, as in the paper (``"all"``).
+    resolve : {"tested", "all"}
+        For ``auto``: which edges between hidden variables are kept: those that the rows show and that come again in
+        parts of the rows (``"tested"``), so that the tree may be non-binary or a forest; or those of the fully resolved
+        binary tree, as in the paper (``"all"``).
+    n_resamples : int
+        For ``auto``: in how many random halves of the rows the tree is learned again, for the support of its edges.
     n_states : int, optional
         The number of states of the hidden variables. ``spectral`` needs it, ``auto`` uses it.
     representatives : {"nearest", "random"}
@@ -184,7 +187,9 @@ def learn_tree(
     >>> latree.learn_tree(model.sample(5000, random_state=0), random_state=0).robinson_foulds(true)
     0
     """
-    settings = Settings(method, goal, resolve, n_states, representatives, random_state=random_state)
+    settings = Settings(
+        method, goal, resolve, n_states, representatives, n_resamples=n_resamples, random_state=random_state
+    )
     table = as_table(data, reading, weights=weights)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)

@@ -46,8 +46,8 @@ _MAX_PROFILE_LINES = 100_000
     type=common.Choice(get_args(Resolve)),
     default=Settings.resolve,
     show_default=True,
-    help="Edges between hidden variables to keep (auto): tested, those that the rows show; fewest, of these only the "
-    "edges that lower BIC; or all, for a binary tree as in the paper.",
+    help="Edges between hidden variables to keep (auto): tested, those that the rows show and that come again in parts "
+    "of the rows; or all, for a binary tree as in the paper.",
 )
 @click.option(
     "--states",
@@ -79,12 +79,20 @@ _MAX_PROFILE_LINES = 100_000
     help="Pseudo-rows per cell of a conditional probability table.",
 )
 @click.option(
+    "--resamples",
+    "n_resamples",
+    type=common.Whole(min=0),
+    default=Settings.n_resamples,
+    show_default=True,
+    help="Random halves of the rows in which everything is learned again (auto), for the support of edges and the "
+    "stability of groups. More make both more exact and take longer; 0 for neither.",
+)
+@click.option(
     "--bootstrap",
     type=common.Whole(min=0),
     default=Settings.bootstrap,
     show_default=True,
-    help="Bootstrap replicates of the rows, for consensus.nwk and the support of the edges. If 0, the support of auto "
-    "is the probability that an edge is there and is right.",
+    help="Bootstrap replicates of the rows, for consensus.nwk and the support of the edges of any method.",
 )
 @click.option(
     "--max-iter",
