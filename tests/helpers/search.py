@@ -2,12 +2,14 @@
 
 import itertools
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 
+from latree.inference.evidence import column_cells
 from latree.paper.simulate import random_tree
-from latree.search.edges import Surroundings
 from latree.search.local import Pair, Star
+from latree.search.sample import Surroundings
 from latree.tree import Tree
 
 KINDS = ("hard", "missing", "soft")
@@ -73,7 +75,10 @@ def all_of(table):
 
 
 def surroundings(model, table):
-    return Surroundings(model, all_of(table))
+    """The messages around the hidden variables of a model, in the table's own order of rows."""
+    block = all_of(table)
+    cells = column_cells(block.codes, table.n_states.tolist())
+    return Surroundings(model, SimpleNamespace(block=block, cells=cells))
 
 
 def groups_of(tree):

@@ -1,4 +1,4 @@
-"""Whether the two sides of an edge are independent: by a fitted model, and by the rows alone."""
+"""Whether the two sides of an edge are independent, in the rows alone."""
 
 import tracemalloc
 
@@ -8,11 +8,9 @@ from scipy import stats
 
 from helpers.models import grouped_model, holes, table_of
 from helpers.search import all_of
-from latree import as_table
-from latree.counts.distances import chance, gamma_tail, pairwise_all
+from latree.counts.distances import gamma_tail
 from latree.search import independence
-from latree.search.edges import EdgeTest
-from latree.search.independence import Independence, SideTest, combined
+from latree.search.independence import SideTest, combined, sides
 from latree.table import Block
 from latree.tree import Tree
 
@@ -104,44 +102,6 @@ def test_one_dependent_pair_is_enough_with_many_rows():
     assert p_value(table_of(grouped_model((4, 4)), codes)) < 1e-4
 
 
-def closest_pair(table, side=SIDE):
-    return SideTest(all_of(table), table.n_states).closest_pair(bits(side), bits(~side))
-
-
-def test_the_closest_pair_is_that_of_all_pairs_of_columns():
-    """As the learner's matrix of pairs has it (up to a row less), for columns with different numbers of states."""
-    rng, side = np.random.default_rng(1), np.array([True, False, True, False, False])
-    codes = np.stack([rng.integers(n, size=300) for n in (2, 3, 5, 2, 4)], axis=1)
-    codes[:30, 1] = codes[:30, 2] % 3
-    table = as_table(codes)
-    (pairs,) = pairwise_all(table, [chance])
-    assert closest_pair(table, side) == pytest.approx(pairs[side][:, ~side].min() * 6, rel=0.04)
-    assert closest_pair(table, side) == pytest.approx(closest_pair(table, ~side))
-
-
-def test_the_closest_pair_of_independent_sides_is_seldom_close():
-    found = np.array([closest_pair(two_sides(seed)) for seed in range(200)])
-    assert np.mean(found < 0.1) < 0.12
-    assert np.mean(found < 0.01) < 0.03
-    assert np.mean(found < 0.5) > 0.1
-
-
-def test_a_dependent_pair_among_many_columns_keeps_an_edge(monkeypatch):
-    """Two columns, one of which follows one of sixty others far away: a test of all of them hardly notices."""
-    rng = np.random.default_rng(0)
-    codes = rng.integers(3, size=(1000, 62)).astype(np.uint8)
-    follows = rng.random(1000) < 0.2
-    codes[follows, 1] = codes[follows, 2 + 5]
-    block = Block(codes, None)
-    edges = [(0, 62), (1, 62), (62, 63), (63, 64), (64, 65), (65, 66), (2, 63), (3, 64), (4, 65)]
-    edges += [(column, 66) for column in range(5, 62)]
-    tree, tests = Tree([f"x{column}" for column in range(62)], edges), [EdgeTest(0, 1.0)]
-    assert SideTest(block, np.full(62, 3)).p_value(*whole(np.arange(62) < 2)) > 0.01
-    assert Independence(block, np.full(62, 3)).edges(tree, [2], tests) == []
-    monkeypatch.setattr(independence, "_CHANCE", 0.0)
-    assert Independence(block, np.full(62, 3)).edges(tree, [2], tests) == [2]
-
-
 def test_the_sides_can_be_named_either_way():
     table = two_sides(1)
     tested = SideTest(all_of(table), table.n_states)
@@ -186,64 +146,14 @@ def test_numbers_of_states_may_differ():
 CHAIN = Tree("abcdef", [(0, 6), (1, 6), (6, 7), (2, 7), (3, 7), (7, 8), (4, 8), (5, 8)])
 
 
-def found_edges(monkeypatch, p_value, *dependences):
-    """What is independent in a chain of three hidden variables, where rows alone have a p-value."""
-    monkeypatch.setattr(SideTest, "p_value", lambda self, one, other: p_value)
-    rows = Block(np.zeros((4, 6), dtype=np.uint8), None)
-    return Independence(rows, np.full(6, 2)).edges(CHAIN, [2, 5], [EdgeTest(50, value) for value in dependences])
-
-
-def test_edges_are_independent_by_both_questions(monkeypatch):
-    """The less dependence there is in the model, the smaller a p-value must be for an edge to stay."""
-    assert found_edges(monkeypatch, 0.5, 6.9, 7.1) == [2]
-    assert found_edges(monkeypatch, 0.021, 7.1, 6.9) == [5]
-    assert found_edges(monkeypatch, 0.019, 4.1, 3.9) == [5]
-    assert found_edges(monkeypatch, 0.0011, 4.1, 3.9) == [5]
-    assert found_edges(monkeypatch, 0.0009, 2.1, 1.9) == [5]
-    assert found_edges(monkeypatch, 0.00011, 2.1, 1.9) == [5]
-    assert found_edges(monkeypatch, 0.00009, -5, 1) == []
-
-
-def test_edges_with_a_dependent_pair_across_them_stay(monkeypatch):
-    for closest, gone in ((0.8e-4, []), (1.2e-4, [2])):
-        monkeypatch.setattr(SideTest, "closest_pair", lambda self, one, other, closest=closest: closest)
-        assert found_edges(monkeypatch, 0.5, 1, 8) == gone
-
-
-def test_edges_that_were_clear_in_the_first_tree_are_never_cut(monkeypatch):
-    monkeypatch.setattr(SideTest, "p_value", lambda self, one, other: 0.9)
-    for first, later in ((17.0, [2]), (19.0, [])):
-        sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
-        assert sides.doubtful(CHAIN, [2, 5]) == [2, 5]
-        assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, first), EdgeTest(0, 100)]) == []
-        assert sides.doubtful(CHAIN, [2, 5]) == later
-        assert sides.edges(CHAIN, later, [EdgeTest(0, 1)] * len(later)) == later
-
-
-def test_a_split_is_recognised_in_what_a_cut_leaves(monkeypatch):
-    """After a cut, the same edge divides a smaller component."""
-    monkeypatch.setattr(SideTest, "p_value", lambda self, one, other: 0.9)
-    sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
-    assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 10), EdgeTest(0, 1)]) == [5]
-    left = CHAIN.cut([5])
-    edge = left.edges.tolist().index([6, 7])
-    assert sides.doubtful(left, [edge]) == [edge]
-    assert sides.edges(left, [edge], [EdgeTest(0, 1)]) == [edge]
-
-
-def test_subtrees_of_both_sides_are_tested_down_to_three_edges(monkeypatch):
-    asked = []
-    monkeypatch.setattr(SideTest, "p_value", lambda self, *sides: asked.append(sides) or 0.0)
-    sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
-    sides.edges(CHAIN, [2], [EdgeTest(0, 1)])
-    assert sorted(map(sorted, asked[0])) == [
+def test_subtrees_of_both_sides_are_tested_down_to_three_edges():
+    assert [sorted(side) for side in sides(CHAIN, 2)] == [
         [(1, 1), (2, 1), (3, 0)],
         [(4, 1), (8, 1), (16, 2), (32, 2), (48, 1), (60, 0)],
     ]
-    edges = [(column, 5 + column) for column in range(5)] + [(5, 6), (6, 7), (7, 8), (8, 9)]
-    caterpillar = Tree("abcdef", [*((u, v + 1) for u, v in edges[:5]), (6, 7), (7, 8), (8, 9), (9, 10), (5, 10)])
-    sides.edges(caterpillar, [5], [EdgeTest(0, 1)])
-    assert max(distance for side in asked[1] for _, distance in side) == 3
+    assert [side[0] for side in sides(CHAIN, 2)] == [(3, 0), (60, 0)]  # whole sides come first
+    caterpillar = Tree("abcdef", [(0, 6), (1, 6), (6, 7), (2, 7), (7, 8), (3, 8), (8, 9), (4, 9), (9, 10), (5, 10)])
+    assert max(distance for side in sides(caterpillar, 2) for _, distance in side) == 3
 
 
 def test_what_columns_have_in_common_is_seen_better():
@@ -367,9 +277,3 @@ def test_subtrees_count_less_the_farther_they_are_from_the_edge():
     both = tested.p_value([one, (0b0011, 1)], [other])
     apart = [tested.p_value([(side, 0)], [other]) for side in (one[0], 0b0011)]
     assert both == pytest.approx(combined(np.array(apart), np.array([2.0, 1.0])))
-
-
-def test_rows_are_not_asked_where_dependence_is_clear(monkeypatch):
-    monkeypatch.setattr(independence, "SideTest", None)
-    sides = Independence(Block(np.zeros((4, 6), dtype=np.uint8), None), np.full(6, 2))
-    assert sides.edges(CHAIN, [2, 5], [EdgeTest(0, 8), EdgeTest(0, 40)]) == []

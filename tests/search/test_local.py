@@ -10,7 +10,8 @@ from helpers.models import holes, small_models
 from helpers.search import KINDS, naive_rows, random_message, random_pair, random_star, surroundings
 from latree.model import LatentTreeModel
 from latree.search import local
-from latree.search.local import Pair, Star, attached, fit, normalised
+from latree.search.local import Pair, Star, fit, held_out
+from latree.search.neighbors import normalised
 from latree.table import Table
 
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
@@ -108,29 +109,6 @@ def test_em_ends_when_its_target_is_out_of_reach():
     assert fitted(10, first + 9 * gain + 0.1).rows.sum() == first
     assert fitted(10, start + 299).rows.sum() > start
     assert fitted(10, start + 301).rows.sum() == start
-
-
-def test_one_table_alone_is_fitted_like_all_of_them():
-    """With a belief that does not change, EM of one neighbour's table, by its formula for every row."""
-    rng = np.random.default_rng(11)
-    message, weights = rng.random((3, 40)), rng.exponential(size=40)
-    belief = normalised(rng.random((2, 40)))
-    table = normalised(rng.random((3, 2)))
-    expected = table
-    for _ in range(5):
-        counts = np.full((3, 2), 0.5)
-        for row in range(40):
-            joint = expected * np.outer(message[:, row], belief[:, row])
-            counts += weights[row] * joint / joint.sum()
-        expected = normalised(counts)
-    found, log_likelihood = attached(message, belief, weights, smoothing=0.5, table=table)
-    np.testing.assert_allclose(found, expected, **EXACT)
-    rows = np.log((belief * (expected.T @ message)).sum(axis=0))
-    assert log_likelihood == pytest.approx(weights @ rows)
-    # Without a table, EM starts where G is taken to be known. A target out of reach ends it after one iteration.
-    from_belief = attached(message, belief, weights, smoothing=0.5)[1]
-    assert from_belief == pytest.approx(log_likelihood, abs=0.5)
-    assert attached(message, belief, weights, smoothing=0.5, target=0.0)[1] < from_belief
 
 
 @pytest.mark.parametrize("model", MODELS)

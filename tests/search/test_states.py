@@ -11,7 +11,7 @@ from latree.search.local import Pair, Star, fit
 from latree.search.states import MAX_STATES, best_size, merged_states, reduced
 from latree.tree import Tree
 
-SETTINGS = {"smoothing": 0.1, "seed": 0}
+SETTINGS = {"seed": 0}
 
 
 def classes(k, seed=0, n_rows=2000, d=8, strength=0.7):
@@ -173,7 +173,7 @@ def test_two_hidden_variables_are_reduced_to_the_states_that_they_have(sizes):
     table = model.sample(1500, 0)
     around = surroundings(fit_model(table, tree, 4, smoothing=1.0, random_state=0).model, table)
     pair = around.pair(8, 9)
-    found = reduced(pair, around.weights, smoothing=1.0, log_rows=np.log(1500))
+    found = reduced(pair, around.weights, log_rows=np.log(1500))
     assert found.between.shape == sizes[::-1]
     assert found.messages is pair.messages
     assert (pair.rows() - found.rows()).sum() < (pair.n_parameters - found.n_parameters) * np.log(1500) / 2
