@@ -1,14 +1,17 @@
 """Small models of random numbers, messages of every kind, and the obvious way to compute with them."""
 
 import itertools
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
 
+from helpers.models import copying_model
 from latree.inference.evidence import column_cells
+from latree.model import fit_model
 from latree.paper.simulate import random_tree
-from latree.search.local import Pair, Star
+from latree.search.local import SMOOTHING, Pair, Star
 from latree.search.sample import Surroundings
 from latree.tree import Tree
 
@@ -69,6 +72,43 @@ def naive_rows(model):
     ]
 
 
+def naive_em(model, weights, smoothing, n_steps):
+    """Some steps of EM, row by row: expected counts of every state of every variable, divided by their sums."""
+    for _ in range(n_steps):
+        model = _naive_step(model, weights, smoothing)
+    return model
+
+
+def _naive_step(model, weights, smoothing):
+    ends = [(model.tables, model.messages)]
+    if isinstance(model, Pair):
+        ends.append((model.other_tables, model.other_messages))
+    counts = [[np.full(table.shape, smoothing) for table in tables] for tables, _ in ends]
+    # P(h, g) with one state g where there is no second hidden variable
+    joint = (model.between * model.prior).T if isinstance(model, Pair) else model.prior[:, None]
+    together = np.zeros(joint.shape)
+    for row, weight in enumerate(weights):
+        posterior = joint.copy()
+        for h, g in np.ndindex(joint.shape):
+            for (tables, messages), state in zip(ends, (h, g), strict=False):
+                posterior[h, g] *= likelihood(tables, messages, state, row)
+        posterior *= weight / posterior.sum()
+        together += posterior
+        for axis, (tables, messages) in enumerate(ends):
+            for found, table, message in zip(counts[axis], tables, messages, strict=True):
+                own = table * message[:, [row]]  # P(u, cells | h)
+                found += own / own.sum(axis=0) * posterior.sum(axis=1 - axis)
+
+    def shares(array):
+        return array / array.sum(axis=0)
+
+    new = [tuple(shares(found) for found in side) for side in counts]
+    changed = {"prior": shares(together.sum(axis=1) + smoothing), "tables": new[0]}
+    if isinstance(model, Pair):
+        changed |= {"between": shares(together.T + smoothing), "other_tables": new[1]}
+    return replace(model, **changed)
+
+
 def all_of(table):
     """All rows of a table as one block."""
     return table.subsample_block(10**9, 0)
@@ -79,6 +119,26 @@ def surroundings(model, table):
     block = all_of(table)
     cells = column_cells(block.codes, table.n_states.tolist())
     return Surroundings(model, SimpleNamespace(block=block, cells=cells))
+
+
+def around_fitted(tree, table, n_states=3):
+    """The messages around the hidden variables of a tree that is fitted to the rows."""
+    return surroundings(fit_model(table, tree, n_states, smoothing=SMOOTHING, random_state=0).model, table)
+
+
+def two_groups(first, second):
+    """Two hidden variables next to each other, with these columns."""
+    d = len(first) + len(second)
+    edges = [(column, d) for column in first] + [(column, d + 1) for column in second]
+    return Tree([f"x{column}" for column in range(d)], [*edges, (d, d + 1)])
+
+
+def rows_of_two(sizes=(4, 4), between=0.6, n_rows=600, seed=0, strength=0.6):
+    """Rows of two hidden variables that depend on each other, with some columns each, and their tree."""
+    d = sum(sizes)
+    tree = two_groups(range(sizes[0]), range(sizes[0], d))
+    model = copying_model(tree, lambda u, v: strength if min(u, v) < d else between, [4] * d + [3, 3])
+    return tree, model.sample(n_rows, seed)
 
 
 def groups_of(tree):

@@ -5,8 +5,8 @@ import pytest
 
 from helpers.models import copying_model, grouped_model, model_on, small_models, table_of
 from helpers.search import random_pair, surroundings
+from latree.search.divide import Arrangement
 from latree.search.draft import Draft, Replacement
-from latree.search.moves import Move
 from latree.tree import Tree
 
 # Two groups of three columns, and a hidden variable between them that has one more.
@@ -60,26 +60,6 @@ def test_the_joint_distributions_are_the_model_s(model):
     for u, v in TREE.edges.tolist():
         np.testing.assert_allclose(draft.joint[u][v], model.joint([u, v]))
         np.testing.assert_allclose(draft.joint[v][u], model.joint([v, u]))
-
-
-def test_a_moved_node_depends_on_its_new_neighbour_as_before(model, table):
-    draft = Draft(model)
-    draft.move(2, 7, 8)
-    check_joints(draft)
-    found = draft.start(table)
-    assert found.tree.splits == newick("((a,b),c,g,(d,e,f));").splits
-    np.testing.assert_allclose(found.joint([2, 8]), model.joint([2, 8]), atol=FLOOR)
-    draft.move(7, 8, 9)  # a hidden variable moves with all that hangs on it
-    found = draft.start(table)
-    assert found.tree.splits == newick("((c,g),(d,e,f,(a,b)));").splits
-    np.testing.assert_allclose(found.joint([7, 9]), model.joint([7, 9]), atol=FLOOR)
-
-
-def test_an_exchange_moves_both(model, table):
-    draft = Draft(model)
-    draft.move(6, 8, 7)
-    draft.move(0, 7, 8)
-    assert draft.start(table).tree.splits == newick("((b,c,g),a,(d,e,f));").splits
 
 
 def test_one_hidden_variable_in_the_place_of_two(model, table):
@@ -144,7 +124,7 @@ def test_a_move_gives_two_hidden_variables_other_neighbours(model, table):
     kinds, sizes = (("hard",) * 2, ("hard", "hard", "soft")), ((2, 3), (4, 2, 2))
     pair = random_pair(kinds, sizes, (2, 3), rng)
     draft = Draft(model)
-    draft.rearrange(Move((7, 8), (0, 1), (6, 2, 9), pair, 1.0))
+    draft.arrange(Arrangement((7, 8), (0, 1), (6, 2, 9), pair, 1.0))
     check_joints(draft)
     found = draft.start(table)
     assert found.tree.splits == newick("((a,b),c,g,(d,e,f));").splits
@@ -158,7 +138,7 @@ def test_a_move_to_a_new_hidden_variable(table):
     model = grouped_model((5,), top=False)
     pair = random_pair((("hard",) * 3, ("hard",) * 2), ((4,) * 3, (4,) * 2), (3, 3), np.random.default_rng(0))
     draft = Draft(model)
-    draft.rearrange(Move((5, 6), (0, 1, 4), (2, 3), pair, 1.0))
+    draft.arrange(Arrangement((5, 6), (0, 1, 4), (2, 3), pair, 1.0))
     found = draft.start(model.sample(20, 0))
     names = model.tree.names
     assert found.tree.splits == newick(f"({names[0]},{names[1]},{names[4]},({names[2]},{names[3]}));", names).splits

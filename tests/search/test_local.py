@@ -6,11 +6,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from helpers.models import holes, small_models
-from helpers.search import KINDS, naive_rows, random_message, random_pair, random_star, surroundings
+from helpers.models import grouped_model, holes, small_models
+from helpers.search import (
+    KINDS,
+    around_fitted,
+    naive_em,
+    naive_rows,
+    random_binary,
+    random_message,
+    random_pair,
+    random_star,
+    rows_of_two,
+    surroundings,
+)
 from latree.model import LatentTreeModel
 from latree.search import local
-from latree.search.local import Pair, Star, fit, held_out
+from latree.search.local import SMOOTHING, Pair, Star, fit, held_out
 from latree.search.neighbors import normalised
 from latree.table import Table
 
@@ -327,3 +338,82 @@ def test_a_pair_is_a_star_whose_last_neighbour_is_hidden(pair):
     np.testing.assert_allclose(changed.rows() - pair.with_star(changed).rows(), difference, **EXACT)
     found, expected = pair.with_star(small), replace(pair, tables=small.tables[:-1], between=small.tables[-1])
     assert list(vars(found).values()) == list(vars(expected).values())  # the very same arrays
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_an_exchange_is_the_pair_with_two_neighbours_at_the_other_hidden_variable(pair):
+    """By the joint distributions of the model itself: a neighbour depends on the other hidden variable as before."""
+    if len(pair.other_tables) < 2:
+        return
+    found = pair.exchanged(1, 0)
+    joint = pair.between * pair.prior  # P(g, h)
+    moved, came = found.other_tables[-1] * joint.sum(axis=1), found.tables[-1] * pair.prior
+    np.testing.assert_allclose(moved, pair.tables[1] @ joint.T)  # P(u, g) = Σ_h P(u | h) P(h, g)
+    np.testing.assert_allclose(came, pair.other_tables[0] @ joint)
+    assert found.messages == (pair.messages[0], pair.other_messages[0])
+    assert found.other_messages == (*pair.other_messages[1:], pair.messages[1])
+    assert all(one is other for one, other in zip(found.tables, pair.tables[:1], strict=False))
+    assert all(one is other for one, other in zip(found.other_tables, pair.other_tables[1:], strict=False))
+    np.testing.assert_allclose(found.rows(), naive_rows(found), **EXACT)
+    # Where both hidden variables always agree, it does not matter whose neighbour a neighbour is.
+    k = len(pair.prior)
+    same = replace(pair, between=np.eye(k), other_tables=tuple(table[:, [0] * k] for table in pair.other_tables))
+    np.testing.assert_allclose(same.exchanged(1, 0).rows(), same.rows(), **EXACT)
+
+
+# Rows that are left out
+
+
+@pytest.mark.parametrize("model", [MODELS[5], MODELS[26], MODELS[28], MODELS[31]])
+def test_rows_are_scored_by_a_fit_to_the_other_two_thirds(model):
+    weights = np.random.default_rng(0).exponential(size=40)
+    expected = 0.0
+    for fold in range(3):
+        own = np.arange(40) % 3 == fold
+        fitted = naive_em(model, np.where(own, 0, weights), SMOOTHING, local._FOLD_ITERATIONS)
+        expected += weights[own] @ np.array(naive_rows(fitted))[own]
+    assert held_out(model, weights) == pytest.approx(expected)
+    assert held_out(model, weights) < weights @ fit(model, weights, max_iter=local._FOLD_ITERATIONS).rows
+
+
+def with_rows_of_another_kind(*numbers):
+    """Thirty rows of zeros but for some rows of ones."""
+    cells = np.zeros((1, 30), dtype=int)
+    cells[:, list(numbers)] = 1
+    table = np.array([[0.9, 0.1], [0.1, 0.9]])
+    return Star((np.arange(2)[:, None] == cells,) * 6, np.array([0.9, 0.1]), (table,) * 6)
+
+
+def test_no_row_is_predicted_with_its_own_help():
+    """A row of another kind is a surprise, unless there is one like it in another fold; those of its own do not help."""
+    weights = np.ones(30)
+    alone, same_fold, other_fold = (with_rows_of_another_kind(*rows) for rows in ((0,), (0, 3), (0, 4)))
+    in_fit = [fit(model, weights, max_iter=4).rows.sum() for model in (same_fold, other_fold)]
+    assert in_fit[0] == pytest.approx(in_fit[1])
+    assert held_out(other_fold, weights) > held_out(same_fold, weights) + 3
+    # Each of two in one fold costs what one alone costs.
+    none = held_out(with_rows_of_another_kind(), weights)
+    surprise = none - held_out(alone, weights)
+    assert surprise > 3
+    assert none - held_out(same_fold, weights) == pytest.approx(2 * surprise, rel=0.1)
+
+
+def test_rows_that_only_their_own_fold_could_help_with_are_predicted_from_nothing():
+    weights = np.where(np.arange(30) % 3 == 1, 2.0, 0.0)
+    assert held_out(with_rows_of_another_kind(1), weights) == pytest.approx(weights.sum() * 6 * np.log(0.5))
+
+
+def test_two_hidden_variables_predict_better_only_where_there_are_two():
+    gains = {"one": [], "two": []}
+    for seed in range(12):
+        for kind, (tree, table) in {
+            "one": (random_binary(one := grouped_model((5,), top=False).sample(300, seed), seed), one),
+            "two": rows_of_two((3, 3), n_rows=300, seed=seed),
+        }.items():
+            around = around_fitted(tree, table)
+            pair = around.pair(*tree.edges[around.inner_edges[0]].tolist())
+            single = fit(pair.merged(3), around.weights, max_iter=20).model
+            gains[kind].append(held_out(pair, around.weights) - held_out(single, around.weights))
+    assert np.mean(gains["one"]) < -1
+    assert np.mean(gains["two"]) > 5
+    assert np.median(gains["one"]) < 0 < np.min(gains["two"])
