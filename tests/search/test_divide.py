@@ -1,141 +1,96 @@
-"""New hidden variables above some neighbours of one."""
+"""Two hidden variables in the place of one, and neighbours that are exchanged between two."""
 
 import numpy as np
 import pytest
 
 from helpers.models import copying_model, grouped_model, star
-from helpers.search import random_star, surroundings
-from latree.model import fit_model
+from helpers.search import around_fitted, random_star, rows_of_two, surroundings, two_groups
 from latree.search import divide
 from latree.search.divide import (
     best_division,
-    candidate_groups,
+    best_exchange,
     groups_of_splits,
     residual_dependence,
     state_agreement,
 )
 from latree.search.draft import Draft
-from latree.search.edges import SMOOTHING, folds, held_out_gain
 from latree.search.local import Star, fit
 from latree.tree import Tree
 
-LEAST = 5.0  # nats that a division must gain
-CLEAR = 20.0  # more than chance ever gains
-
-
-def two_groups(sizes, seed=0, n_rows=1200, between=0.6, strength=0.6):
-    """Rows of two hidden variables that depend on each other, with some columns each."""
-    d = sum(sizes)
-    edges = [(column, d + (column >= sizes[0])) for column in range(d)]
-    tree = Tree([f"x{column}" for column in range(d)], [*edges, (d, d + 1)])
-    model = copying_model(tree, lambda u, v: strength if min(u, v) < d else between, [4] * d + [3, 3])
-    return model.sample(n_rows, seed)
+CLEAR = 20.0  # nats: more than chance ever gains
 
 
 def around_star(table, n_states=3):
     """A star fitted to the rows."""
-    tree = Tree(table.names, star(table.n_columns).edges)
-    return surroundings(fit_model(table, tree, n_states, smoothing=SMOOTHING, random_state=0).model, table)
+    return around_fitted(Tree(table.names, star(table.n_columns).edges), table, n_states)
 
 
-def divided(around, seed=0, splits=()):
-    n_rows, node = len(around.weights), around.tree.n_observed
-    return best_division(around, [folds(n_rows, seed)], splits, np.log(n_rows), LEAST, node)
+def divided(around, splits=()):
+    return best_division(around, splits, np.log(len(around.weights)), around.tree.n_observed)
+
+
+def sides(move):
+    return sorted(tuple(sorted(side)) for side in (move.neighbors, move.other_neighbors))
+
+
+def suggested(around):
+    """The groups that neighbours themselves suggest, the best first."""
+    return divide._clusters(residual_dependence(around.star(around.tree.n_observed), around.weights))
 
 
 @pytest.mark.parametrize("sizes", [(4, 4), (7, 3), (2, 5), (2, 2)])
 def test_two_hidden_variables_behind_a_star_are_found(sizes):
-    table = two_groups(sizes)
-    around = around_star(table)
+    around = around_star(rows_of_two(sizes, n_rows=1200)[1])
     truth = [tuple(range(sizes[0])), tuple(range(sizes[0], sum(sizes)))]
-    groups = candidate_groups(around.star(sum(sizes)), around.weights)
-    assert any(group in truth for group in groups[:2])
+    assert any(group in truth for group in suggested(around)[:2])
     move = divided(around)
-    assert sorted([move.neighbors, move.other_neighbors]) == truth
+    assert sides(move) == truth
     assert move.ends == (sum(sizes), sum(sizes) + 1)
     assert move.gain > CLEAR
 
 
-@pytest.mark.parametrize(
-    ("gains", "expected"),
-    [([10.9, 0], 5.45), ([11.1, 0], 11.1), ([-0.9, 20, 50], 23.03), ([-1.1, 20], None), ([5.5, 3], None)],
-)
-def test_gains_near_to_what_is_asked_for_are_measured_again(monkeypatch, gains, expected):
-    """Two hidden variables that are nearly one: they fit a little better, and BIC does not ask for them."""
-    around, waiting = around_star(two_groups((3, 3), between=0.9)), list(gains)
-    monkeypatch.setattr(divide, "held_out_gain", lambda *_: waiting.pop(0))
-    fold = [folds(1200, number) for number in range(len(gains))]
-    move = best_division(around, fold, (), np.log(1200), LEAST, 6)
-    assert (move and move.gain) == (expected and pytest.approx(expected, abs=0.01))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_true_star_is_not_divided(seed):
-    table = grouped_model((8,), top=False).sample(800, seed)
-    assert divided(around_star(table), seed) is None
+@pytest.mark.parametrize("n_states", [3, 4])
+def test_a_true_star_is_not_divided(n_states):
+    """Nor is one with a state too many: fewer states make it better, too."""
+    gains = [divided(around_star(grouped_model((8,), top=False).sample(500, s), n_states)).gain for s in range(6)]
+    assert max(gains) < 0
 
 
 @pytest.mark.parametrize("strength", [0.6, 0.95])
 def test_four_states_that_are_two_times_two_are_divided(strength):
     """One hidden variable of four states says all that two of two states say, with twice the parameters."""
-    tree = Tree([f"x{j}" for j in range(8)], [*((j, 8 + j // 4) for j in range(8)), (8, 9)])
-    model = copying_model(tree, lambda u, v: strength if min(u, v) < 8 else 0.5, [4] * 8 + [2, 2])
+    model = copying_model(
+        two_groups(range(4), range(4, 8)), lambda u, v: strength if min(u, v) < 8 else 0.5, [4] * 8 + [2, 2]
+    )
     for seed in range(3):
-        around = around_star(model.sample(1500, seed), n_states=4)
-        move = divided(around, seed)
-        assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+        move = divided(around_star(model.sample(1000, seed), n_states=4))
+        assert sides(move) == [(0, 1, 2, 3), (4, 5, 6, 7)]
         assert move.pair.between.shape == (2, 2)
         assert move.gain > 5
 
 
-def test_bic_divides_where_one_hidden_variable_predicts_as_well():
-    """One of four states predicts binary columns as well as two of two states do, so that only BIC tells them apart."""
-    tree = Tree([f"x{j}" for j in range(6)], [*((j, 6 + j // 3) for j in range(6)), (6, 7)])
-    model = copying_model(tree, lambda u, v: 0.7 if min(u, v) < 6 else 0.8, [2] * 6 + [2, 2])
-    around = around_star(model.sample(1000, 0), n_states=4)
-    move = divided(around)
-    assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2), (3, 4, 5)]
-    assert move.pair.between.shape == (2, 2)
-    assert held_out_gain(move.pair, around.star(6), around.weights, folds(1000, 0)) < 5
-    assert move.gain > CLEAR
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_star_with_a_state_too_many_is_not_divided(seed):
-    """Fewer states lower its BIC, too: dividing it does not count as the reason."""
-    table = grouped_model((8,), top=False).sample(800, seed)
-    assert divided(around_star(table, n_states=4), seed) is None
-
-
-def test_divisions_end_early_only_where_they_are_hopeless(monkeypatch):
-    """A slow start of EM does not end a division: it is looked at again after all iterations."""
-    around = around_star(two_groups((4, 4)))
-    expected = divided(around)
-    for name in ("_SLACK", "_LATE_GAIN"):
-        monkeypatch.setattr(divide, name, 1e9)  # nothing ends early
-    full = divided(around)
-    assert (full.neighbors, full.gain) == (expected.neighbors, expected.gain)
-    monkeypatch.setattr(divide, "_SLACK", -1e9)  # everything does
-    assert divided(around) is None
+def test_what_is_asked_for_grows_with_the_number_of_groups_that_were_tried(monkeypatch):
+    """The best of many gains by chance, too."""
+    around = around_star(rows_of_two()[1])
+    gains = []
+    truth, wrong = (0, 1, 2, 3), [(0, 4), (1, 5), (2, 6)]
+    for groups in ([truth], [truth, *wrong]):
+        monkeypatch.setattr(divide, "_clusters", lambda alike, groups=groups: groups)
+        gains.append(divided(around).gain)
+    assert gains[0] - gains[1] == pytest.approx(np.log(4))
 
 
 def test_groups_of_other_trees_are_tried(monkeypatch):
-    """Where neighbours themselves suggest nothing, splits do."""
-    around = around_star(two_groups((4, 4)))
-    monkeypatch.setattr(divide, "candidate_groups", lambda star, weights: [(0, 4), (1, 5)])
-    assert divided(around) is None
-    move = divided(around, splits=[0b11, 0b11110000])
-    assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
-    assert move.gain > CLEAR
-
-
-def test_of_many_groups_of_other_trees_the_most_dependent_are_tried(monkeypatch):
-    around = around_star(two_groups((4, 4)))
-    monkeypatch.setattr(divide, "candidate_groups", lambda star, weights: [(0, 4), (1, 5)])
-    monkeypatch.setattr(divide, "_SPLIT_CANDIDATES", 1)
+    """Where neighbours themselves suggest nothing, splits do; of many, those that are most alike."""
+    around = around_star(rows_of_two(n_rows=1200)[1])
+    monkeypatch.setattr(divide, "_clusters", lambda alike: [(0, 4), (1, 5)])
+    assert divided(around).gain < 0
     wrong = [0b11 << shift ^ 0b1 << (shift + 5) % 8 for shift in range(6)]
-    move = divided(around, splits=[*wrong, 0b11110000])
-    assert sorted([move.neighbors, move.other_neighbors]) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+    monkeypatch.setattr(divide, "_CANDIDATES", 2)
+    for splits in ([0b11, 0b11110000], [*wrong, 0b11110000]):
+        move = divided(around, splits)
+        assert sides(move) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+        assert move.gain > CLEAR
 
 
 def test_a_neighbour_is_on_the_side_of_most_of_its_columns():
@@ -151,50 +106,42 @@ def test_a_neighbour_is_on_the_side_of_most_of_its_columns():
 def test_two_groups_of_the_same_size_are_found_in_every_sample():
     """The star's hidden variable stands for both alike: residuals across the groups are as dependent as within."""
     for seed in range(6):
-        around = around_star(two_groups((4, 4), seed, between=0.7))
-        small = around.star(8)
-        dependence = residual_dependence(small, around.weights)
-        groups = candidate_groups(small, around.weights)
-        assert any(group in ((0, 1, 2, 3), (4, 5, 6, 7)) for group in groups[:2])
+        around = around_star(rows_of_two(n_rows=1200, seed=seed, between=0.7)[1])
+        dependence = residual_dependence(around.star(8), around.weights)
+        assert any(group in ((0, 1, 2, 3), (4, 5, 6, 7)) for group in suggested(around)[:2])
         assert dependence[:4, :4][np.triu_indices(4, 1)].mean() > 3 * dependence[:4, 4:].mean()
 
 
 def test_the_division_is_a_better_model():
-    table = two_groups((4, 4))
+    table = rows_of_two(n_rows=1200)[1]
     around = around_star(table)
     move = divided(around)
     draft = Draft(around.model)
-    draft.rearrange(move)
-    start = draft.start(table)
-    assert start.log_likelihood(table) > around.model.log_likelihood(table) + CLEAR
-    more = fit(move.pair, around.weights, smoothing=SMOOTHING, max_iter=15).rows
+    draft.arrange(move)
+    assert draft.start(table).log_likelihood(table) > around.model.log_likelihood(table) + CLEAR
+    more = fit(move.pair, around.weights, max_iter=15).rows
     assert (more - move.pair.rows()).sum() < 3  # EM has nearly ended
     for other, message in zip(move.other_neighbors, move.pair.other_messages, strict=True):
         np.testing.assert_array_equal(message, around.messages[other, 8])
 
 
 def test_a_division_leaves_two_neighbours_on_each_side():
-    around = around_star(two_groups((2, 2)))
-    small = around.star(4)
-    assert candidate_groups(small, around.weights)[0] in ((0, 1), (2, 3))
-    assert all(len(group) == 2 for group in candidate_groups(small, around.weights))
     for seed in range(10):
-        other = random_star(("hard",) * 6, (3,) * 6, 2, np.random.default_rng(seed))
-        assert all(2 <= len(group) <= 4 for group in candidate_groups(other, np.ones(40)))
-    three = around_star(two_groups((2, 1)))
-    assert divided(three) is None
+        small = random_star(("hard",) * 6, (3,) * 6, 2, np.random.default_rng(seed))
+        groups = divide._clusters(residual_dependence(small, np.ones(40)))
+        assert groups
+        assert all(2 <= len(group) <= 4 for group in groups)
+    assert divided(around_star(rows_of_two((2, 1), n_rows=100)[1])) is None
 
 
-def test_a_few_groups_are_tried_each_once():
-    table = grouped_model((5, 5, 5), between=0.5).sample(1000, 0)
-    around = around_star(table)
-    groups = candidate_groups(around.star(15), around.weights)
-    assert 8 <= len(groups) == len(set(groups)) <= 16
+def test_groups_come_once_and_the_most_alike_first():
+    around = around_star(grouped_model((5, 5, 5), between=0.5).sample(1000, 0))
+    groups = suggested(around)
+    assert len(groups) == len(set(groups))
     assert all(2 <= len(group) <= 13 and list(group) == sorted(set(group)) for group in groups)
     truth = [tuple(range(first, first + 5)) for first in (0, 5, 10)]
     joined = [tuple(sorted(set(range(15)) - set(group))) for group in truth]
     assert groups[0] in truth + joined
-    assert len([group for group in groups if group in truth + joined]) >= 3
 
 
 def test_groups_that_tell_different_states_apart_agree_with_themselves():
@@ -208,8 +155,59 @@ def test_groups_that_tell_different_states_apart_agree_with_themselves():
     np.testing.assert_allclose(agreement[:3, 3:], agreement[0, 3])
     assert agreement[0, 3] < 0.8
     assert (np.diag(agreement) == 0).all()
-    groups = candidate_groups(star_of_four, np.ones(40))
+    groups = divide._clusters(agreement)
     assert (0, 1, 2) in groups or (3, 4, 5) in groups
+
+
+# Exchanges
+
+RIGHT = two_groups([0, 1], [2, 3])
+
+
+def quartet(n_rows=800, seed=0):
+    return copying_model(RIGHT, lambda u, v: 0.8, [3] * 4 + [2, 2]).sample(n_rows, seed)
+
+
+@pytest.mark.parametrize("wrong", [([0, 2], [1, 3]), ([0, 3], [1, 2]), ([1, 2], [3, 0])])
+def test_a_wrong_pairing_of_four_subtrees_is_put_right(wrong):
+    table = quartet()
+    around = around_fitted(two_groups(*wrong), table, 2)
+    (edge,) = around.inner_edges
+    move = best_exchange(around, edge)
+    assert sides(move) == [(0, 1), (2, 3)]
+    assert move.gain > 10
+    for near, messages in ((move.neighbors, move.pair.messages), (move.other_neighbors, move.pair.other_messages)):
+        for column, message in zip(near, messages, strict=True):
+            assert message is around.messages[column, 4 if column in wrong[0] else 5]
+    draft = Draft(around.model)
+    draft.arrange(move)
+    found = draft.start(table)
+    assert found.tree.splits == RIGHT.splits
+    assert found.log_likelihood(table) > around.model.log_likelihood(table) + 10
+
+
+def test_a_right_pairing_is_left_alone():
+    for seed in range(5):
+        around = around_fitted(RIGHT, quartet(300, seed), 2)
+        assert best_exchange(around, around.inner_edges[0]) is None
+
+
+def test_without_an_edge_that_is_there_no_pairing_is_clearly_better():
+    """In a star all three are as good: few exchanges are made by chance."""
+    made = 0
+    for seed in range(20):
+        table = copying_model(star(4), lambda u, v: 0.7, [3] * 4 + [2]).sample(300, seed)
+        around = around_fitted(Tree(table.names, RIGHT.edges), table, 2)
+        made += best_exchange(around, around.inner_edges[0]) is not None
+    assert made <= 4
+
+
+def test_only_hidden_variables_of_three_neighbours_exchange_theirs():
+    around = around_fitted(*rows_of_two((2, 3), n_rows=100))
+    assert best_exchange(around, around.inner_edges[0]) is None
+
+
+# Residuals
 
 
 def test_residuals_of_a_right_star_are_independent():
@@ -226,7 +224,7 @@ def test_residuals_of_a_right_star_are_independent():
 
 
 def test_weights_and_repeated_rows_show_the_same_dependence():
-    table = two_groups((3, 3), n_rows=300)
+    table = rows_of_two((3, 3), n_rows=300)[1]
     model = around_star(table).model
     small = surroundings(model, table).star(6)
     times = np.random.default_rng(0).integers(0, 4, size=300)
@@ -249,7 +247,7 @@ def test_residuals_of_columns_that_depend_on_each_other_stand_out():
     assert dependence[0, 1] > 100
     rest = dependence[2:, 2:]
     assert rest.max() < 6
-    assert (0, 1) in candidate_groups(small, np.ones(600))
+    assert (0, 1) in divide._clusters(dependence)
 
 
 def test_the_residual_is_what_a_neighbour_s_own_cells_say_beyond_the_hidden_variable():
