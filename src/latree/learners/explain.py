@@ -16,7 +16,7 @@ from latree.learners.divide_conquer import without_unseen
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
 from latree.learners.structure import Replicate, Structure, independent
-from latree.learners.support import found_again
+from latree.learners.support import transfer_support
 from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.explain import Search
@@ -62,9 +62,9 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
     if replicates:
         found_trees = [one.tree for one in again]
         if settings.resolve == "tested":
-            weak = np.flatnonzero(found_again(model.tree, found_trees) < _LEAST_SUPPORT)
+            weak = np.flatnonzero(transfer_support(model.tree, found_trees) < _LEAST_SUPPORT)
             model = Search(table, seed, settings.n_states).without(model, weak.tolist())
-        model = replace(model, tree=model.tree.with_numbers(support=found_again(model.tree, found_trees)))
+        model = replace(model, tree=model.tree.with_numbers(support=transfer_support(model.tree, found_trees)))
     tree = without_unseen(model.tree, table)
     return Structure(tree, {}, started(model, tree, table), replicates=replicates)
 

@@ -194,17 +194,6 @@ def _indicators(bit_sets: Iterable[int], size: int) -> FloatArray:
     return np.unpackbits(packed.reshape(-1, width), axis=1, count=size, bitorder="little").astype(float)
 
 
-def found_again(tree: Tree, trees: Sequence[Tree]) -> FloatArray:
-    """Return how much of each edge is found again in other trees, on average.
-
-    An edge counts as found in a tree that implies its split. Otherwise half of its transfer support counts: a scale of
-    14 items of which one wanders is never the same split again, and yet is there.
-    """
-    ordered = [other.reordered(tree.names) for other in trees]
-    exact = [np.mean([other.implies(split) for other in ordered]) for split in tree.edge_splits]
-    return np.asarray((transfer_support(tree, ordered) + exact) / 2)
-
-
 def consensus(trees: Sequence[Tree]) -> Tree:
     """Return the majority-rule consensus: the tree of all splits that more than half of the trees imply.
 

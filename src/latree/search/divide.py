@@ -78,7 +78,9 @@ def best_exchange(around: Surroundings, edge: int) -> Arrangement | None:
     return best if best.gain > 0 else None
 
 
-def best_division(around: Surroundings, splits: Collection[int], log_rows: float, node: int) -> Arrangement | None:
+def best_division(
+    around: Surroundings, splits: Collection[int], log_rows: float, seed: int, node: int
+) -> Arrangement | None:
     """Return the best way to put a new hidden variable above some neighbours of one.
 
     Parameters
@@ -88,6 +90,8 @@ def best_division(around: Surroundings, splits: Collection[int], log_rows: float
         Sides of splits of other trees, as bit sets of columns: groups of neighbours that they divide are tried, too.
     log_rows : float
         The logarithm of the number of rows: what BIC charges for two parameters.
+    seed : int
+        Of the folds.
     node : int
         A hidden variable; with fewer than four neighbours it cannot be divided.
     """
@@ -116,7 +120,7 @@ def best_division(around: Surroundings, splits: Collection[int], log_rows: float
     # One hidden variable may have states too many: two must be better than it with as few as BIC asks for, too.
     alone = best_size(star, weights, log_rows, more=False).star
     stars = [star] if len(alone.prior) == len(star.prior) else [star, alone]
-    gain = held_out(pair, weights) - max(held_out(one, weights) for one in stars) - log(len(groups))
+    gain = held_out(pair, weights, seed) - max(held_out(one, weights, seed) for one in stars) - log(len(groups))
     rest = tuple(u for place, u in enumerate(near) if place not in group)
     return Arrangement((node, node + around.tree.n_hidden), rest, tuple(near[place] for place in group), pair, gain)
 

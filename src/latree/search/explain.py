@@ -74,6 +74,7 @@ class Search:
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
         self.sample = Sample(table, seed, n_states)
+        self._cycle = 0  # each has folds of its own
         self._least = 0.0  # what two hidden variables must gain over one
         self._splits: list[int] = []  # sides of the splits of trees to start from
         self._seen: set[tuple[str, object]] = set()  # places that a step has looked at
@@ -93,10 +94,11 @@ class Search:
         steps = (self._cut, self._contracted, self._relocated, self._divided)
         with small_fits():
             model = self._cut(self.sample.first(trees or [Tree(self.sample.table.names, [])]))
-            around = self.sample.around(model)
-            self._least = least_gain(self._gains(around, around.inner_edges))
-            for _ in range(_CYCLES if whole else 1):
+            self._least = least_gain(self._gains(self.sample.around(model)).values())
+            for self._cycle in range(_CYCLES if whole else 1):
                 before = outline(model)
+                # Edges are tested again with other folds, and places are looked at again in the light of other changes.
+                self._seen = {one for one in self._seen if one[0] not in ("contract", "relocate")}
                 for step in (*steps, self._sized) if whole else steps:
                     model = step(model)
                 if outline(model) == before:
@@ -148,25 +150,22 @@ class Search:
     def _contracted(self, model: LatentTreeModel) -> LatentTreeModel:
         """Contract edges until two hidden variables predict better than one at all that are left."""
         for number in range(_ROUNDS):
-            around = self.sample.around(model)
-            # Numbers of states do not matter: with few, hidden variables predict less, and are there all the same.
-            edges = self._new("contract", {edge: edge_place(model.tree, edge) for edge in around.inner_edges})
-            gains = self._gains(around, edges)
-            gone = sorted((gain, edge) for gain, edge in zip(gains, edges, strict=True) if gain <= self._least)
+            gains = self._gains(self.sample.around(model))
+            gone = sorted((gain, edge) for edge, gain in gains.items() if gain <= self._least)
             if not gone:
                 break
             model = self._merged(model, [edge for _, edge in gone], _MERGED ** (number + 1))
         return model
 
-    def _gains(self, around: Surroundings, edges: Sequence[int]) -> list[float]:
-        """Return what edges gain; what is known of the same model is not computed again."""
-
-        def gain(edge: int) -> float:
-            return gain_of_two(around.pair(*around.tree.edges[edge].tolist()), around.weights)
-
-        new = [edge for edge in edges if edge not in around.gains]
-        around.gains |= zip(new, around.map(gain, new), strict=True)
-        return [around.gains[edge] for edge in edges]
+    def _gains(self, around: Surroundings) -> dict[int, float]:
+        """Return what the edges gain that were not tested yet in this cycle."""
+        if around.gains is None:
+            places = {edge: edge_place(around.tree, edge) for edge in around.inner_edges}
+            edges = self._new("contract", places)
+            pairs = [around.tree.edges[edge].tolist() for edge in edges]
+            gains = around.map(lambda ends: gain_of_two(around.pair(*ends), around.weights, self._cycle), pairs)
+            around.gains = dict(zip(edges, gains, strict=True))
+        return around.gains
 
     def _merged(self, model: LatentTreeModel, edges: Sequence[int], most: int) -> LatentTreeModel:
         """Contract some edges, the first ones first, so that no more than some hidden variables become one."""
@@ -190,6 +189,7 @@ class Search:
             for move in chosen:
                 draft.disconnect(move.node, move.old)
                 draft.connect(move.node, move.new, move.joint)
+            del around  # with many hidden variables, messages are much memory
             model = self._fitted(draft)
         return model
 
@@ -200,7 +200,8 @@ class Search:
             # Those that take longest come first.
             hidden = sorted(range(tree.n_observed, tree.n_nodes), key=lambda node: -len(tree.neighbors[node]))
             nodes = self._new("divide", {node: (place(tree, node), len(model.tables[node])) for node in hidden})
-            found = around.map(partial(best_division, around, self._splits, self.sample.log_rows), nodes)
+            found = around.map(partial(best_division, around, self._splits, self.sample.log_rows, self._cycle), nodes)
+            del around
             divided = self._arranged(model, [one for one in found if one and one.gain > self._least])
             if divided is model:
                 break
@@ -212,7 +213,9 @@ class Search:
         for _ in range(_ROUNDS):
             around = self.sample.around(model)
             edges = self._new("exchange", {edge: edge_place(model.tree, edge) for edge in around.inner_edges})
-            exchanged = self._arranged(model, list(filter(None, around.map(partial(best_exchange, around), edges))))
+            found = around.map(partial(best_exchange, around), edges)
+            del around
+            exchanged = self._arranged(model, [one for one in found if one])
             if exchanged is model:
                 break
             model = exchanged
@@ -243,6 +246,7 @@ class Search:
             draft = Draft(model)
             chosen = apart(found, lambda one: ({*one[1].nodes}, {*one[1].neighbors}))
             draft.replace([replacement for _, replacement in chosen])
+            del around  # with many hidden variables, messages are much memory
             model = self._fitted(draft)
         return model
 
@@ -260,7 +264,7 @@ class Search:
         return self.sample.fitted(draft.start(self.sample.table))
 
 
-def gain_of_two(pair: Pair, weights: FloatArray) -> float:
+def gain_of_two(pair: Pair, weights: FloatArray, seed: int) -> float:
     """Return by how many nats two hidden variables predict rows better than one in their place.
 
     An edge that is clearly there is not tested to the end: what it fits better is returned.
@@ -269,7 +273,8 @@ def gain_of_two(pair: Pair, weights: FloatArray) -> float:
     gain = float(weights @ (pair.rows() - one.rows))
     if gain > _CLEAR:
         return gain
-    return held_out(pair, weights) - held_out(fit(one.model, weights, max_iter=_ITERATIONS).model, weights)
+    one = fit(one.model, weights, max_iter=_ITERATIONS)
+    return held_out(pair, weights, seed) - held_out(one.model, weights, seed)
 
 
 def least_gain(gains: Iterable[float]) -> float:

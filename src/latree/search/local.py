@@ -254,7 +254,7 @@ def fit(
     return Fitted(step.model(), rows.astype(float))  # type: ignore[arg-type]
 
 
-def held_out(model: AnyLocal, weights: FloatArray) -> float:
+def held_out(model: AnyLocal, weights: FloatArray, seed: int) -> float:
     """Return the log-likelihood of the rows, each third of them under a fit to the other two.
 
     It is the currency of the search: a hidden variable too many fits the rows a little better, and predicts others a
@@ -263,11 +263,13 @@ def held_out(model: AnyLocal, weights: FloatArray) -> float:
     Parameters
     ----------
     model : Star or Pair
-        As fitted to all rows, which are in random order.
+        As fitted to all rows.
     weights : array
         Of the rows.
+    seed : int
+        Of the folds.
     """
-    fold = np.arange(len(weights)) % _FOLDS
+    fold = np.random.default_rng(seed).permutation(len(weights)) % _FOLDS
     found = np.empty(len(weights))
     for number in range(_FOLDS):
         own = fold == number

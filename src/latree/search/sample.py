@@ -32,8 +32,8 @@ _MERGED_ITERATIONS = 8
 class Sample:
     """Rows of a table, at most so many, drawn at random; and what all steps of a search share.
 
-    Rows are repeated as often as they count, and sorted before they are put in random order: neither their order nor
-    counts in the place of repeated rows change anything, unless the rows are a sample.
+    Folds are drawn by the number of a row. So rows are repeated as often as they count, and sorted: neither their order
+    nor counts in the place of repeated rows change anything, unless the rows are a sample.
 
     Parameters
     ----------
@@ -52,8 +52,7 @@ class Sample:
     """
 
     def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
-        units = table.units(MAX_ROWS, seed).sorted_rows()
-        self.table = units.take(np.random.default_rng(seed).permutation(units.n_rows))
+        self.table = table.units(MAX_ROWS, seed).sorted_rows()
         self.block = self.table.rows.fetch(np.arange(self.table.n_rows))
         self.seed, self.n_states = seed, n_states
         self.log_rows = log(max(self.table.total_weight, 2.0))
@@ -117,7 +116,7 @@ class Surroundings:
             for (u, v), message in found.items()
         }
         self.marginals = model.network.marginals()
-        self.gains: dict[int, float] = {}  # what edges gain, as far as it is known
+        self.gains: dict[int, float] | None = None  # of edges, if they are tested
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Apply a function that fits small models to these messages to some items, on all cores."""
