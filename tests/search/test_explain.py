@@ -1,7 +1,5 @@
 """The search, from trees that are given."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,6 @@ from latree._util.workers import one_thread
 from latree.paper.simulate import random_tree
 from latree.search import explain
 from latree.search.explain import Search, gain_of_two, least_gain
-from latree.search.places import place
 from latree.table import Table
 from latree.tree import Tree
 
@@ -159,9 +156,9 @@ def test_a_new_hidden_variable_is_put_where_two_predict_better():
 def test_dividing_and_contracting_do_not_undo_each_other():
     """Both are the same comparison. Now and then a new edge gains too little in the whole model: that is the end."""
     divided = undone = 0
-    for between in (0.7, 0.8, 0.9):
+    for between in (0.7, 0.85):
         for seed in range(8):
-            table = rows_of_two(between=between, n_rows=250, seed=seed)[1]
+            table = rows_of_two(between=between, n_rows=200, seed=seed)[1]
             search = Search(table, 0)
             one = search.sample.first([star_of(table)])
             more = search._divided(one)
@@ -169,29 +166,25 @@ def test_dividing_and_contracting_do_not_undo_each_other():
             fewer = search._contracted(more)
             undone += fewer is not more
             assert search._divided(fewer) is fewer
-    assert divided > 12
+    assert divided > 10
     assert undone <= 2
 
 
 def test_a_place_is_looked_at_once_by_every_step(monkeypatch):
     """A step that was there before has nothing to ask; what has changed is asked again."""
-    table = grouped_model((4, 4, 4)).sample(500, 0)
-    search, asked = Search(table, 0), []
+    model = grouped_model((4, 4, 4))
+    search, asked = Search(model.sample(500, 0), 0), []
     new = search._new
     monkeypatch.setattr(search, "_new", lambda step, places: asked.append((step, found := new(step, places))) or found)
-    found = search.explained([resolved(grouped_model((4, 4, 4)).tree)])
+    found = search.explained([resolved(model.tree)])
     assert {step for step, items in asked if items} == {"cut", "contract", "relocate", "divide", "size"}
     asked.clear()
     for step in (search._cut, search._contracted, search._relocated, search._divided):
         assert step(found) is found
     assert [items for _, items in asked] == [[]] * 4
-    names, edges = found.tree.names, found.tree.edges.tolist()
-    column, other = next((u, v) for u, v in edges if u == 0), found.tree.neighbors[1][0][0]
-    assert place(found.tree, column[1]) == place(found.tree, other)
-    elsewhere = next(v for _, v in edges if v not in (column[1],) and v >= 12)
-    moved = Tree(names, [(0, elsewhere) if tuple(edge) == column else tuple(edge) for edge in edges])
+    moved = Tree(model.tree.names, [(0, 13), *model.tree.edges[1:].tolist()])
     search._relocated(search.sample.first([moved]))
-    assert len(asked[4][1]) > 0
+    assert {0, 1, 4} <= {node for node, _ in asked[4][1]}  # columns at both places are asked
 
 
 def test_independent_parts_are_cut():
@@ -280,11 +273,21 @@ def test_the_best_of_some_trees_is_taken():
     assert found.tree.splits == only.tree.splits >= model.tree.splits
 
 
+def one_exchange_away(tree):
+    """For each inner edge, the tree with a neighbour of one end exchanged for one of the other."""
+    for h, g in (ends for ends in tree.edges.tolist() if min(ends) >= tree.n_observed):
+        one, other = (next(u for u, _ in tree.neighbors[v] if u not in (h, g)) for v in (h, g))
+        new = {frozenset((one, h)): (one, g), frozenset((other, g)): (other, h)}
+        yield Tree(tree.names, [new.get(frozenset(edge), tuple(edge)) for edge in tree.edges.tolist()])
+
+
 def test_resolved_trees_are_rearranged_and_stay_binary():
     table = binary_rows(1000)
-    found = Search(table, 0).resolved([random_binary(table, 0)])
-    assert found.tree.non_binary_features() == {}
-    assert found.tree.splits == BINARY.splits
+    for wrong in one_exchange_away(BINARY):
+        assert wrong.splits != BINARY.splits
+        found = Search(table, 0).resolved([wrong])
+        assert found.tree.non_binary_features() == {}
+        assert found.tree.splits == BINARY.splits
 
 
 def test_a_binary_tree_that_is_there_stays():
@@ -304,7 +307,7 @@ def test_without_trees_all_columns_are_independent():
 
 def test_one_round_finds_nearly_the_same_tree():
     model = grouped_model((4, 4, 4))
-    for seed in range(3):
+    for seed in range(2):
         table = model.sample(400, seed)
         quick, whole = (Search(table, 0).explained([resolved(model.tree)], whole=one) for one in (False, True))
         assert len(quick.tree.splits ^ whole.tree.splits) <= 1
@@ -325,11 +328,10 @@ def test_some_edges_are_left_out():
 
 def test_the_order_of_columns_changes_nothing():
     model = grouped_model((3, 3, 3), strength=0.8)
-    table = model.sample(600, 0)
-    tree = resolved(model.tree)
+    table, tree = model.sample(300, 0), resolved(model.tree)
     expected = groups_of(Search(table, 0).explained([tree]).tree)
     assert expected >= groups_of(model.tree)
-    for order in list(permutations(range(9)))[5::70000]:
+    for order in ([8, 7, 6, 5, 4, 3, 2, 1, 0], [4, 0, 8, 2, 6, 1, 7, 3, 5]):
         other = Table.from_codes(tuple(table.columns[column] for column in order), table.codes()[:, order])
         assert groups_of(Search(other, 0).explained([tree.reordered(other.names)]).tree) == expected
 

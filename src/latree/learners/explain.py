@@ -72,7 +72,8 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
 def halves(table: Table, number: int, seed: int) -> list[Table]:
     """Return random halves of the rows, two and two of which have no row in common.
 
-    If the table has more rows than a search looks at, they are halves of so many rows, drawn anew for each two.
+    If the table has more than twice as many rows as a search looks at, each half is as large as that, and other rows are
+    drawn for each two.
 
     References
     ----------
@@ -81,7 +82,7 @@ def halves(table: Table, number: int, seed: int) -> list[Table]:
     found: list[Table] = []
     for pair in range((number + 1) // 2):
         rng = np.random.default_rng([seed, pair])
-        rows = table.units(MAX_ROWS, rng).sorted_rows()
+        rows = table.units(2 * MAX_ROWS, rng).sorted_rows()
         order = rng.permutation(rows.n_rows)
         found += [rows.take(half) for half in np.array_split(order, 2)]
     return found[:number]
