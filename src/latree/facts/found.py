@@ -21,7 +21,7 @@ from latree.facts.rows import data_facts, row_facts
 from latree.facts.warnings import warnings_of
 from latree.facts.words import certainty, finding, headline, worth_facts
 from latree.interpret.dependence import SEED
-from latree.interpret.groups import RESAMPLES, with_groups
+from latree.interpret.groups import with_groups
 from latree.interpret.scores import reliability, scored_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
@@ -200,7 +200,7 @@ def report_facts(
         fit = fit_facts(model, table, test)
     with part_of_stage(_FIT_DONE, 1):
         if not model.groups:
-            model = with_groups(model, table, resamples=RESAMPLES)
+            model = with_groups(model, table)
         view, found = view_of(model), facts_of(model, labels)
         is_single = found["finding"] == "one hidden variable"
         facts = found | {
