@@ -10,13 +10,14 @@ but with the variance that every group explains for nothing. E needs no threshol
 if all correlations are half as high. A cut through columns that all correlate alike lowers E by w. Two groups of a
 columns each, whose factors have the correlation ρ, are apart if ``ρ < 1 - 1/a``: below .8 for five columns, .9 for ten.
 
-Groups of two columns count nothing: two columns do not identify a factor, and may just be near-synonyms. So a pair is
-cut off only if its columns have little to do with all others.
+Two columns do not identify a factor, and may just be near-synonyms. So when a cut makes a pair, w of the pair counts
+only up to that of the other side: columns are not cut off because they are more alike than others, but because they
+have less to do with others.
 
 The hierarchy is nested. It is made around the cut that maximises E. The groups of that cut are joined, those first
 whose union lowers E least. Within the groups comes the cut that maximises E if a group costs half a column instead of
 one, ``Σ (m_g - ½) w_g``: two parts of five columns are then apart if ρ is below .9. At last, parts are divided as far
-as the tree allows, into groups of two columns or more; here, pairs count like others.
+as the tree allows, into groups of two columns or more.
 """
 
 from typing import NamedTuple
@@ -29,9 +30,8 @@ from latree._util.arrays import FloatArray, IntArray
 from latree.tree import Tree
 from latree.tree.graph import component_numbers
 
-# A group has at least two columns; three are what it takes to identify a factor.
+# A group has at least two columns.
 MIN_COLUMNS = 2
-_IDENTIFIED = 3
 # What a group costs, in columns, and what it costs at the fine level.
 _COST, _FINE_COST = 1.0, 0.5
 # Values of E are rounded to so many decimals, so that rounding errors never decide.
@@ -89,7 +89,7 @@ def partitions(tree: Tree, edges: tuple[int, ...]) -> IntArray:
 
 
 def explained(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> FloatArray:
-    """Return E after each number of cuts, from none to all; groups count from three columns on.
+    """Return E after each number of cuts, from none to all.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def explained(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> Flo
     """
     piece_of = pieces(tree, edges)
     blocks = _Blocks(similarity, piece_of[: tree.n_observed], int(piece_of.max(initial=-1)) + 1)
-    return _explained_by_level(blocks, piece_of[tree.edges[list(edges)]], _IDENTIFIED)
+    return blocks.explained(piece_of[tree.edges[list(edges)]])
 
 
 def broad_level(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> int:
@@ -117,8 +117,7 @@ def broad_level(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> i
     scale = np.where(within > 0, blocks.sizes * np.sqrt(within), np.inf)
     factors = blocks.sums / np.outer(scale, scale)
     np.fill_diagonal(factors, 0)
-    of_factors = _Blocks(factors, np.arange(n_pieces), n_pieces)
-    found = _explained_by_level(of_factors, piece_of[tree.edges[list(edges)]], MIN_COLUMNS)
+    found = _Blocks(factors, np.arange(n_pieces), n_pieces).explained(piece_of[tree.edges[list(edges)]])
     # Of equal ones, the last: groups are joined only if that explains something.
     return len(found) - 1 - int(np.argmax(np.round(found[::-1], _DECIMALS)))
 
@@ -169,7 +168,7 @@ class TreeCutter:
         while waiting:
             top = waiting.pop()
             piece = np.flatnonzero(cut == top)
-            gain, node = self._best_gain(piece, _IDENTIFIED, cost)
+            gain, node = self._best_gain(piece, cost)
             if gain > 0:
                 cut[self._below(piece, node)] = node
                 waiting += [top, node]
@@ -198,7 +197,7 @@ class TreeCutter:
     def divided(self, cut: IntArray) -> list[int]:
         """Return tops of cuts that divide the pieces of a cut until nothing can be divided, the best cuts first."""
         cut = cut.copy()
-        best = {top: self._best_gain(np.flatnonzero(cut == top), MIN_COLUMNS) for top in np.unique(cut).tolist()}
+        best = {top: self._best_gain(np.flatnonzero(cut == top), _COST) for top in np.unique(cut).tolist()}
         order: list[int] = []
         while True:
             top = max(best, key=lambda top: (best[top][0], -top))
@@ -208,7 +207,7 @@ class TreeCutter:
             piece = np.flatnonzero(cut == top)
             cut[self._below(piece, node)] = node
             order.append(node)
-            best |= {part: self._best_gain(np.flatnonzero(cut == part), MIN_COLUMNS) for part in (top, node)}
+            best |= {part: self._best_gain(np.flatnonzero(cut == part), _COST) for part in (top, node)}
 
     def _revise(self, cut: IntArray, start: IntArray, cost: float) -> bool:
         """Replace or undo each cut where that raises E; return whether the cut changed."""
@@ -218,7 +217,7 @@ class TreeCutter:
         # The weakest cut comes first, so that the order does not depend on the order of columns.
         for top in sorted(tops, key=lambda top: (gain_of[top], top)):
             merged = self._merged(cut, top)
-            gain, node = self._best_gain(merged, _IDENTIFIED, cost)
+            gain, node = self._best_gain(merged, cost)
             if max(gain, 0.0) > self._gain(merged, top, cost):
                 cut[merged] = cut[self.parent[top]]
                 if gain > 0:
@@ -232,19 +231,16 @@ class TreeCutter:
 
     def _gain(self, piece: IntArray, node: int, cost: float) -> float:
         """Return how much a cut above a node of a piece raises E."""
-        return float(self._gains(piece, _IDENTIFIED, cost)[np.searchsorted(piece, node)])
+        return float(self._gains(piece, cost)[np.searchsorted(piece, node)])
 
-    def _best_gain(self, piece: IntArray, least: int, cost: float = _COST) -> tuple[float, int]:
+    def _best_gain(self, piece: IntArray, cost: float) -> tuple[float, int]:
         """Return how much the best cut of a piece raises E, and the node below it; -inf if there can be no cut."""
-        gains = self._gains(piece, least, cost)
+        gains = self._gains(piece, cost)
         best = int(np.argmax(gains))
         return float(gains[best]), int(piece[best])
 
-    def _gains(self, piece: IntArray, least: int, cost: float) -> FloatArray:
-        """Return for each node of a piece how much a cut above it raises E; -inf where there can be no cut.
-
-        Groups count from a least number of columns on.
-        """
+    def _gains(self, piece: IntArray, cost: float) -> FloatArray:
+        """Return for each node of a piece how much a cut above it raises E; -inf where there can be no cut."""
         # The nodes of the piece below its node number p are piece[p:last[p]]. Sums over blocks of similarities are
         # differences of cumulative sums.
         first, last = np.arange(len(piece)), np.searchsorted(piece, piece + self.size[piece])
@@ -252,16 +248,12 @@ class TreeCutter:
         np.cumsum(self.similarity[np.ix_(piece, piece)], axis=0, out=sums[1:, 1:])
         np.cumsum(sums, axis=1, out=sums)
         below = sums[last, last] - sums[first, last] - sums[last, first] + sums[first, first]
-        total = sums[-1, -1]
-        above = total - 2 * (sums[last, -1] - sums[first, -1]) + below
+        across = sums[last, -1] - sums[first, -1] - below
+        above = sums[-1, -1] - 2 * across - below
         n_columns = np.concatenate([[0], self.n_columns[piece].cumsum()])
         n_below = n_columns[last] - n_columns[first]
         n_above = n_columns[-1] - n_below
-        together, *parts = (
-            np.where(size >= least, _worth(some, size, cost), 0)
-            for some, size in ((total, n_columns[-1]), (below, n_below), (above, n_above))
-        )
-        gains = sum(parts) - together
+        gains = _gain((below, above), (n_below, n_above), across, cost)
         possible: NDArray[np.bool_] = np.minimum(n_below, n_above) >= MIN_COLUMNS
         possible[0] = False  # the edge above the top is cut already, or there is none
         return np.where(possible, np.round(gains, _DECIMALS), -np.inf)
@@ -281,11 +273,10 @@ class _Blocks:
         self.sizes: FloatArray = np.bincount(piece_of, minlength=n_pieces).astype(float)
 
     def losses(self, ends: IntArray) -> FloatArray:
-        """Return by how much E falls when pieces are joined, for several pairs of them."""
+        """Return by how much E falls when two pieces are joined, for several pairs of them."""
         one, other = ends.T
         within = self.sums.diagonal()
-        together = _worth(within[one] + within[other] + 2 * self.sums[one, other], self.sizes[one] + self.sizes[other])
-        return _worth(within[one], self.sizes[one]) + _worth(within[other], self.sizes[other]) - together
+        return _gain((within[one], within[other]), (self.sizes[one], self.sizes[other]), self.sums[one, other], _COST)
 
     def join(self, ends: IntArray, number: int) -> IntArray:
         """Join the two pieces of a pair, and return all pairs with the number of the union in their place."""
@@ -297,24 +288,38 @@ class _Blocks:
         self.sizes[gone] = 0
         return np.where(ends == gone, kept, ends)
 
-
-def _explained_by_level(blocks: _Blocks, ends: IntArray, min_size: int) -> FloatArray:
-    """Return E after each number of cuts, which the blocks are joined along from the last to the first."""
-
-    def total() -> float:
-        worth = _worth(blocks.sums.diagonal(), blocks.sizes)
-        return float(worth[blocks.sizes >= min_size].sum())
-
-    found = [total()]
-    for number in range(len(ends) - 1, -1, -1):
-        ends = blocks.join(ends, number)
-        found.append(total())
-    return np.array(found[::-1])
+    def explained(self, ends: IntArray) -> FloatArray:
+        """Return E after each number of cuts: all of them make the pieces, which are joined from the last cut on."""
+        losses = []
+        for number in range(len(ends) - 1, -1, -1):
+            losses.append(float(self.losses(ends[number : number + 1])[0]))
+            ends = self.join(ends, number)
+        within = self.sums.diagonal() / np.maximum(self.sizes * (self.sizes - 1), 1)
+        whole = float(((self.sizes - _COST) * within).sum())
+        return whole + np.cumsum([0.0, *losses[::-1]])
 
 
-def _worth(total: FloatArray, size: FloatArray | IntArray, cost: float = _COST) -> FloatArray:
-    """Return ``(m - cost) w`` of groups of m columns, whose correlations have the sum m (m - 1) w."""
-    return np.asarray((size - cost) * total / np.maximum(size * (size - 1), 1))
+def _gain(
+    totals: tuple[FloatArray, FloatArray], sizes: tuple[FloatArray, FloatArray], across: FloatArray, cost: float
+) -> FloatArray:
+    """Return how much cuts raise E.
+
+    Parameters
+    ----------
+    totals, sizes : pair of arrays
+        The sum of the correlations of the columns of each side, ``m (m - 1) w``, and their number m.
+    across : array
+        The sum of the correlations of columns of one side with those of the other.
+    cost : float
+        What a group costs, in columns.
+    """
+    (one, other), both = sizes, sizes[0] + sizes[1]
+    within = [total / np.maximum(size * (size - 1), 1) for total, size in zip(totals, sizes, strict=True)]
+    together = (totals[0] + totals[1] + 2 * across) / np.maximum(both * (both - 1), 1)
+    is_group = np.minimum(one, other) >= MIN_COLUMNS
+    lower = np.where(is_group, np.minimum(*within), np.inf)
+    counted = [np.where(size == MIN_COLUMNS, np.minimum(w, lower), w) for w, size in zip(within, sizes, strict=True)]
+    return np.asarray((one - cost) * counted[0] + (other - cost) * counted[1] - (both - cost) * together)
 
 
 def _home(tree: Tree, column: int) -> int:
