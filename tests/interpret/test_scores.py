@@ -23,7 +23,7 @@ def values_of_states(model):
     return {node: score.values for node, score in view_of(model).scores.items()}
 
 
-def likert_model(newick="((a,b,c),d,e,f);", reversed_columns=(), n_states=3, seed=0, ordered=True, between=0.8):
+def likert_model(newick="((a,b,c),d,e,f);", reversed_columns=(), n_states=3, seed=0, ordered=True, between=0.6):
     """A model whose variables copy each other more or less often; some columns are upside down."""
     tree, rng = Tree.from_newick(newick), np.random.default_rng(seed)
     tables = []

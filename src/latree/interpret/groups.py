@@ -7,7 +7,7 @@ A replicate is what the whole search found in a random part of the rows. Its tre
 correlations in its own rows. The adjusted Rand index of the two partitions, in the mean over all replicates, says how
 well a level comes again. For the main level, groups are matched one to one, so that as many columns as possible are in
 the same group in both (Christensen & Golino 2021). The stability of a column is the share of replicates in which it is
-in its group. Where else it goes is the other group that it is most often in.
+in its group. Where else it goes is the other group whose columns it is most often with.
 
 The main level is the one whose groups explain the most, see :func:`latree.interpret.cutting.explained`. With
 replicates, that is what the groups of the replicates explain in all rows, in the mean. Of several numbers of groups
@@ -79,7 +79,7 @@ def matched_groups(groups: IntArray, others: IntArray) -> IntArray:
     np.add.at(shared, (groups[in_both], others[in_both]), 1)
     matches = np.full(shared.shape[1] + 1, -1, dtype=np.intp)  # the last entry is that of columns without a group
     one, other = linear_sum_assignment(shared, maximize=True)
-    matches[other] = one
+    matches[other] = np.where(shared[one, other] > 0, one, -1)
     return np.asarray(matches[others])
 
 
@@ -292,7 +292,7 @@ def _divided(view: Dependence, table: Table | None, replicates: Sequence[Replica
     ]
     fine_pieces = [piece for piece in _pieces(tree, edges[:fine]) if piece not in main_pieces]
     groups = _groups(tree, main_pieces, "main", broad_pieces, len(main_pieces))
-    if again:
+    if again and groups:
         groups = _with_stability(groups, tree.names, np.array([one.partitions[main] for one in again]))
     groups += _groups(tree, broad_pieces, "broad")
     groups += _groups(tree, fine_pieces, "fine", main_pieces)
@@ -338,24 +338,28 @@ def _best_level(values: FloatArray) -> int:
 def _with_stability(groups: list[Group], names: Sequence[str], found: IntArray) -> list[Group]:
     """Return main groups with the stability of their columns, and where else these go, by the pieces of replicates."""
     own = group_labels(groups, names)
-    matched = np.array([matched_groups(own, _without_single(pieces)) for pieces in found])
+    divisions = [_without_single(pieces) for pieces in found]
+    again = np.array([same_group(own, others) for others in divisions])
+    # How often each column is in a group that has more columns of another main group than of any other.
+    elsewhere = np.zeros((len(own), len(groups)))
+    for others, is_again in zip(divisions, again, strict=True):
+        mates = np.zeros((int(others.max(initial=-1)) + 2, len(groups) + 1))  # the last are those in no group
+        np.add.at(mates, (others, own), 1)
+        most = mates[:-1, :-1].argmax(axis=1)
+        lost = np.flatnonzero(~is_again & (own >= 0) & (others >= 0))
+        np.add.at(elsewhere, (lost, most[others[lost]]), 1 / len(found))
+    elsewhere[np.arange(len(own)), own] = 0
     number = {name: column for column, name in enumerate(names)}
     stable = []
-    for place, group in enumerate(groups):
-        places = [matched[:, number[name]] for name in group.columns]
-        shares = tuple(float((some == place).mean()) for some in places)
-        elsewhere = tuple(_elsewhere(some[(some >= 0) & (some != place)], len(found)) for some in places)
+    for group in groups:
+        columns = [number[name] for name in group.columns]
+        shares = tuple(again[:, columns].mean(axis=0).tolist())
+        places = tuple(
+            (int(some.argmax()), min(float(some.max()), 1.0)) if some.any() else None for some in elsewhere[columns]
+        )
         mean = sum(shares) / len(shares)
-        stable.append(replace(group, stability=mean, column_stability=shares, column_elsewhere=elsewhere))
+        stable.append(replace(group, stability=mean, column_stability=shares, column_elsewhere=places))
     return stable
-
-
-def _elsewhere(others: IntArray, n_replicates: int) -> tuple[int, float] | None:
-    """Return the most frequent of other groups, and the share of replicates that have it."""
-    if not len(others):
-        return None
-    most = int(np.bincount(others).argmax())
-    return most, float((others == most).sum() / n_replicates)
 
 
 def _without_single(piece_of: IntArray) -> IntArray:
