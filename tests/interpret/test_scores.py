@@ -113,7 +113,7 @@ def test_hidden_variables_that_point_the_other_way_are_turned():
 
 
 def test_a_chain_is_one_group_and_every_column_of_it_counts():
-    model = likert_model(CHAIN)
+    model = likert_model(CHAIN, between=0.8)
     (group,) = scored_groups(model)
     assert sum(node >= 5 for node in group.nodes) >= 2
     rows = model.sample(2000, random_state=1)

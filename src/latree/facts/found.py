@@ -101,7 +101,7 @@ def _levels(model: LatentTreeModel, n_main: int) -> list[dict[str, Any]]:
     return [
         {"n_groups": number, "comes_again": share, "is_main": number == n_main}
         for number, share in zip(range(least, most + 1), shares, strict=True)
-        if number
+        if model.levels.edges
     ]
 
 

@@ -219,6 +219,8 @@ def with_n_groups(model: LatentTreeModel, n: int) -> LatentTreeModel:
     """
     if not model.groups:
         model = with_groups(model)
+    if not model.levels.edges:
+        model = replace(model, levels=_divided(view_of(model), None, ())[1])
     least, most = n_groups_of(model)
     if type(n) is not int or not least <= n <= most:
         possible = f"{least} to {most} groups" if most > least else plural(most, "group")
