@@ -131,31 +131,26 @@ def test_the_order_of_columns_changes_nothing(seed, data):
 
 
 def test_the_fewest_groups_within_a_standard_error_of_the_best_are_taken():
-    values = np.array([[1.0, 2.9, 3.0, 1.0], [1.0, 2.9, 3.2, 1.0], [1.0, 2.9, 3.1, 1.0]])
-    assert _best_level(values) == 2  # 2.9 is more than 0.1 / sqrt(3) below 3.1
-    assert _best_level(values + np.array([[0, 0, -0.3, 0], [0, 0, 0.3, 0], [0, 0, 0, 0]])) == 1
-    assert _best_level(values[:1]) == 2
-    assert _best_level(np.zeros((3, 4))) == 0
+    values = np.array([1.0, 2.9, 3.0, 1.0])
+    parts = values + np.array([[-0.05], [0.05], [0.0]])
+    assert _best_level(values, parts) == 2
+    assert _best_level(values, values + 2.5 * (parts - values)) == 1  # the standard deviation is 0.125
+    assert _best_level(values, parts[:1]) == 2
+    assert _best_level(np.zeros(4), np.zeros((3, 4))) == 0
 
 
-def test_replicates_choose_the_main_level():
-    """Two groups that parts of the rows do not hold apart are one."""
+def test_groups_that_parts_of_the_rows_do_not_hold_apart_are_one():
+    """With few rows, three columns at a latent correlation of .6 are no group of their own."""
     d = 9
     edges = [(column, d + column // 3) for column in range(d)]
     tree = Tree([f"x{i}" for i in range(d)], [*edges, (d, d + 1), (d + 1, d + 2)])
-    strength = {frozenset((d, d + 1)): 0.62, frozenset((d + 1, d + 2)): 0.1}
+    strength = {frozenset((d, d + 1)): 0.6, frozenset((d + 1, d + 2)): 0.1}
     model = copying_model(tree, lambda node, parent: strength.get(frozenset((node, parent)), 0.5))
-    mixed = [0, 3, 1, 4, 2, 5, 6, 7, 8]  # of each of the first two groups, some columns
-    other = copying_model(
-        Tree(
-            tree.names, [*((column, d + place // 3) for place, column in enumerate(mixed)), (d, d + 1), (d + 1, d + 2)]
-        ),
-        lambda node, parent: strength.get(frozenset((node, parent)), 0.5),
-    )
-    rows = model.sample(5000, random_state=0)
-    parts = [Replicate(one, model.sample(1000, random_state=1)) for one in (model, other, other)]
-    n_main = [sum(group.level == "main" for group in find_groups(model, rows, replicates=some)) for some in ((), parts)]
-    assert n_main == [3, 2]
+    for n_rows, n_main in ((50_000, 3), (400, 2)):
+        rows = model.sample(n_rows, random_state=0)
+        parts = [Replicate(model, Table.from_codes(model.columns, rows.codes()[first::2])) for first in (0, 1)]
+        found = [find_groups(model, rows, replicates=some) for some in ((), parts)]
+        assert [sum(group.level == "main" for group in groups) for groups in found] == [3, n_main]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=12))

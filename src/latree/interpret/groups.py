@@ -9,9 +9,10 @@ well a level comes again. For the main level, groups are matched one to one, so 
 the same group in both (Christensen & Golino 2021). The stability of a column is the share of replicates in which it is
 in its group. Where else it goes is the other group whose columns it is most often with.
 
-The main level is the one whose groups explain the most, see :func:`latree.interpret.cutting.explained`. With
-replicates, that is what the groups of the replicates explain in all rows, in the mean. Of several numbers of groups
-that are within a standard error of the best, the smallest is taken (Breiman et al. 1984).
+The main level is the one whose groups explain the most, see :func:`latree.interpret.cutting.explained`. Of several
+numbers of groups that explain as much up to a standard error, the smallest is taken (Breiman et al. 1984). The standard
+error is the standard deviation of what the same groups explain in the parts of the rows: a half of n rows, drawn
+without replacement, has the variance ``(2/n - 1/n) σ²`` about the whole. Without replicates, it is 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -277,10 +278,10 @@ def _divided(view: Dependence, table: Table | None, replicates: Sequence[Replica
     tree = view.tree
     similarity = _similarity(view, table)
     edges, main, fine = find_hierarchy(tree, similarity)
-    again = list(map_ordered(lambda one: _found_again(tree, similarity, len(edges), one), replicates))
+    again = list(map_ordered(lambda one: _found_again(tree, edges, one), replicates))
     replication: tuple[float, ...] = ()
     if again:
-        main = _best_level(np.array([one.explained for one in again])[:, : fine + 1])
+        main = _best_level(explained(tree, edges, similarity), np.array([one.explained for one in again]))
         own = partitions(tree, edges)
         by_level = [[adjusted_rand(*pair) for pair in zip(own, one.partitions, strict=True)] for one in again]
         replication = tuple(np.clip(np.mean(by_level, axis=0), 0, 1).tolist())
@@ -307,34 +308,42 @@ def _similarity(view: Dependence, table: Table | None) -> FloatArray:
 
 
 class _Again(NamedTuple):
-    """The levels of a replicate that have as many groups as those of the model."""
+    """What a replicate says about each level of a model."""
 
-    partitions: IntArray  # the number of each column's piece, shape (levels, d)
-    explained: FloatArray  # what the groups of each level explain in all rows
+    partitions: IntArray  # the piece of each column in as many groups of the replicate, shape (levels, d)
+    explained: FloatArray  # what the model's own groups explain in the rows of the replicate
 
 
-def _found_again(tree: Tree, similarity: FloatArray, n_cuts: int, replicate: Replicate) -> _Again:
+def _found_again(tree: Tree, edges: tuple[int, ...], replicate: Replicate) -> _Again:
     """Cut the tree of a replicate into as many groups as another one, or as near to that as it can be cut."""
     other = replicate.model.tree
-    edges = find_hierarchy(other, _similarity(view_of(replicate.model), replicate.rows)).edges
-    number = {name: column for column, name in enumerate(tree.names)}
-    order = np.array([number[name] for name in other.names], dtype=np.intp)
-    level = np.clip(np.arange(n_cuts + 1) + _n_components(tree) - _n_components(other), 0, len(edges))
-    found = np.empty((n_cuts + 1, len(order)), dtype=np.intp)
-    found[:, order] = partitions(other, edges)[level]
-    return _Again(found, explained(other, edges, similarity[np.ix_(order, order)])[level])
+    similarity = _similarity(view_of(replicate.model), replicate.rows)
+    number = {name: column for column, name in enumerate(other.names)}
+    order = np.array([number[name] for name in tree.names], dtype=np.intp)
+    found = partitions(other, find_hierarchy(other, similarity).edges)[:, order]
+    level = np.arange(len(edges) + 1) + _n_components(tree) - _n_components(other)
+    in_part = explained(tree, edges, similarity[np.ix_(order, order)])
+    return _Again(found[np.clip(level, 0, len(found) - 1)], in_part)
 
 
 def _n_components(tree: Tree) -> int:
     return sum(component.bit_count() >= MIN_COLUMNS for component in tree.components)
 
 
-def _best_level(values: FloatArray) -> int:
-    """Return the first level that explains as much as the best one, up to a standard error, by replicates."""
-    means = np.round(values.mean(axis=0), _DECIMALS)
-    best = int(np.argmax(means))
-    error = values[:, best].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return int(np.argmax(means >= means[best] - error))
+def _best_level(values: FloatArray, in_parts: FloatArray) -> int:
+    """Return the first level that explains as much as the best one, up to a standard error.
+
+    Parameters
+    ----------
+    values : array, shape (levels,)
+        What each level explains.
+    in_parts : array, shape (parts, levels)
+        The same in parts of the rows.
+    """
+    values = np.round(values, _DECIMALS)
+    best = int(np.argmax(values))
+    error = in_parts[:, best].std(ddof=1) if len(in_parts) > 1 else 0.0
+    return int(np.argmax(values >= values[best] - error))
 
 
 def _with_stability(groups: list[Group], names: Sequence[str], found: IntArray) -> list[Group]:
