@@ -19,7 +19,7 @@ from helpers.estimator import easy_codes, fitted_quickly, frame, quick, with_hol
 from helpers.models import copying_model
 from helpers.pictures import written
 from latree import FitWarning, InputError, LatentTree, Reading, Tree, plot
-from latree.interpret.groups import RESAMPLES, find_groups
+from latree.interpret.groups import find_groups
 from latree.interpret.scores import reliability
 from latree.learn import learn_model
 from latree.model.fitting import SMOOTHINGS
@@ -356,8 +356,12 @@ def test_groups_and_labels_of_columns():
     true = copying_model(tree, lambda node, parent: 0.3 if min(node, parent) >= 8 else 0.8)
     table = true.sample(2000, random_state=0)
     fitted = LatentTree("nj", n_states=2, random_state=0).fit(table)
-    assert fitted.groups_ == find_groups(fitted.model_, table, resamples=RESAMPLES)
-    assert [group.stability for group in fitted.groups_ if group.level == "main"] == [1.0, 1.0]
+    assert fitted.groups_ == find_groups(fitted.model_, table)
+    assert [group.columns for group in fitted.groups(2)] == [group.columns for group in fitted.groups_[:2]]
+    assert [len(group.columns) for group in fitted.groups(1)] == [8]
+    assert fitted.summary_["levels"][1] == {"n_groups": 2, "comes_again": None}
+    with pytest.raises(InputError, match="choose n"):
+        fitted.groups(9)
     assert [set(group.columns) for group in fitted.groups_ if group.level == "main"] == [set("abcd"), set("efgh")]
     assert fitted.labels_.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert fitted.summary_["n_groups"] == 2

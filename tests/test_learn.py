@@ -46,7 +46,6 @@ def test_a_model_of_rows_on_disk_is_that_of_rows_in_memory(all_on_disk, tmp_path
     for a, b in zip(one.model.tables, other.model.tables, strict=True):
         np.testing.assert_array_equal(a, b)
     assert one.model.groups == other.model.groups
-    assert all(group.column_stability for group in one.model.groups if group.level == "main")
     assert {**one.summary, "seconds": 0} == {**other.summary, "seconds": 0}
 
 

@@ -23,7 +23,7 @@ from latree.facts.found import summary_of
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
 from latree.interpret.columns import loadings, profiles
-from latree.interpret.groups import group_labels
+from latree.interpret.groups import group_labels, with_n_groups
 from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
 from latree.learn import learn_model
 from latree.learners.methods import find_method
@@ -227,6 +227,30 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def groups_(self) -> list[Group]:
         """The groups of columns."""
         return list(self.model_.groups)
+
+    def groups(self, n: int) -> list[Group]:
+        """Return the columns in another number of groups, from the hierarchy of the fitted model.
+
+        The main groups in ``groups_`` are the ones that latree would choose. Each number of groups is made of the one
+        before by dividing one group, so that these are nested. ``summary_["levels"]`` says how well each number of
+        groups comes again in other rows.
+
+        Parameters
+        ----------
+        n : int
+            The number of groups, from 1, or the number of parts of a forest, to the most that the tree allows.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b,c,d),(e,f,g,h));")
+        >>> rows = latree.random_model(tree, n_states=2, start="identity", random_state=0).sample(2000, random_state=0)
+        >>> model = latree.LatentTree(random_state=0).fit(rows)
+        >>> [[len(group.columns) for group in model.groups(n)] for n in (1, 2)]
+        [[8], [4, 4]]
+        """
+        check_is_fitted(self)
+        return [group for group in with_n_groups(self.model_, n).groups if group.level == "main"]
 
     @property
     def labels_(self) -> NDArray[np.int64]:

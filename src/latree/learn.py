@@ -17,7 +17,7 @@ from latree.facts.found import facts_of
 from latree.facts.text import report_text
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.interpret.columns import redundant_columns
-from latree.interpret.groups import RESAMPLES, with_groups
+from latree.interpret.groups import with_groups
 from latree.interpret.order import order_states
 from latree.interpret.scores import reliability
 from latree.interpret.view import view_of
@@ -244,7 +244,7 @@ def learn_model(
         )
     with stage("Predicting held-out rows"):
         worth = measure_worth(fit.model, by_name, smoothing=smoothing)
-    model = with_groups(_reordered(fit.model, table.columns), table, labels, resamples=RESAMPLES)
+    model = with_groups(_reordered(fit.model, table.columns), table, labels, replicates=())
     model = order_states(model).model
     structure, fit = replace(structure, tree=model.tree), replace(fit, model=model)
     seconds = time.perf_counter() - started

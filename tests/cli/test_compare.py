@@ -58,21 +58,21 @@ def test_columns_of_one_tree_alone_are_not_compared():
 
 
 def test_compare_models():
-    grouped_model(sizes=(4, 4)).save("one.json")
-    grouped_model(sizes=(5, 2, 2)).save("two.json")
+    grouped_model(sizes=(4, 8)).save("one.json")
+    grouped_model(sizes=(5, 4, 3)).save("two.json")
     one, two = LatentTreeModel.load("one.json"), LatentTreeModel.load("two.json")
     facts = compare_models(one, two)
     assert compared("one.json", "two.json") == facts
     names = {key: [pair[key] for pair in facts["groups"]] for key in ("first", "second")}
     assert succeed("compare", "one.json", "two.json").splitlines()[-6:] == [
         f"Groups: adjusted Rand index {facts['adjusted_rand']:.2f} (1: the same groups, 0: as alike as by chance)",
-        f"  '{names['first'][0]}' and '{names['second'][0]}' share 4 of 5 columns: x00, x01, x02, x03",
+        f"  '{names['first'][0]}' and '{names['second'][0]}' share 4 of 8 columns: x05, x06, x07, x08",
+        "    only in the first: x04, x09, x10, x11",
+        f"  '{names['first'][1]}' and '{names['second'][1]}' share 4 of 5 columns: x00, x01, x02, x03",
         "    only in the second: x04",
-        f"  '{names['first'][1]}' and '{names['second'][1]}' share 2 of 4 columns: x05, x06",
-        "    only in the first: x04, x07",
-        f"  '{names['second'][2]}' is only in the second: x07",
+        f"  '{names['second'][2]}' is only in the second: x09, x10, x11",
     ]
-    assert succeed("compare", "two.json", "one.json").splitlines()[-1].endswith("is only in the first: x07")
+    assert succeed("compare", "two.json", "one.json").splitlines()[-1].endswith("is only in the first: x09, x10, x11")
     assert succeed("compare", "one.json", "two.json", "--quiet") == ""
 
 

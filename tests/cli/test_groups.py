@@ -35,6 +35,21 @@ def test_groups_are_printed_written_or_given_as_json():
     assert Path("groups.tsv").read_text().splitlines()[0] == "\t".join(COLUMNS)
 
 
+def test_any_number_of_groups():
+    most = 1 + len(load().levels.edges)
+    for n in range(1, most + 1):
+        found = json.loads(succeed("groups", "model.json", "--n", str(n), "--json"))
+        assert sum(group["level"] == "main" for group in found) == n
+    assert succeed("groups", "model.json", "--n", "1").startswith("1 group in ")
+    succeed("groups", "model.json", "--n", "1", "--out", "one.csv")
+    assert Path("one.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
+    code, _, message = run("groups", "model.json", "--n", str(most + 1))
+    assert code == 2
+    assert message.startswith(f"latree: model.json: the tree cannot be cut into {most + 1} groups: choose n from")
+    assert message.count("\n") == 1
+    assert run("groups", "model.json", "--n", "0")[0] == 2
+
+
 def test_groups_of_a_model_that_has_none():
     plain = json.loads(Path("model.json").read_text())
     del plain["groups"], plain["hidden_names"]

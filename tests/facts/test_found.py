@@ -28,6 +28,7 @@ def test_facts_are_plain_data_that_do_not_depend_on_the_last_bits(learned):
         learned.model.record,
         learned.model.groups,
         learned.model.hidden_names,
+        learned.model.levels,
     )
     assert report_facts(shaken, learned.table, rows=3) == facts
 

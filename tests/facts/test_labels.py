@@ -9,7 +9,6 @@ from latree.facts.found import facts_of, summary_of
 from latree.facts.groups import compare_labels
 from latree.facts.text import group_lines
 from latree.facts.words import label_match
-from latree.interpret.groups import with_groups
 from latree.report.render import report_html
 from latree.table.labels import read_labels
 
@@ -33,7 +32,7 @@ def test_labels_and_their_purity(tmp_path):
 
 def labelled_model(label_of):
     """Return a model with groups of three columns and its labels, from the numbers of a group and a column in it."""
-    model = with_groups(grouped_model([3, 3], seed=1))
+    model = grouped_model([3, 3], seed=1)
     record = learned_run().model.record
     groups = [group for group in model.groups if group.level == "main"]
     labels = {name: label_of(i, j) for i, group in enumerate(groups) for j, name in enumerate(group.columns)}

@@ -122,7 +122,7 @@ def test_lines_show_how_sure_groups_and_columns_are():
         "bcd         40 %  bcd0, bcd1 (−) (?), bcd2 (?)",
         "",
         "(−) falls when its group rises",
-        "(?) in this group in fewer than half of the resampled tables",
+        "(?) in this group in fewer than half of the searches on parts of the rows",
     ]
     # A group without a stability has none, and names of pairs say it all.
     pairs = with_groups(copying_model(Tree("abcde", [(0, 1), (2, 3)]), lambda *_: 0.5))
@@ -227,7 +227,11 @@ def test_at_most_forty_groups_are_shown():
 def test_rows_have_loadings_with_sign_stability_and_the_group_above():
     model = scales("a", "b", "c", "d", reversed_columns=("b1",), between=(0.4, 0.1, 0.4))
     groups = [
-        replace(group, column_stability=(0.5, 1.0, 0.25), stability=7 / 12) if group.name == "a" else group
+        replace(
+            group, column_stability=(0.5, 1.0, 0.25), stability=7 / 12, column_elsewhere=((1, 0.5), None, (2, 0.75))
+        )
+        if group.name == "a"
+        else group
         for group in model.groups
     ]
     model = replace(model, groups=tuple(groups))
@@ -238,13 +242,14 @@ def test_rows_have_loadings_with_sign_stability_and_the_group_above():
         group = "abcd".index(name[0])
         assert rows[name][0] == name[0]
         assert float(rows[name][1]) == pytest.approx(matrix[node, group], abs=6e-5)
-        assert rows[name][4] == f"H{group + 1}"
+        assert rows[name][6] == f"H{group + 1}"
     assert float(rows["b1"][1]) < -0.7 < 0.7 < float(rows["a1"][1])
     assert [rows[f"a{number}"][2] for number in range(3)] == ["0.5000", "1.0000", "0.2500"]
-    assert rows["b0"][2] == ""
+    assert [rows[f"a{number}"][3:5] for number in range(3)] == [("b", "0.5000"), ("", ""), ("c", "0.7500")]
+    assert rows["b0"][2:5] == ("", "", "")
     assert sum(group.level == "broad" for group in model.groups) == 2
     above = {group.name: model.groups[group.parent].name for group in model.groups if group.parent is not None}
-    assert {name: rows[name][3] for name in rows} == {name: above.get(name[0], "") for name in rows}
+    assert {name: rows[name][5] for name in rows} == {name: above.get(name[0], "") for name in rows}
     facts = group_facts(model)
     assert [(fact["name"], fact["hidden"], fact["stability"]) for fact in facts if fact["level"] == "main"][:2] == [
         ("a", "H1", 7 / 12),
@@ -289,7 +294,7 @@ def test_columns_with_descriptions_have_lines_of_their_own():
         "    bcd2",
         "",
         "(−) falls when its group rises",
-        "(?) in this group in fewer than half of the resampled tables",
+        "(?) in this group in fewer than half of the searches on parts of the rows",
     ]
 
 

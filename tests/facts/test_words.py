@@ -8,9 +8,11 @@ from latree.facts.words import (
     SURE,
     candidate_name,
     certainty,
+    elsewhere_lines,
     finding,
     headline,
     label_match,
+    levels_lines,
     worth_facts,
     worth_lines,
 )
@@ -47,6 +49,32 @@ def test_headlines():
         "One hidden variable with 3 states explains 2 columns"
     )
     assert headline(facts_of(None, [], finding="no groups", n_columns=2)) == "2 columns form no groups"
+
+
+def test_how_well_numbers_of_groups_come_again():
+    shares = [1.0, 0.9, 0.5, 0.97, 0.984, 0.7, 0.6, 0.55, 0.4]
+    levels = [
+        {"n_groups": number, "comes_again": share, "is_main": number == 5}
+        for number, share in enumerate(shares, start=1)
+    ]
+    (line,) = levels_lines(levels)
+    assert line.replace("\xa0", " ") == (
+        "In parts of the rows, 5 groups come again: 98 %. "
+        "Other numbers of groups: 2: 90 %, 3: 50 %, 4: 97 %, 6: 70 %, 7: 60 %, 8: 55 %."
+    )
+    (line,) = levels_lines([levels[0] | {"is_main": True}])
+    assert line.replace("\xa0", " ") == "In parts of the rows, 1 group comes again: 100 %."
+    assert levels_lines([]) == levels_lines([levels[4] | {"comes_again": None}]) == []
+
+
+def test_where_unsure_columns_go():
+    other = {"group": "mood", "share": 0.625}
+    columns = [{"name": f"x{i}", "unsure": i > 0, "elsewhere": other if i != 1 else None} for i in range(3)]
+    (line,) = elsewhere_lines([{"columns": columns}])
+    assert line.replace("\xa0", " ") == "Also found in another group: x2 (mood, 63 %)."
+    (line,) = elsewhere_lines([{"columns": columns[2:] * 7}])
+    assert line.endswith("and 2 more.")
+    assert elsewhere_lines([{"columns": columns[:2]}]) == []
 
 
 def test_labels_in_the_headline():

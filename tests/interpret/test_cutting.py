@@ -1,259 +1,166 @@
-"""Cutting a tree at a latent correlation: no small change of a cut is better, and cuts are nested where asked."""
+"""The hierarchy of groups: no small change of the best cut is better, levels are nested, and what they explain."""
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
 
 import latree
+from helpers.models import small_models
 from latree.counts.distances import informational_correlation
-from latree.interpret import cutting
-from latree.interpret.cutting import TreeCutter
-from latree.interpret.groups import _loadings
+from latree.interpret.cutting import TreeCutter, broad_level, explained, find_hierarchy, partitions, pieces
 from latree.interpret.view import View
 from latree.tree import Tree
 
 
-def cutter_of(model):
-    dependence = View(model)
-    similarity, loadings = informational_correlation(dependence.column_information), _loadings(dependence)
-    return TreeCutter(model.tree, similarity, loadings), similarity, loadings
+def similarity_of(model):
+    return informational_correlation(View(model).column_information)
 
 
-def partition(cutter, cut):
-    """The columns of each piece."""
-    pieces = cut[cutter.home]
-    return {frozenset(np.flatnonzero(pieces == top).tolist()) for top in np.unique(pieces)}
+def random_model(n_columns, seed):
+    tree = latree.random_tree(n_columns, random_state=seed)
+    return latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=seed)
 
 
-def naive_objective(similarity, loadings, pieces, threshold):
-    return sum(
-        similarity[i, j] - threshold * loadings[i] * loadings[j]
-        for piece in pieces
-        for i, j in itertools.combinations(sorted(piece), 2)
-    )
+def groups_of(labels):
+    return [np.flatnonzero(labels == number) for number in np.unique(labels)]
 
 
-def naive_pieces(tree, cut):
-    """The columns of each piece when some edges are cut, or None if a piece has fewer than two columns."""
-    kept = [edge for number, edge in enumerate(tree.edges.tolist()) if number not in cut]
-    label = list(range(tree.n_nodes))
-    for _ in label:
-        for u, v in kept:
-            label[u] = label[v] = min(label[u], label[v])
-    pieces = {frozenset(c for c in range(tree.n_observed) if label[c] == top) for top in set(label)}
-    return pieces if min(map(len, pieces)) >= 2 else None
+def naive_gain(similarity, one, other, cost=1.0):
+    """How much more two groups explain than their union: each the mean correlation times its columns less the cost."""
+
+    def mean(columns):
+        return np.mean([similarity[i, j] for i, j in itertools.combinations(columns, 2)])
+
+    within = [mean(one), mean(other)]
+    counted = [min(within) if len(side) == 2 else w for side, w in zip((one, other), within, strict=True)]
+    together = (len(one) + len(other) - cost) * mean([*one, *other])
+    return (len(one) - cost) * counted[0] + (len(other) - cost) * counted[1] - together
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.9])
-def test_no_other_cut_of_up_to_three_edges_is_better(seed, threshold):
-    tree = latree.random_tree(9, random_state=seed)
-    model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=seed)
-    cutter, similarity, loadings = cutter_of(model)
-    found = naive_objective(similarity, loadings, partition(cutter, cutter.best(threshold, 2)), threshold)
-    inner = [edge for edge, ends in enumerate(tree.edges.tolist()) if min(ends) >= 9]
-    others = [naive_pieces(tree, cut) for size in range(4) for cut in itertools.combinations(inner, size)]
-    best = max(naive_objective(similarity, loadings, pieces, threshold) for pieces in others if pieces)
-    assert found >= best - 1e-9
-
-
-def nested_similarity(within=0.6, near=0.4, far=0.1):
-    """The similarity of the columns of two pairs of groups of three columns."""
-    group = np.arange(12) // 3
-    similarity = np.where(group[:, None] == group, within, np.where(group[:, None] // 2 == group // 2, near, far))
+def blocks(within, between, sizes):
+    """A tree with a hidden variable for each group, all of them at one in the middle, and the similarity of columns."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    d, n = len(group), len(sizes)
+    edges = [*((column, d + number) for column, number in enumerate(group)), *((d + g, d + n) for g in range(n))]
+    similarity = np.where(group[:, None] == group, within, np.asarray(between)[np.ix_(group, group)])
     np.fill_diagonal(similarity, 0)
-    return similarity
-
-
-def nested(**similarities):
-    """Two pairs of groups of three columns; all loadings are 1."""
-    edges = [(column, 12 + column // 3) for column in range(12)]
-    tree = Tree([f"x{i}" for i in range(12)], [*edges, (12, 16), (13, 16), (14, 17), (15, 17), (16, 17)])
-    return TreeCutter(tree, nested_similarity(**similarities), np.ones(12))
-
-
-@pytest.mark.parametrize(
-    ("threshold", "sizes"),
-    [(0.09, [12]), (0.11, [6, 6]), (0.39, [6, 6]), (0.41, [3, 3, 3, 3]), (0.9, [3, 3, 3, 3])],
-)
-def test_groups_are_apart_below_the_threshold(threshold, sizes):
-    cutter = nested()
-    assert sorted(map(len, partition(cutter, cutter.best(threshold, 2)))) == sizes
-
-
-def test_a_cut_is_refined_or_coarsened():
-    cutter = nested()
-    coarse, fine = cutter.best(0.2, 2), cutter.best(0.5, 2)
-    # A lower threshold would cut nothing, but what is cut stays cut.
-    assert partition(cutter, cutter.best(0.05, 2, start=coarse)) == partition(cutter, coarse)
-    assert partition(cutter, cutter.best(0.5, 2, start=coarse)) == partition(cutter, fine)
-    # A higher threshold would cut more, but nothing else is cut.
-    assert partition(cutter, cutter.best(0.5, 2, among=coarse)) == partition(cutter, coarse)
-    assert partition(cutter, cutter.best(0.2, 2, among=fine)) == partition(cutter, coarse)
-
-
-def naive_nearby(cutter, cut, threshold, min_columns, start):
-    """Change one edge at a time, always the one that raises Q most, until no change does."""
-    size = len(cutter.parent)
-    is_cut = [bool(cut[node] == node or start[node] == node) and cutter.parent[node] >= 0 for node in range(size)]
-
-    def pieces(state):
-        top = []
-        for node in range(size):
-            top.append(node if cutter.parent[node] < 0 or state[node] else top[cutter.parent[node]])
-        return np.array(top)
-
-    def objective(state):
-        top = pieces(state)
-        excess = cutter.similarity - threshold * np.outer(cutter.loadings, cutter.loadings)
-        return np.where(top[:, None] == top, excess, 0).sum()
-
-    def allowed(state, node):
-        if cutter.parent[node] < 0 or (state[node] and start[node] == node):
-            return False
-        changed = [*state[:node], not state[node], *state[node + 1 :]]
-        sides = (
-            cutter.n_columns[pieces(changed) == pieces(changed)[side]].sum() for side in (node, cutter.parent[node])
-        )
-        return state[node] or min(sides) >= min_columns
-
-    while True:
-        options = [
-            [*is_cut[:node], not is_cut[node], *is_cut[node + 1 :]] for node in range(size) if allowed(is_cut, node)
-        ]
-        best = max(options, key=objective, default=is_cut)
-        if objective(best) <= objective(is_cut) + 1e-9:
-            return pieces(is_cut)
-        is_cut = best
+    return Tree([f"x{i}" for i in range(d)], edges), similarity, group
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("min_columns", [2, 3])
-def test_nearby_cuts_change_one_edge_at_a_time(seed, min_columns):
-    """From any cuts, for several thresholds at once; no further change of one edge is better."""
-    rng = np.random.default_rng(seed)
-    tree = latree.random_tree(14, random_state=seed)
-    model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=seed)
-    cutter, similarity, _ = cutter_of(model)
-    noisy = np.clip(similarity + 0.1 * rng.standard_normal(similarity.shape), 0, 1)
-    cutter = cutter.with_similarity((noisy + noisy.T) / 2)
-    thresholds = np.array([0.4, 0.6, 0.8])
-    starts = np.array([cutter_of(model)[0].best(threshold, min_columns) for threshold in thresholds])
-    start = starts[0] if seed % 2 else cutter.whole
-    found = cutter.nearby(starts, thresholds, min_columns, start if seed % 2 else None)
-    for cut, begun, threshold in zip(found, starts, thresholds, strict=True):
-        # Nothing is left to change, and Q is not lower than it was.
-        assert naive_nearby(cutter, cut, threshold, min_columns, start).tolist() == cut.tolist()
-        excess = cutter.similarity - threshold * np.outer(cutter.loadings, cutter.loadings)
-        q = [np.where(top[:, None] == top, excess, 0).sum() for top in (begun, cut)]
-        assert q[1] >= q[0] - 1e-9
-        assert {node for node, top in enumerate(start) if node == top} <= {n for n, top in enumerate(cut) if n == top}
+@pytest.mark.parametrize("cost", [1.0, 0.5])
+def test_no_cut_is_better_undone_or_elsewhere_between_the_same_groups(seed, cost):
+    model = random_model(14, seed)
+    tree, similarity = model.tree, similarity_of(model)
+    cutter = TreeCutter(tree, similarity)
+    best = cutter.best(cutter.whole, cost)
+    cut = set(cutter.edge_above[np.setdiff1d(best, cutter.whole)].tolist())
+    assert cut
+    for edge in cut:
+        others = tuple(cut - {edge})
+        joined = pieces(tree, others)
+        union = joined[tree.edges[edge, 0]]
+        gains = {}
+        for other, (one, two) in enumerate(tree.edges):
+            if joined[one] == joined[two] == union:
+                labels = pieces(tree, (*others, other))
+                sides = [np.flatnonzero(labels[:14] == labels[end]) for end in (one, two)]
+                if min(map(len, sides)) >= 2:
+                    gains[other] = naive_gain(similarity, *sides, cost)
+        assert gains[edge] == pytest.approx(max(gains.values()))
+        assert gains[edge] > 0
 
 
-def test_nearby_cuts_make_and_undo_cuts():
-    """Four groups of similarity far, near and within: from each cut to any other."""
-    cutter, thresholds = nested(), np.array([0.09, 0.2, 0.5])
-    best = np.array([cutter.best(threshold, 2) for threshold in thresholds])
-    assert [len(np.unique(cut)) for cut in best] == [1, 2, 4]
-    for begun in itertools.permutations(best):
-        assert cutter.nearby(np.array(begun), thresholds, 2).tolist() == best.tolist()
-    # Pieces have enough columns, and what the start cuts stays cut.
-    assert len(np.unique(cutter.nearby(best[:1], np.array([0.5]), 4))) == 2
-    kept = cutter.nearby(best[:1], np.array([0.09]), 2, start=best[1])
-    assert kept.tolist() == best[1:2].tolist()
+@pytest.mark.parametrize("model", [*small_models(), *(random_model(14, seed) for seed in range(3))])
+def test_each_cut_makes_one_group_more_of_two_columns_or_more(model):
+    tree = model.tree
+    hierarchy = find_hierarchy(tree, similarity_of(model))
+    assert 0 <= hierarchy.best <= hierarchy.fine <= len(hierarchy.edges)
+    levels = partitions(tree, hierarchy.edges)
+    n_single = sum(component.bit_count() == 1 for component in tree.components)
+    for n_cuts, labels in enumerate(levels):
+        own = pieces(tree, hierarchy.edges[:n_cuts])[: tree.n_observed]
+        assert {frozenset(group) for group in groups_of(labels)} == {frozenset(group) for group in groups_of(own)}
+        assert len(groups_of(labels)) == len(tree.components) + n_cuts
+        assert sum(len(group) == 1 for group in groups_of(labels)) == n_single
+    # Nothing is left to divide.
+    for edge in set(range(len(tree.edges))) - set(hierarchy.edges):
+        sizes = np.bincount(pieces(tree, (*hierarchy.edges, edge))[: tree.n_observed], minlength=tree.n_nodes)
+        assert min(sizes[pieces(tree, (*hierarchy.edges, edge))[tree.edges[edge]]]) < 2
 
 
-def test_nearby_cuts_do_not_depend_on_how_many_are_changed_at_once(monkeypatch):
-    thresholds = np.linspace(0.05, 0.9, 9)
-    starts = np.repeat(nested().whole[None], 9, axis=0)
-    together = nested().nearby(starts, thresholds, 2)
-    monkeypatch.setattr(cutting, "_CELLS_AT_ONCE", 100)
-    assert nested().nearby(starts, thresholds, 2).tolist() == together.tolist()
-    assert {len(np.unique(cut)) for cut in together} == {1, 2, 4}
+@pytest.mark.parametrize("seed", range(3))
+def test_what_each_level_explains(seed):
+    model = random_model(12, seed)
+    similarity = similarity_of(model)
+    edges = find_hierarchy(model.tree, similarity).edges
+    naive = [11 * similarity[np.triu_indices(12, 1)].mean()]
+    for n_cuts, edge in enumerate(edges):
+        labels = pieces(model.tree, edges[: n_cuts + 1])
+        sides = [np.flatnonzero(labels[:12] == labels[end]) for end in model.tree.edges[edge]]
+        naive.append(naive[-1] + naive_gain(similarity, *sides))
+    np.testing.assert_allclose(explained(model.tree, edges, similarity), naive, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(("n_groups", "n_found"), [(9, 9), (14, 11)])
-def test_there_are_not_more_than_ten_rounds_of_changes(n_groups, n_found):
-    """Groups around one hub: each round cuts off one, because all of them change the piece of the hub."""
-    d = 2 * n_groups
-    group = np.arange(d) // 2
-    edges = [(column, d + group[column]) for column in range(d)] + [(d + g, d + n_groups) for g in range(n_groups)]
-    similarity = (group[:, None] == group) * (1.0 - np.eye(d))
-    cutter = TreeCutter(Tree([f"x{i}" for i in range(d)], edges), similarity, np.ones(d))
-    (cut,) = cutter.nearby(cutter.whole[None], np.array([0.5]), 2)
-    assert len(partition(cutter, cut)) == n_found
+def test_levels_of_domains_of_scales():
+    """Twelve scales in four domains: the best cut has the scales, and the level above it the domains."""
+    domain = np.repeat(np.arange(4), 3)
+    between = np.where(domain[:, None] == domain, 0.24, 0.08)
+    tree, similarity, group = blocks(0.4, between, [5] * 12)
+    hierarchy = find_hierarchy(tree, similarity)
+    labels = partitions(tree, hierarchy.edges)
+    assert len(np.unique(list(zip(labels[hierarchy.best], group, strict=True)), axis=0)) == 12
+    # Scales hang at one hidden variable, so that only one domain can be joined without the others.
+    assert broad_level(tree, hierarchy.edges[: hierarchy.best], similarity) < hierarchy.best
 
 
-def test_a_cutter_for_another_similarity():
-    one, other = nested(), nested(near=0.05)
-    again = one.with_similarity(np.zeros((12, 12))).with_similarity(nested_similarity(near=0.05))
-    assert again.similarity.tolist() == other.similarity.tolist()
-    assert again.min_gain == other.min_gain
-    assert one.similarity.tolist() == nested().similarity.tolist()
+def test_scales_without_domains_have_no_level_above():
+    tree, similarity, _ = blocks(0.4, np.full((6, 6), 0.1), [5] * 6)
+    hierarchy = find_hierarchy(tree, similarity)
+    assert hierarchy.best == 5
+    assert broad_level(tree, hierarchy.edges[:5], similarity) == 0  # all of them, or none
+    tree, similarity, _ = blocks(0.4, np.zeros((6, 6)), [5] * 6)
+    assert broad_level(tree, find_hierarchy(tree, similarity).edges[:5], similarity) == 5
 
 
-@pytest.mark.parametrize(("min_columns", "n_pieces"), [(2, 4), (3, 4), (4, 2), (6, 2), (7, 1)])
-def test_pieces_have_enough_columns(min_columns, n_pieces):
-    cutter = nested()
-    assert len(partition(cutter, cutter.best(0.5, min_columns))) == n_pieces
+def test_near_synonyms_are_no_group_of_the_best_cut():
+    """Two columns of a scale that correlate more with each other than with the rest."""
+    tree, similarity, _ = blocks(0.4, np.full((3, 3), 0.1), [6, 6, 6])
+    d = 18
+    # The first two columns of the first scale have a hidden variable of their own.
+    edges = [(a, d + 4 if a < 2 else b) for a, b in tree.edges.tolist()]
+    tree = Tree(tree.names, [*edges, (d, d + 4)])
+    similarity[0, 1] = similarity[1, 0] = 0.8
+    hierarchy = find_hierarchy(tree, similarity)
+    assert (hierarchy.best, hierarchy.fine) == (2, 2)
+    # With one more cut, they are.
+    assert sorted(np.bincount(partitions(tree, hierarchy.edges)[3]))[-4:] == [2, 4, 6, 6]
+
+
+def test_nothing_changes_if_all_correlations_are_half_as_high():
+    model = random_model(16, 3)
+    similarity = similarity_of(model)
+    assert find_hierarchy(model.tree, similarity) == find_hierarchy(model.tree, similarity / 2)
 
 
 def test_a_greedy_cut_is_taken_back():
     """The best first cut is in the middle of a group of a chain; the final cut is not."""
-    sizes = (3, 6, 3)
-    group = np.repeat(np.arange(4), [3, 3, 3, 3])
+    group = np.repeat(np.arange(4), 3)
     edges = [(column, 12 + group[column]) for column in range(12)]
     tree = Tree([f"x{i}" for i in range(12)], [*edges, (12, 13), (13, 14), (14, 15)])
-    between = np.array([[0.9, 0.5, 0.35, 0.0], [0.5, 0.9, 0.55, 0.35], [0.35, 0.55, 0.9, 0.5], [0.0, 0.35, 0.5, 0.9]])
+    between = np.array([[0.9, 0.2, 0.2, 0.0], [0.2, 0.9, 0.75, 0.2], [0.2, 0.75, 0.9, 0.2], [0.0, 0.2, 0.2, 0.9]])
     similarity = between[np.ix_(group, group)] * (1 - np.eye(12))
-    cutter = TreeCutter(tree, similarity, np.ones(12))
-    assert sorted(map(len, partition(cutter, cutter.best(0.52, 2)))) == sorted(sizes)
+    cutter = TreeCutter(tree, similarity)
+    found = groups_of(cutter.best(cutter.whole, 1.0)[cutter.home])
+    assert sorted(map(len, found)) == [3, 3, 6]
 
 
-def test_columns_without_hidden_variables_have_a_home():
+def test_columns_without_hidden_variables():
     tree = Tree("abcdefg", [(0, 1), (2, 3), (3, 4), (4, 5)])  # a pair, a chain, and a lonely column
-    cutter = TreeCutter(tree, np.zeros((7, 7)), np.ones(7))
-    assert partition(cutter, cutter.whole) == {frozenset({0, 1}), frozenset({2, 3, 4, 5}), frozenset({6})}
     similarity = np.zeros((7, 7))
     similarity[2, 3] = similarity[3, 2] = similarity[4, 5] = similarity[5, 4] = 0.9
-    cutter = TreeCutter(tree, similarity, np.ones(7))
-    assert frozenset({2, 3}) in partition(cutter, cutter.best(0.5, 2))
-
-
-def test_sums_over_pairs_do_not_depend_on_how_many_are_added_at_once(monkeypatch):
-    tree = latree.random_tree(12, random_state=3)
-    model = latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=3)
-    cutter, _, _ = cutter_of(model)
-    rng = np.random.default_rng(0)
-    matrices = rng.random((2, len(cutter.inner), len(cutter.inner)))
-    matrices += matrices.transpose(0, 2, 1)
-    first = np.arange(len(cutter.inner))
-    last = first + cutter.size
-    naive = np.array(
-        [[m[a:b, :a].sum() + m[a:b, b:].sum() for a, b in zip(first, last, strict=True)] for m in matrices]
-    )
-    expected = cutter.best(0.6, 2)
-    for cells in (1, 25, 2**17):
-        monkeypatch.setattr(cutting, "_CELLS_AT_ONCE", cells)
-        found = cutting._sums_across(lambda rows: matrices[:, rows], first, last, 2)
-        np.testing.assert_allclose(found, naive, rtol=1e-12, atol=1e-12)
-        np.testing.assert_array_equal(cutter.best(0.6, 2), expected)
-
-
-def test_cuts_of_wide_trees_need_few_copies_of_all_pairs():
-    d = 600
-    tree = Tree([f"x{i}" for i in range(d)], [(i, i + 1) for i in range(d - 1)])  # every column is an inner node
-    similarity = np.exp(-np.abs(np.subtract.outer(np.arange(d), np.arange(d))) / 10.0)
-    np.fill_diagonal(similarity, 0)
-    tracemalloc.start()
-    try:
-        cutter = TreeCutter(tree, similarity, np.ones(d))
-        best = cutter.best(0.5, 2)
-        cutter.nearby(best[None], np.array([0.4]), 2)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    # One copy that the cutter keeps, up to two for sums over pieces, and some rows.
-    assert peak < 3.7 * similarity.nbytes
+    hierarchy = find_hierarchy(tree, similarity)
+    assert hierarchy.edges == (2,)  # between c, d and e, f
+    assert [len(np.unique(labels)) for labels in partitions(tree, hierarchy.edges)] == [3, 4]
+    assert find_hierarchy(Tree("abc", []), np.zeros((3, 3))) == ((), 0, 0)

@@ -94,32 +94,25 @@ def test_parts_of_a_forest_are_groups_and_a_lonely_column_is_in_none():
     assert group_labels(groups, tree.names).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, -1]
 
 
-def test_parts_of_a_single_group_are_its_main_groups():
-    model = stars((4, 4), [(0, 1)], [0.75])
-    assert [(group.level, len(group.columns)) for group in find_groups(model)] == [("main", 4), ("main", 4)]
-    # A pair beside them is a main group, too.
-    assert found(stars((4, 4, 2), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["a", "b", "c"]
-    # Not if there is another main group of more columns.
-    assert found(stars((4, 4, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["ab", "c"]
-    # Unless the first one has nearly all columns.
-    assert found(stars((14, 14, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["a", "b", "c"]
-    assert found(stars((13, 13, 3), [(0, 1), (1, 2)], [0.75, 0.2]), "main") == ["ab", "c"]
-    model = stars((4, 4, 4), [(0, 1), (1, 2)], [0.75, 0.2])
-    assert (found(model, "main"), found(model, "fine")) == (["ab", "c"], ["a", "b"])
+@pytest.mark.parametrize("size", [3, 4, 5, 10])
+@pytest.mark.parametrize("loading", [0.2, 0.1])
+def test_two_groups_are_apart_below_a_latent_correlation_that_depends_on_their_size(size, loading):
+    """Below 1 - 1/a for groups of a columns, whatever their loadings."""
+    for correlation, n_groups in ((1 - 1 / size - 0.02, 2), (1 - 1 / size + 0.02, 1)):
+        main = [g for g in find_groups(stars((size, size), [(0, 1)], [correlation], loading)) if g.level == "main"]
+        assert len(main) == n_groups
 
 
-# Three hidden variables in a chain, a and b at some latent correlation and c far from both. The bounds of the levels
-# decide what a and b are: main groups alone, main groups of a broad one, fine groups of a main one, or one group.
+# Three hidden variables in a chain, a and b at some latent correlation and c far from both.
 @pytest.mark.parametrize(
     ("correlation", "main", "broad", "fine"),
     [
-        (0.25, ["a", "b", "c"], [], []),
-        (0.30, ["a", "b", "c"], [], []),
+        (0.12, ["a", "b", "c"], [], []),
         (0.36, ["a", "b", "c"], ["ab"], []),
-        (0.61, ["a", "b", "c"], ["ab"], []),
-        (0.64, ["ab", "c"], [], ["a", "b"]),
-        (0.83, ["ab", "c"], [], ["a", "b"]),
-        (0.86, ["ab", "c"], [], []),
+        (0.74, ["a", "b", "c"], ["ab"], []),
+        (0.76, ["ab", "c"], [], ["a", "b"]),
+        (0.86, ["ab", "c"], [], ["a", "b"]),
+        (0.89, ["ab", "c"], [], []),
     ],
 )
 def test_levels_by_latent_correlation(correlation, main, broad, fine):
@@ -157,15 +150,9 @@ def test_a_broad_group_of_all_groups_is_not_shown(n_lonely):
     assert [(group.level, len(group.columns)) for group in find_groups(model)] == [("main", 4), ("main", 4)]
 
 
-@pytest.mark.parametrize(("n_columns", "fine"), [(2, []), (3, ["a", "b"])])
-def test_a_pair_is_no_part_of_a_group(n_columns, fine):
-    model = stars((5, n_columns, 5), [(0, 1), (0, 2)], [0.75, 0.1])
-    assert found(model, "main") == ["ab", "c"]
-    assert found(model, "fine") == fine
-
-
-def test_two_columns_may_be_a_main_group_but_one_may_not():
-    assert found(stars((5, 2), [(0, 1)], [0.3]), "main") == ["a", "b"]
+def test_two_columns_are_a_main_group_if_they_have_little_to_do_with_others_but_one_is_not():
+    assert found(stars((5, 2), [(0, 1)], [0.6]), "main") == ["a", "b"]
+    assert found(stars((5, 2), [(0, 1)], [0.7]), "main") == ["ab"]
     assert found(stars((5, 1, 0), [(0, 2), (1, 2)], [0.6, 0.6]), "main") == ["ab"]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from latree._util.files import to_json
 from latree.errors import InputError
 from latree.model import Group, LatentTreeModel
+from latree.model.group import Levels
 from latree.paper.simulate import random_model, random_tree
 from latree.table import Column
 from latree.tree import Tree
@@ -33,12 +34,14 @@ def varied_model():
     groups = [
         Group(
             *(f"group {node}", "main", tuple(named.names[column] for column in sorted(around)), f"H{node - 3}", parent),
-            *(1 / 3, (*sorted(around), node), node, (1.0, 0.1)),
+            *(1 / 3, (*sorted(around), node), node, (1.0, 0.1), (None, (5 - node, 0.7))),
         )
         for node, around, parent in ((4, beside[0], 2), (5, beside[1], None))
     ]
     groups.append(Group("both", "broad", named.names, "H1", None, None, tuple(range(6)), 4))
-    return LatentTreeModel(named, columns, drawn.tables, None, tuple(groups), ("group 4", "group 5"))
+    between = next(edge for edge, ends in enumerate(named.edges.tolist()) if min(ends) >= 4)
+    levels = Levels((between,), (1.0, 1 / 3))
+    return LatentTreeModel(named, columns, drawn.tables, None, tuple(groups), ("group 4", "group 5"), levels)
 
 
 MODEL = varied_model()
@@ -60,6 +63,7 @@ def test_a_model_comes_back_bit_for_bit(tmp_path):
     MODEL.save(tmp_path / "first.json")
     loaded = LatentTreeModel.load(tmp_path / "first.json")
     assert (loaded.columns, loaded.groups, loaded.hidden_names) == (MODEL.columns, MODEL.groups, MODEL.hidden_names)
+    assert loaded.levels == MODEL.levels
     assert loaded.tree.names == MODEL.tree.names
     for name in ("edges", "lengths", "support"):
         assert getattr(loaded.tree, name).tobytes() == getattr(MODEL.tree, name).tobytes()
@@ -227,6 +231,29 @@ WRONG = {
     "stability of a column as text": (["groups", 0, "column_stability", 1], "1", "stability"),
     "stability of too few columns": (["groups", 0, "column_stability"], [1.0], "'group 4'"),
     "stability of columns as number": (["groups", 0, "column_stability"], 1.0, "'group 4'"),
+    "elsewhere": (["groups", 0, "column_elsewhere"], 1, "where else"),
+    "elsewhere without a share": (["groups", 0, "column_elsewhere", 1], [1], "where else"),
+    "elsewhere of a column as number": (["groups", 0, "column_elsewhere", 1], 1, "where else"),
+    "elsewhere as text": (["groups", 0, "column_elsewhere", 1], ["1", 0.5], "where else"),
+    "elsewhere true": (["groups", 0, "column_elsewhere", 1], [True, 0.5], "where else"),
+    "elsewhere in itself": (["groups", 0, "column_elsewhere", 1], [0, 0.5], "no other main group 0"),
+    "elsewhere in a broad group": (["groups", 0, "column_elsewhere", 1], [2, 0.5], "no other main group 2"),
+    "elsewhere in no group": (["groups", 0, "column_elsewhere", 1], [-1, 0.5], "no other main group -1"),
+    "elsewhere too often": (["groups", 0, "column_elsewhere", 1], [1, 1.5], "between 0 and 1"),
+    "elsewhere of too few columns": (["groups", 0, "column_elsewhere"], [None], "2 columns need"),
+    "levels": (["levels"], [], "levels"),
+    "levels' unknown field": (["levels", "main"], 1, "main"),
+    "levels' edges": (["levels", "edges"], 4, "whole numbers"),
+    "levels' edge true": (["levels", "edges"], [True], "whole numbers"),
+    "levels' edge of another tree": (["levels", "edges"], [99], "edges of the tree"),
+    "levels' negative edge": (["levels", "edges"], [-1], "edges of the tree"),
+    "levels' edge twice": (["levels", "edges"], [4, 4], "each of them once"),
+    "levels' edges of columns": (["levels", "edges"], [0], "two columns or more"),
+    "levels' replication": (["levels", "replication"], 1.0, "replication"),
+    "levels' replication as text": (["levels", "replication", 0], "1", "replication"),
+    "levels' replication NaN": (["levels", "replication", 0], float("nan"), "replication"),
+    "levels' replication above one": (["levels", "replication", 0], 1.01, "between 0 and 1"),
+    "replication of too few levels": (["levels", "replication"], [1.0], "2 levels need"),
     "hidden names": (["hidden_names"], {}, "hidden_names"),
     "hidden name": (["hidden_names", 0], 4, "hidden_names"),
     "too few hidden names": (["hidden_names"], ["group 4"], "names"),

@@ -27,7 +27,9 @@ def test_files_are_those_of_a_fit(monkeypatch):
     model = grouped_model([4, 3])
     files = page_facts(model)["files"]
     assert files["tree.nwk"] == model.tree.to_newick()
-    assert files["groups.csv"].splitlines()[0] == "column,group,loading,stability,parent,hidden"
+    assert (
+        files["groups.csv"].splitlines()[0] == "column,group,loading,stability,elsewhere,elsewhere_share,parent,hidden"
+    )
     assert files["loadings.csv"].splitlines()[0] == "column,group of item 0,group of item 4,what all share"
     # With many columns, loadings would be most of the page.
     monkeypatch.setattr("latree.report.drawing._MAX_LOADINGS", 7 * 3 - 1)

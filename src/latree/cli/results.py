@@ -161,25 +161,37 @@ def export(model: Path, out: Path, hidden: bool) -> None:
     "New .csv, .tsv or .txt file with one line per column; by default the groups are printed.",
     endings=common.TABLE_ENDINGS,
 )
+@click.option(
+    "--n",
+    "n_groups",
+    type=common.Whole(min=1),
+    help="Cut the tree into this number of groups; by default as at the fit.",
+)
 @common.as_json
-def groups(model: Path, out: Path | None, as_json: bool) -> None:
+def groups(model: Path, out: Path | None, n_groups: int | None, as_json: bool) -> None:
     """Print the groups of columns of a model.
 
-    MODEL is a model.json or the folder of a fit. Columns with strong loadings come first. The file of --out is the
-    groups.csv of `latree fit`, with the names that the model has now.
+    MODEL is a model.json or the folder of a fit. Columns with strong loadings come first. With --n, the columns fall
+    into any number of groups that the tree allows. The file of --out is the groups.csv of `latree fit`, with the names
+    that the model has now.
 
-    Example: latree groups run/model.json
+    Example: latree groups run --n 5
     """
     from latree._util.files import to_json
     from latree.facts.found import facts_of, group_list
     from latree.facts.groups import all_groups
     from latree.facts.text import group_lines, group_table
-    from latree.interpret.groups import with_groups
+    from latree.interpret.groups import with_groups, with_n_groups
     from latree.interpret.view import view_of
 
     loaded = common.load_model(model)
     if not loaded.groups:
         loaded = with_groups(loaded)
+    if n_groups is not None:
+        try:
+            loaded = with_n_groups(loaded, n_groups)
+        except InputError as error:
+            raise InputError(f"{model}: {error}") from None
     if out is not None:
         with common.rows_output(out) as write:
             write(group_table(facts_of(loaded)))

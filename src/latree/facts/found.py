@@ -19,9 +19,9 @@ from latree.facts.fit import fit_facts
 from latree.facts.groups import all_groups, label_facts, state_profiles, with_states
 from latree.facts.rows import data_facts, row_facts
 from latree.facts.warnings import warnings_of
-from latree.facts.words import certainty, finding, headline, worth_facts
+from latree.facts.words import certainty, finding, headline, levels_lines, worth_facts
 from latree.interpret.dependence import SEED
-from latree.interpret.groups import RESAMPLES, with_groups
+from latree.interpret.groups import n_groups_of, with_groups
 from latree.interpret.scores import reliability, scored_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
@@ -73,6 +73,8 @@ def _facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None) -> dict[
         "n_parts": sum(component.bit_count() > 1 for component in tree.components),
         "finding": finding(len(tree.edges), tree.n_hidden, len(groups)),
         "groups": groups,
+        "levels": (levels := _levels(model, len(groups))),
+        "comes_again": levels_lines(levels),
         "alone": [node for node in range(tree.n_observed) if node not in grouped],
         "redundant": [
             {
@@ -90,6 +92,17 @@ def _facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None) -> dict[
     support = [None if isnan(share) else percent(share) for share in tree.support.tolist()]
     facts |= {"headline": headline(facts), "certainty": certainty(support, groups)}
     return facts | {"summary": _summary(model, record, facts, every) if record else {}}
+
+
+def _levels(model: LatentTreeModel, n_main: int) -> list[dict[str, Any]]:
+    """Return every number of groups that the tree can be cut into, and how well it comes again."""
+    least, most = n_groups_of(model)
+    shares = model.levels.replication or (None,) * (most - least + 1)
+    return [
+        {"n_groups": number, "comes_again": share, "is_main": number == n_main}
+        for number, share in zip(range(least, most + 1), shares, strict=True)
+        if model.levels.edges
+    ]
 
 
 def summary_of(model: LatentTreeModel) -> dict[str, Any]:
@@ -116,6 +129,8 @@ def _summary(
         "n_hidden": facts["n_hidden"],
         "n_groups": len(facts["groups"]),
         "groups": group_list(groups),
+        # The numbers of groups that the tree can be cut into, and how well they come again.
+        "levels": [{"n_groups": level["n_groups"], "comes_again": level["comes_again"]} for level in facts["levels"]],
         "labels": _summary_of_labels(dict(record.labels), model, facts["groups"]),
         "n_states": n_states[0] if len(set(n_states)) == 1 else n_states,
         "smoothing": record.smoothing,
@@ -200,7 +215,7 @@ def report_facts(
         fit = fit_facts(model, table, test)
     with part_of_stage(_FIT_DONE, 1):
         if not model.groups:
-            model = with_groups(model, table, resamples=RESAMPLES)
+            model = with_groups(model, table)
         view, found = view_of(model), facts_of(model, labels)
         is_single = found["finding"] == "one hidden variable"
         facts = found | {

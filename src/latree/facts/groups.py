@@ -67,6 +67,7 @@ def all_groups(view: View) -> list[dict[str, Any]]:
                     "direction": column.direction,
                     "unsure": column.is_unsure,
                     "stability": column.stability,
+                    "elsewhere": column.elsewhere and {"group": column.elsewhere[0], "share": column.elsewhere[1]},
                 }
                 for column in columns
             ],

@@ -5,7 +5,14 @@ from textwrap import wrap
 from typing import Any
 
 from latree._util.words import clipped, percent, plural, shortened
-from latree.facts.words import candidate_lines, independence, kinds_lines, redundancy_lines, worth_lines
+from latree.facts.words import (
+    candidate_lines,
+    elsewhere_lines,
+    independence,
+    kinds_lines,
+    redundancy_lines,
+    worth_lines,
+)
 from latree.model.record import Candidate
 from latree.table.formats.text import guarded
 
@@ -13,7 +20,7 @@ from latree.table.formats.text import guarded
 _WIDTH = 80
 _WHOLE_WORDS: Mapping[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
 # The columns of groups.csv, and one more if columns have descriptions.
-HEADER = ("column", "group", "loading", "stability", "parent", "hidden")
+HEADER = ("column", "group", "loading", "stability", "elsewhere", "elsewhere_share", "parent", "hidden")
 # If no name of a group, with its stability, is longer than this, names stand left of the columns, otherwise above them.
 _MAX_NAME = 28
 _INDENT = 4
@@ -35,7 +42,7 @@ _REVERSED = " (−)"
 _UNSURE = " (?)"
 _MEANINGS = {
     _REVERSED: "falls when its group rises",
-    _UNSURE: "in this group in fewer than half of the resampled tables",
+    _UNSURE: "in this group in fewer than half of the searches on parts of the rows",
 }
 # The heads of the columns of text.
 _HEADS = ("group", "stability", "columns")
@@ -45,15 +52,17 @@ def group_table(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the lines of groups.csv: the header, and one line of text cells per column of the data.
 
     Columns are listed group by group, those with the strongest loadings first. Columns in no group come last, with
-    empty cells. A loading is empty if the group has no hidden variable, a stability if it was not computed. Names that
-    a spreadsheet would take for formulas are guarded.
+    empty cells. A loading is empty if the group has no hidden variable, a stability if it was not computed, and the
+    group elsewhere if the column never goes to another one. Names that a spreadsheet would take for formulas are
+    guarded.
     """
     rows: list[tuple[str, ...]] = [HEADER]
     for group in facts["groups"]:
         for one in group["columns"]:
-            numbers = _cell(one["loading"]), _cell(one["stability"])
+            other = one["elsewhere"] or {"group": "", "share": None}
+            numbers = _cell(one["loading"]), _cell(one["stability"]), other["group"], _cell(other["share"])
             rows.append((one["name"], group["name"], *numbers, group["parent"] or "", group["hidden"] or ""))
-    rows += [(facts["names"][node], "", "", "", "", "") for node in facts["alone"]]
+    rows += [(facts["names"][node], *[""] * (len(HEADER) - 1)) for node in facts["alone"]]
     descriptions = dict(zip(facts["names"], facts["descriptions"], strict=False))
     if any(descriptions.values()):
         rows = [(*HEADER, "description"), *((*row, descriptions[row[0]]) for row in rows[1:])]
@@ -124,7 +133,7 @@ def group_lines(facts: Mapping[str, Any], width: int = _WIDTH) -> list[str]:
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
     kinds = kinds_lines([group["name"] for group in groups if group["states_are"] == "kinds"])
-    for line in (labels["meaning"], *kinds):
+    for line in (*elsewhere_lines(groups), labels["meaning"], *facts["comes_again"], *kinds):
         notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
 

@@ -24,6 +24,8 @@ KINDS = {
 _LISTED_KINDS = 2
 _LISTED_PAIRS, _MAX_NAME = 5, 40
 _LISTED_GROUPS = 3
+# The most numbers of groups, below the main one and above it, that a line says how well they come again.
+_LISTED_LEVELS = 3
 
 
 def finding(n_edges: int, n_hidden: int, n_groups: int) -> str:
@@ -115,6 +117,43 @@ def certainty_lines(found: Mapping[str, Any]) -> list[str]:
         return []
     others = [f"{found[kind]} {kind}" for kind in ("likely", "unsure") if found[kind]]
     return [", ".join([f"{found['sure']} of {found['n_edges']} edges sure", *others]) + "."]
+
+
+def levels_lines(levels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line about how well the number of groups comes again, and numbers near it; none if that is unknown.
+
+    Parameters
+    ----------
+    levels : sequence of mapping
+        From :func:`latree.facts.found.facts_of`.
+    """
+    main = next((place for place, level in enumerate(levels) if level["is_main"]), None)
+    if main is None or levels[main]["comes_again"] is None:
+        return []
+    # One group of all columns always comes again.
+    others = [
+        level for level in levels[max(main - _LISTED_LEVELS, 0) : main + _LISTED_LEVELS + 1] if not level["is_main"]
+    ]
+    shares = [f"{one['n_groups']}:\u00a0{percent(one['comes_again'])}\u00a0%" for one in others if one["n_groups"] > 1]
+    beside = f" Other numbers of groups: {', '.join(shares)}." if shares else ""
+    found = f"{plural(levels[main]['n_groups'], 'group')} {'come' if levels[main]['n_groups'] > 1 else 'comes'} again"
+    return [f"In parts of the rows, {found}: {percent(levels[main]['comes_again'])}\u00a0%.{beside}"]
+
+
+def elsewhere_lines(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line about where unsure columns go instead; none if there are none."""
+    unsure = [
+        (column["name"], column["elsewhere"])
+        for group in groups
+        for column in group["columns"]
+        if column["unsure"] and column["elsewhere"]
+    ]
+    shown = [
+        f"{shortened(name, _MAX_NAME)} ({shortened(other['group'], _MAX_NAME)}, {percent(other['share'])}\u00a0%)"
+        for name, other in unsure[:_LISTED_PAIRS]
+    ]
+    more = [f"and {len(unsure) - _LISTED_PAIRS} more"] * (len(unsure) > _LISTED_PAIRS)
+    return [f"Also found in another group: {', '.join(shown + more)}."] if shown else []
 
 
 def independence(n_columns: int, n_rows: int | None) -> str:

@@ -1,29 +1,25 @@
-"""Cutting a tree into groups at three levels.
+"""Cutting a tree into groups: one hierarchy, from few groups to many.
 
-Suppose that two groups of columns measure two factors with correlation ρ. Then a column i of one group and a column j
-of the other have the correlation ``R_ij = ρ λ_i λ_j``, where λ is the loading of a column on its own factor. So two
-groups are apart at the threshold t if ``Σ R_ij < t Σ λ_i λ_j`` over the pairs between them. The best cut at t maximises
+If m columns of a group have the mean correlation w, the mean of the columns explains ``1 + (m - 1) w`` of their
+variance. A single column explains 1, its own. So what a group adds is ``(m - 1) w``, and a cut of a tree is good if
 
-``Q(t) = Σ (R_ij - t λ_i λ_j)`` over all pairs of columns that stay together.
+``E = Σ (m_g - 1) w_g`` over all groups g
 
-This is the constant Potts model of Traag, Van Dooren & Nesterov (2011), with loadings as weights. Unlike modularity, it
-has no resolution limit: whether two groups are apart depends on these two, and not on how many others there are.
+is large. Centroid clustering of variables compares partitions in this way (Vigneau & Qannari 2003; VARCLUS of SAS),
+but with the variance that every group explains for nothing. E needs no threshold and no loadings, and nothing changes
+if all correlations are half as high. A cut through columns that all correlate alike lowers E by w. Two groups of a
+columns each, whose factors have the correlation ρ, are apart if ``ρ < 1 - 1/a``: below .8 for five columns, .9 for ten.
 
-====== ========== =======================================================================================
-level  range      what it finds
-====== ========== =======================================================================================
-broad  0.20-0.45  groups of main groups, such as the domains of a personality questionnaire
-main   0.50-0.75  the scales of a questionnaire, sectors, branches of a language family
-fine   0.80-0.90  parts of main groups. A latent correlation above 0.85 is commonly read as: the same thing
-====== ========== =======================================================================================
+Two columns do not identify a factor, and may just be near-synonyms. So when a cut makes a pair, w of the pair counts
+only up to that of the other side: columns are not cut off because they are more alike than others, but because they
+have less to do with others.
 
-Within its range, each level takes the number of groups that the most thresholds agree on. So a level shows the division
-that is stable, and not what one threshold happens to cut.
+The hierarchy is nested. It is made around the cut that maximises E. The groups of that cut are joined, those first
+whose union lowers E least. Within the groups comes the cut that maximises E if a group costs half a column instead of
+one, ``Σ (m_g - ½) w_g``: two parts of five columns are then apart if ρ is below .9. At last, parts are divided as far
+as the tree allows, into groups of two columns or more.
 """
 
-from collections.abc import Callable, Iterable
-from copy import copy
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,234 +28,199 @@ from scipy.sparse import csr_array
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.tree import Tree
+from latree.tree.graph import component_numbers
 
-# Cuts for several thresholds are changed together while their pairs of inner nodes are not more than this. Of one
-# threshold, so many pairs are added up at a time: with thousands of columns, all pairs are much memory.
-_CELLS_AT_ONCE = 2**17
-# The most rounds of changes from one cut to a better one nearby. Two or three are enough, as a rule. More would only be
-# needed at a threshold that many groups are near, and that threshold then agrees with no other.
-_MAX_ROUNDS = 10
-# A change of a cut must raise Q by more than this share of all similarity, so that rounding errors never decide.
-_MIN_GAIN = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class _Rule:
-    """Which cuts are made: those below a latent correlation, with enough columns on both sides, at allowed edges."""
-
-    threshold: float
-    min_columns: int
-    allowed: NDArray[np.bool_]  # whether the edge above each inner node may be cut
+# A group has at least two columns.
+MIN_COLUMNS = 2
+# What a group costs, in columns, and what it costs at the fine level.
+_COST, _FINE_COST = 1.0, 0.5
+# Values of E are rounded to so many decimals, so that rounding errors never decide.
+_DECIMALS = 10
 
 
-class TreeCutter:
-    """Cuts of a tree into connected pieces, for a similarity of columns and their loadings.
+class Hierarchy(NamedTuple):
+    """The order in which the edges of a tree are cut.
 
-    A leaf always stays with its neighbour, so only inner nodes matter: each stands for itself and its leaves. They are
-    numbered in the order of the rooted tree, where a subtree is a slice. A cut is an array with the top of the piece of
-    each inner node; the edge above each top is cut.
+    Attributes
+    ----------
+    edges : tuple of int
+        Edges of the tree. Each of them makes one group more.
+    best : int
+        The number of cuts that maximise E.
+    fine : int
+        The number of cuts that maximise E if groups cost half a column.
+    """
+
+    edges: tuple[int, ...]
+    best: int
+    fine: int
+
+
+def find_hierarchy(tree: Tree, similarity: FloatArray) -> Hierarchy:
+    """Return the hierarchy of groups of a tree's columns.
 
     Parameters
     ----------
     tree : Tree
     similarity : array, shape (d, d)
-        Similarity R of every two columns, from 0 to 1: symmetric, with zeros on the diagonal.
-    loadings : array, shape (d,)
-        Loading λ of every column on the hidden variable that it hangs on, from 0 to 1.
+        Correlation of every two columns, from 0 to 1: symmetric, with zeros on the diagonal.
+    """
+    cutter = TreeCutter(tree, similarity)
+    best = cutter.best(cutter.whole, _COST)
+    fine = cutter.best(best, _FINE_COST)
+    tops = [cutter.joined(best, cutter.whole), cutter.joined(fine, best), cutter.divided(fine)]
+    edges = cutter.edge_above[np.array([top for some in tops for top in some], dtype=np.intp)]
+    return Hierarchy(tuple(edges.tolist()), len(tops[0]), len(tops[0]) + len(tops[1]))
+
+
+def pieces(tree: Tree, edges: tuple[int, ...]) -> IntArray:
+    """Return the number of the piece that each node of a tree is in when some edges are cut."""
+    return component_numbers(np.delete(tree.edges, np.array(edges, dtype=np.intp), axis=0), tree.n_nodes)
+
+
+def partitions(tree: Tree, edges: tuple[int, ...]) -> IntArray:
+    """Return the number of each column's piece after each number of cuts, from none to all: shape (cuts + 1, d)."""
+    piece_of = pieces(tree, edges)
+    found = [piece_of[: tree.n_observed].copy()]
+    for one, other in tree.edges[list(edges)][::-1].tolist():
+        piece_of[piece_of == piece_of[one]] = piece_of[other]
+        found.append(piece_of[: tree.n_observed].copy())
+    return np.array(found[::-1])
+
+
+def explained(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> FloatArray:
+    """Return E after each number of cuts, from none to all.
+
+    Parameters
+    ----------
+    tree : Tree
+    edges : tuple of int
+        The cuts, in their order.
+    similarity : array, shape (d, d)
+        As for :func:`find_hierarchy`.
+    """
+    piece_of = pieces(tree, edges)
+    blocks = _Blocks(similarity, piece_of[: tree.n_observed], int(piece_of.max(initial=-1)) + 1)
+    return blocks.explained(piece_of[tree.edges[list(edges)]])
+
+
+def broad_level(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> int:
+    """Return how many of some cuts make groups of groups: the same rule again, one level higher.
+
+    Groups take the place of columns, and the correlations of their factors that of correlations. Corrected for
+    attenuation, these are ``ρ = r / sqrt(w_g w_h)``, where r is the mean correlation of columns of g and h.
+    """
+    piece_of = pieces(tree, edges)
+    n_pieces = int(piece_of.max(initial=-1)) + 1
+    blocks = _Blocks(similarity, piece_of[: tree.n_observed], n_pieces)
+    within = blocks.sums.diagonal() / np.maximum(blocks.sizes * (blocks.sizes - 1), 1)
+    scale = np.where(within > 0, blocks.sizes * np.sqrt(within), np.inf)
+    factors = blocks.sums / np.outer(scale, scale)
+    np.fill_diagonal(factors, 0)
+    found = _Blocks(factors, np.arange(n_pieces), n_pieces).explained(piece_of[tree.edges[list(edges)]])
+    # Of equal ones, the last: groups are joined only if that explains something.
+    return len(found) - 1 - int(np.argmax(np.round(found[::-1], _DECIMALS)))
+
+
+class TreeCutter:
+    """Cuts of a tree into connected pieces, for a similarity of its columns; see :func:`find_hierarchy`.
+
+    A leaf always stays with its neighbour, so only inner nodes matter: each stands for itself and its leaves. They are
+    numbered in the order of the rooted tree, where a subtree is a slice. A cut is an array with the top of the piece of
+    each inner node; the edge above each top is cut.
 
     Attributes
     ----------
-    inner : array of int
-        The node of the tree that each number stands for.
     home : array of int
         The number of the inner node that each column belongs to.
+    edge_above : array of int
+        The edge of the tree above each inner node.
     whole : array of int
         The cut that cuts nothing: one piece per component.
     """
 
-    def __init__(self, tree: Tree, similarity: FloatArray, loadings: FloatArray) -> None:
+    def __init__(self, tree: Tree, similarity: FloatArray) -> None:
         rooted = tree.rooted()
         columns = np.arange(tree.n_observed)
         home = np.array([_home(tree, column) for column in columns.tolist()], dtype=np.intp)
         is_inner = np.ones(tree.n_nodes, dtype=bool)
         is_inner[columns[home != columns]] = False
-        self.inner = rooted.order[is_inner[rooted.order]]
+        inner = rooted.order[is_inner[rooted.order]]
         number = np.full(tree.n_nodes + 1, -1, dtype=np.intp)  # the last entry is the parent of roots
-        number[self.inner] = np.arange(len(self.inner))
-        self.home, self.parent = number[home], number[rooted.parent[self.inner]]
-        self.size = np.array(rooted.subtree_sums(is_inner.astype(int).tolist()), dtype=np.intp)[self.inner]
-        self.whole = np.arange(len(self.inner))
+        number[inner] = np.arange(len(inner))
+        self.home, self.parent = number[home], number[rooted.parent[inner]]
+        self.edge_above = rooted.up[inner]
+        self.size = np.array(rooted.subtree_sums(is_inner.astype(int).tolist()), dtype=np.intp)[inner]
+        self.whole = np.arange(len(inner))
         for node in np.flatnonzero(self.parent >= 0).tolist():
             self.whole[node] = self.whole[self.parent[node]]
         # Sums over the columns of every inner node.
-        self.loadings = np.bincount(self.home, loadings, len(self.inner))
-        self.n_columns = np.bincount(self.home, minlength=len(self.inner))
-        self._set_similarity(similarity)
+        blocks = _Blocks(similarity, self.home, len(inner))
+        self.similarity, self.n_columns = blocks.sums, blocks.sizes
 
-    def _set_similarity(self, similarity: FloatArray) -> None:
-        columns = np.arange(len(self.home))
-        belongs = csr_array((np.ones(len(columns)), (columns, self.home)), shape=(len(columns), len(self.inner)))
-        self.similarity: FloatArray = belongs.T @ similarity @ belongs
-        self.min_gain = _MIN_GAIN * float(similarity.sum())
+    def best(self, start: IntArray, cost: float) -> IntArray:
+        """Return the best cut found that refines another one, if a group costs so many columns.
 
-    def with_similarity(self, similarity: FloatArray) -> "TreeCutter":
-        """Return a cutter of the same tree, with the same loadings, for another similarity of the columns."""
-        other = copy(self)
-        other._set_similarity(similarity)
-        return other
-
-    def best(
-        self, threshold: float, min_columns: int, start: IntArray | None = None, among: IntArray | None = None
-    ) -> IntArray:
-        """Return the best cut found: cut greedily, then revise single edges until nothing improves.
-
-        Parameters
-        ----------
-        threshold : float
-            The latent correlation t below which groups are apart.
-        min_columns : int
-            Every piece that a new cut makes has at least this many columns.
-        start : array of int, optional
-            A cut to refine: what it cuts stays cut.
-        among : array of int, optional
-            A cut to coarsen: nothing else is cut.
+        Cut greedily while that raises E. Then replace or undo single cuts until nothing raises E.
         """
-        start = self.whole if start is None else start
-        allowed = np.ones(len(start), dtype=bool) if among is None else among == np.arange(len(start))
-        rule = _Rule(threshold, min_columns, allowed)
         cut = start.copy()
         waiting = np.unique(cut).tolist()
         while waiting:
             top = waiting.pop()
             piece = np.flatnonzero(cut == top)
-            gains = self._gains(piece, rule)
-            best = int(np.argmax(gains))
-            if gains[best] > self.min_gain:
-                node = int(piece[best])
+            gain, node = self._best_gain(piece, cost)
+            if gain > 0:
                 cut[self._below(piece, node)] = node
                 waiting += [top, node]
-        # Every round raises Q. Two or three rounds are enough, as a rule.
-        for _ in range(len(cut)):
-            if not self._revise(cut, start, rule):
-                break
+        while self._revise(cut, start, cost):
+            pass
         return cut
 
-    def nearby(
-        self, cuts: IntArray, thresholds: FloatArray, min_columns: int, start: IntArray | None = None
-    ) -> IntArray:
-        """Return better cuts near given ones: edges are cut, and cuts undone, while that raises Q.
+    def joined(self, cut: IntArray, start: IntArray) -> list[int]:
+        """Return the tops of a cut that refines another one, in the order that cuts them.
 
-        It is many times as fast as :meth:`best`, because all cuts are changed at once: for resampled rows, whose best
-        cuts are mostly those of the rows themselves.
-
-        Parameters
-        ----------
-        cuts : array of int, shape (t, inner nodes)
-            One cut for each threshold, to begin from.
-        thresholds : array of float, shape (t,)
-            The latent correlation of each cut, below which groups are apart.
-        min_columns : int
-            Every piece that a new cut makes has at least this many columns.
-        start : array of int, optional
-            A cut to refine: what it cuts stays cut.
-
-        Returns
-        -------
-        array of int, shape (t, inner nodes)
+        From the last to the first, those pieces are joined whose union lowers E least.
         """
-        n_nodes = cuts.shape[1]
-        nodes = np.arange(n_nodes)
-        kept = np.zeros(n_nodes, dtype=bool) if start is None else start == nodes
-        # Whether the edge above each node is cut; a root has no such edge.
-        is_cut = ((cuts == nodes) | kept) & (self.parent >= 0)
-        step = max(1, _CELLS_AT_ONCE // n_nodes**2)
-        for some in (slice(first, first + step) for first in range(0, len(cuts), step)):
-            self._improve(is_cut[some], thresholds[some], min_columns, kept)
-        return self._tops(is_cut)
+        names, piece_of = np.unique(cut, return_inverse=True)
+        blocks = _Blocks(self.similarity, piece_of, len(names))
+        blocks.sizes = np.bincount(piece_of, self.n_columns).astype(float)
+        tops = np.setdiff1d(names, start)
+        ends = np.column_stack([np.searchsorted(names, tops), piece_of[self.parent[tops]]])
+        order: list[int] = []
+        while len(tops):
+            first = int(np.argmin(np.round(blocks.losses(ends), _DECIMALS)))
+            ends = blocks.join(ends, first)
+            order.append(int(tops[first]))
+            ends, tops = np.delete(ends, first, axis=0), np.delete(tops, first)
+        return order[::-1]
 
-    def _improve(
-        self, is_cut: NDArray[np.bool_], thresholds: FloatArray, min_columns: int, kept: NDArray[np.bool_]
-    ) -> None:
-        """Cut edges and undo cuts, in place, while that raises Q."""
-        for _ in range(_MAX_ROUNDS):
-            cut = self._tops(is_cut)
-            cutting = self._gains_of_cutting(is_cut, cut, thresholds, min_columns)
-            joining = self._gains_of_joining(cut, thresholds, kept)
-            if not self._change(is_cut, cut, np.where(is_cut, joining, cutting)):
-                break
+    def divided(self, cut: IntArray) -> list[int]:
+        """Return tops of cuts that divide the pieces of a cut until nothing can be divided, the best cuts first."""
+        cut = cut.copy()
+        best = {top: self._best_gain(np.flatnonzero(cut == top), _COST) for top in np.unique(cut).tolist()}
+        order: list[int] = []
+        while True:
+            top = max(best, key=lambda top: (best[top][0], -top))
+            gain, node = best[top]
+            if gain == -np.inf:
+                return order
+            piece = np.flatnonzero(cut == top)
+            cut[self._below(piece, node)] = node
+            order.append(node)
+            best |= {part: self._best_gain(np.flatnonzero(cut == part), _COST) for part in (top, node)}
 
-    def _tops(self, is_cut: NDArray[np.bool_]) -> IntArray:
-        """Return cuts as tops of the pieces of nodes, from whether the edge above each node is cut."""
-        tops = np.empty(is_cut.shape, dtype=np.intp)
-        for node, parent in enumerate(self.parent.tolist()):
-            tops[:, node] = node if parent < 0 else np.where(is_cut[:, node], node, tops[:, parent])
-        return tops
-
-    def _gains_of_cutting(
-        self, is_cut: NDArray[np.bool_], cut: IntArray, thresholds: FloatArray, min_columns: int
-    ) -> FloatArray:
-        """Return how much a cut above each node raises Q, for several cuts at once; -inf where there can be none."""
-        n_nodes = cut.shape[1]
-
-        def together(nodes: slice) -> FloatArray:
-            """Return R - t λ λ of pairs in one piece; what is below a node in another piece has no pairs outside."""
-            expected = self.loadings[nodes, None] * self.loadings
-            excess = self.similarity[nodes] - thresholds[:, None, None] * expected
-            return np.where(cut[:, nodes, None] == cut[:, None, :], excess, 0)
-
-        across = _sums_across(together, np.arange(n_nodes), np.arange(n_nodes) + self.size, len(cut))
-        below = np.repeat(self.n_columns[None], len(cut), axis=0)
-        for node in range(n_nodes - 1, -1, -1):
-            if (parent := int(self.parent[node])) >= 0:
-                below[:, parent] += np.where(is_cut[:, node], 0, below[:, node])
-        smaller_side = np.minimum(below, np.take_along_axis(below, cut, axis=1) - below)
-        return np.where((smaller_side >= min_columns) & (self.parent >= 0), np.round(-across, 12), -np.inf)
-
-    def _gains_of_joining(self, cut: IntArray, thresholds: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:
-        """Return how much it raises Q to undo the cut above each node, for several cuts at once."""
-        gains = np.empty(cut.shape)
-        for number, tops in enumerate(cut):
-            order = np.argsort(tops, kind="stable")
-            pieces, firsts = np.unique(tops[order], return_index=True)
-            # Sums over every two pieces.
-            similarity = np.add.reduceat(np.add.reduceat(self.similarity[order], firsts)[:, order], firsts, axis=1)
-            loadings = np.add.reduceat(self.loadings[order], firsts)
-            one = np.searchsorted(pieces, tops)
-            other = one[self.parent]
-            gains[number] = similarity[one, other] - thresholds[number] * loadings[one] * loadings[other]
-        return np.where(kept | (self.parent < 0), -np.inf, np.round(gains, 12))
-
-    def _change(self, is_cut: NDArray[np.bool_], cut: IntArray, gains: FloatArray) -> bool:
-        """Make the changes that raise Q, the best first, at most one for each piece; return whether there are any."""
-        numbers, nodes = np.nonzero(gains > self.min_gain)
-        changed = set[tuple[int, int]]()
-        for position in np.lexsort((nodes, -gains[numbers, nodes])).tolist():
-            number, node = int(numbers[position]), int(nodes[position])
-            pieces = {(number, int(cut[number, node]))}
-            if is_cut[number, node]:
-                pieces.add((number, int(cut[number, self.parent[node]])))
-            if not pieces & changed:
-                changed |= pieces
-                is_cut[number, node] = not is_cut[number, node]
-        return bool(changed)
-
-    def _revise(self, cut: IntArray, start: IntArray, rule: _Rule) -> bool:
-        """Replace or undo each cut where that raises Q; return whether the cut changed."""
+    def _revise(self, cut: IntArray, start: IntArray, cost: float) -> bool:
+        """Replace or undo each cut where that raises E; return whether the cut changed."""
         tops = np.setdiff1d(cut, start).tolist()
-        gain_of = {}
-        for top in tops:
-            merged = self._merged(cut, top)
-            gain_of[top] = float(self._gains(merged, rule)[np.searchsorted(merged, top)])
+        gain_of = {top: self._gain(self._merged(cut, top), top, cost) for top in tops}
         changed = False
         # The weakest cut comes first, so that the order does not depend on the order of columns.
         for top in sorted(tops, key=lambda top: (gain_of[top], top)):
             merged = self._merged(cut, top)
-            gains = self._gains(merged, rule)
-            best, own = int(np.argmax(gains)), int(np.searchsorted(merged, top))
-            if max(gains[best], 0.0) > gains[own] + self.min_gain:
+            gain, node = self._best_gain(merged, cost)
+            if max(gain, 0.0) > self._gain(merged, top, cost):
                 cut[merged] = cut[self.parent[top]]
-                if gains[best] > self.min_gain:
-                    node = int(merged[best])
+                if gain > 0:
                     cut[self._below(merged, node)] = node
                 changed = True
         return changed
@@ -268,65 +229,97 @@ class TreeCutter:
         """Return the piece that appears when the edge above a top is not cut."""
         return np.flatnonzero((cut == top) | (cut == cut[self.parent[top]]))
 
-    def _gains(self, piece: IntArray, rule: _Rule) -> FloatArray:
-        """Return for each node of a piece how much a cut above it raises Q; -inf where there can be no cut.
+    def _gain(self, piece: IntArray, node: int, cost: float) -> float:
+        """Return how much a cut above a node of a piece raises E."""
+        return float(self._gains(piece, cost)[np.searchsorted(piece, node)])
 
-        A cut into the sides A and B gains ``t Σ λ_i λ_j - Σ R_ij``, over the columns i of A and j of B.
-        """
-        # The nodes of the piece below its node number p are piece[p:last[p]].
+    def _best_gain(self, piece: IntArray, cost: float) -> tuple[float, int]:
+        """Return how much the best cut of a piece raises E, and the node below it; -inf if there can be no cut."""
+        gains = self._gains(piece, cost)
+        best = int(np.argmax(gains))
+        return float(gains[best]), int(piece[best])
+
+    def _gains(self, piece: IntArray, cost: float) -> FloatArray:
+        """Return for each node of a piece how much a cut above it raises E; -inf where there can be no cut."""
+        # The nodes of the piece below its node number p are piece[p:last[p]]. Sums over blocks of similarities are
+        # differences of cumulative sums.
         first, last = np.arange(len(piece)), np.searchsorted(piece, piece + self.size[piece])
-        across = _sums_across(lambda some: self.similarity[np.ix_(piece[some], piece)][None], first, last)[0]
-        loadings = np.concatenate([[0.0], self.loadings[piece].cumsum()])
-        side = loadings[last] - loadings[first]
-        gains = rule.threshold * side * (loadings[-1] - side) - across
+        sums = np.zeros((len(piece) + 1, len(piece) + 1))
+        np.cumsum(self.similarity[np.ix_(piece, piece)], axis=0, out=sums[1:, 1:])
+        np.cumsum(sums, axis=1, out=sums)
+        below = sums[last, last] - sums[first, last] - sums[last, first] + sums[first, first]
+        across = sums[last, -1] - sums[first, -1] - below
+        above = sums[-1, -1] - 2 * across - below
         n_columns = np.concatenate([[0], self.n_columns[piece].cumsum()])
         n_below = n_columns[last] - n_columns[first]
-        smaller_side = np.minimum(n_below, n_columns[-1] - n_below)
-        possible = rule.allowed[piece] & (smaller_side >= rule.min_columns)
+        n_above = n_columns[-1] - n_below
+        gains = _gain((below, above), (n_below, n_above), across, cost)
+        possible: NDArray[np.bool_] = np.minimum(n_below, n_above) >= MIN_COLUMNS
         possible[0] = False  # the edge above the top is cut already, or there is none
-        return np.where(possible, np.round(gains, 12), -np.inf)
+        return np.where(possible, np.round(gains, _DECIMALS), -np.inf)
 
     def _below(self, piece: IntArray, node: int) -> IntArray:
         """Return the nodes of a piece that are in the subtree of one of them."""
         return np.asarray(piece[(piece >= node) & (piece < node + self.size[node])])
 
 
-def _sums_across(
-    matrix: Callable[[slice], FloatArray], first: IntArray, last: IntArray, n_matrices: int = 1
+class _Blocks:
+    """Sums of similarities over the members of every two pieces, which can be joined."""
+
+    def __init__(self, similarity: FloatArray, piece_of: IntArray, n_pieces: int) -> None:
+        members = np.arange(len(piece_of))
+        belongs = csr_array((np.ones(len(members)), (members, piece_of)), shape=(len(members), n_pieces))
+        self.sums: FloatArray = np.asarray(belongs.T @ similarity @ belongs)
+        self.sizes: FloatArray = np.bincount(piece_of, minlength=n_pieces).astype(float)
+
+    def losses(self, ends: IntArray) -> FloatArray:
+        """Return by how much E falls when two pieces are joined, for several pairs of them."""
+        one, other = ends.T
+        within = self.sums.diagonal()
+        return _gain((within[one], within[other]), (self.sizes[one], self.sizes[other]), self.sums[one, other], _COST)
+
+    def join(self, ends: IntArray, number: int) -> IntArray:
+        """Join the two pieces of a pair, and return all pairs with the number of the union in their place."""
+        gone, kept = ends[number].tolist()
+        self.sums[kept] += self.sums[gone]
+        self.sums[:, kept] += self.sums[:, gone]
+        self.sums[gone] = self.sums[:, gone] = 0
+        self.sizes[kept] += self.sizes[gone]
+        self.sizes[gone] = 0
+        return np.where(ends == gone, kept, ends)
+
+    def explained(self, ends: IntArray) -> FloatArray:
+        """Return E after each number of cuts: all of them make the pieces, which are joined from the last cut on."""
+        losses = []
+        for number in range(len(ends) - 1, -1, -1):
+            losses.append(float(self.losses(ends[number : number + 1])[0]))
+            ends = self.join(ends, number)
+        within = self.sums.diagonal() / np.maximum(self.sizes * (self.sizes - 1), 1)
+        whole = float(((self.sizes - _COST) * within).sum())
+        return whole + np.cumsum([0.0, *losses[::-1]])
+
+
+def _gain(
+    totals: tuple[FloatArray, FloatArray], sizes: tuple[FloatArray, FloatArray], across: FloatArray, cost: float
 ) -> FloatArray:
-    """Return the sum of a symmetric matrix over all pairs of a node in a subtree and one outside, for every subtree.
+    """Return how much cuts raise E.
 
     Parameters
     ----------
-    matrix : callable
-        Returns some rows of several matrices, shape (matrices, rows, nodes).
-    first, last : array of int, shape (nodes,)
-        Every subtree is the slice ``first:last`` of the nodes.
-    n_matrices : int
-
-    Returns
-    -------
-    array, shape (matrices, nodes)
+    totals, sizes : pair of arrays
+        The sum of the correlations of the columns of each side, ``m (m - 1) w``, and their number m.
+    across : array
+        The sum of the correlations of columns of one side with those of the other.
+    cost : float
+        What a group costs, in columns.
     """
-    n_nodes = len(first)
-    # Sums over blocks are differences of cumulative sums over rows and columns. They are needed in the rows ``first``
-    # and ``last``, at the columns ``first`` and ``last`` and at the end.
-    columns = np.column_stack([first, last, np.full(n_nodes, n_nodes)])
-    corners = np.empty((2, n_matrices, n_nodes, 3))
-    before = np.zeros((n_matrices, n_nodes + 1))
-    step = max(1, _CELLS_AT_ONCE // (n_nodes + 1))
-    for start in range(0, n_nodes, step):
-        rows = matrix(slice(start, start + step))
-        sums = np.zeros((n_matrices, rows.shape[1] + 1, n_nodes + 1))
-        sums[:, 0] = before
-        rows.cumsum(axis=2, out=sums[:, 1:, 1:])
-        sums = sums.cumsum(axis=1)
-        for number, row in enumerate((first, last)):
-            nodes = np.flatnonzero((row >= start) & (row <= start + rows.shape[1]))
-            corners[number][:, nodes] = sums[:, row[nodes, None] - start, columns[nodes]]
-        before = sums[:, -1]
-    of_subtree = corners[1] - corners[0]
-    return np.asarray(of_subtree[..., 2] - (of_subtree[..., 1] - of_subtree[..., 0]))
+    (one, other), both = sizes, sizes[0] + sizes[1]
+    within = [total / np.maximum(size * (size - 1), 1) for total, size in zip(totals, sizes, strict=True)]
+    together = (totals[0] + totals[1] + 2 * across) / np.maximum(both * (both - 1), 1)
+    is_group = np.minimum(one, other) >= MIN_COLUMNS
+    lower = np.where(is_group, np.minimum(*within), np.inf)
+    counted = [np.where(size == MIN_COLUMNS, np.minimum(w, lower), w) for w, size in zip(within, sizes, strict=True)]
+    return np.asarray((one - cost) * counted[0] + (other - cost) * counted[1] - (both - cost) * together)
 
 
 def _home(tree: Tree, column: int) -> int:
@@ -336,91 +329,3 @@ def _home(tree: Tree, column: int) -> int:
     neighbor = tree.neighbors[column][0][0]
     # Two columns that have only each other: one of them stands for both.
     return min(column, neighbor) if len(tree.neighbors[neighbor]) == 1 else neighbor
-
-
-# The thresholds of each level: its lowest and highest latent correlation.
-_BROAD = (0.2, 0.45)
-_MAIN = (0.5, 0.75)
-_FINE = (0.8, 0.9)
-_STEP = 0.025
-# A main group has at least two columns. A part of a main group has at least three, which is what it takes to identify a
-# factor: two columns that share a little more with each other than with the rest are a pair, not a group.
-MIN_COLUMNS = 2
-_MIN_COLUMNS_FINE = 3
-# A main group that has this share of all columns in groups says as little as a single group.
-_NEARLY_ALL = 0.9
-
-
-class Levels(NamedTuple):
-    """The cuts of a tree at the three levels.
-
-    Attributes
-    ----------
-    broad, main, fine : array of int
-        Cuts: the top of the piece of each inner node, see :class:`TreeCutter`.
-    main_cuts, fine_cuts : array of int, shape (thresholds, inner nodes)
-        The best cut at each threshold of the range.
-    """
-
-    broad: IntArray
-    main: IntArray
-    fine: IntArray
-    main_cuts: IntArray
-    fine_cuts: IntArray
-
-
-def find_levels(cutter: TreeCutter) -> Levels:
-    """Return the cuts of the three levels, which are nested."""
-    main_cuts = _best_cuts(cutter, _MAIN, MIN_COLUMNS)
-    main = most_persistent(main_cuts)
-    fine_cuts = _best_cuts(cutter, _FINE, _MIN_COLUMNS_FINE, start=main)
-    fine = most_persistent(fine_cuts)
-    if _is_one_group(cutter, main):
-        main = fine
-    broad = most_persistent(_best_cuts(cutter, _BROAD, MIN_COLUMNS, among=main))
-    return Levels(broad, main, fine, main_cuts, fine_cuts)
-
-
-def main_level_nearby(cutter: TreeCutter, levels: Levels) -> IntArray:
-    """Return the cut of the main level for another similarity of the columns, from cuts near those of known levels."""
-    main = most_persistent(cutter.nearby(levels.main_cuts, _thresholds(_MAIN), MIN_COLUMNS))
-    if not _is_one_group(cutter, main):
-        return main
-    return most_persistent(cutter.nearby(levels.fine_cuts, _thresholds(_FINE), _MIN_COLUMNS_FINE, start=main))
-
-
-def most_persistent(cuts: Iterable[IntArray]) -> IntArray:
-    """Return the cut with the number of pieces that the most cuts agree on, the smaller among equals.
-
-    Of the cuts that agree, which are sorted by threshold, the one in the middle is taken.
-    """
-    cuts = list(cuts)
-    numbers = [len(np.unique(cut)) for cut in cuts]
-    chosen = min(numbers, key=lambda number: (-numbers.count(number), number))
-    agreeing = [cut for cut, number in zip(cuts, numbers, strict=True) if number == chosen]
-    return agreeing[len(agreeing) // 2]
-
-
-def _is_one_group(cutter: TreeCutter, cut: IntArray) -> bool:
-    """Return whether there is at most one group beside pairs, or one that has nearly all columns.
-
-    One group says little. If it falls into parts, these are of more use.
-    """
-    sizes = np.bincount(cut, cutter.n_columns)
-    in_groups = sizes[sizes >= MIN_COLUMNS].sum()
-    return bool((sizes >= _MIN_COLUMNS_FINE).sum() <= 1 or sizes.max() >= _NEARLY_ALL * in_groups)
-
-
-def _best_cuts(
-    cutter: TreeCutter,
-    bounds: tuple[float, float],
-    min_columns: int,
-    start: IntArray | None = None,
-    among: IntArray | None = None,
-) -> IntArray:
-    return np.array([cutter.best(threshold, min_columns, start, among) for threshold in _thresholds(bounds).tolist()])
-
-
-def _thresholds(bounds: tuple[float, float]) -> FloatArray:
-    lowest, highest = bounds
-    return np.linspace(lowest, highest, round((highest - lowest) / _STEP) + 1)

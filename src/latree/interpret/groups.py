@@ -1,168 +1,92 @@
-"""Groups of columns: found in the tree, how stable they are, and how they match a user's own labels.
+"""Groups of columns: found in the tree, how well they come again in other rows, and any number of them.
 
-A whole new search for each resampled table would take too long, and a quick learner makes other mistakes than the
-search does. So the tree and its loadings stay, and what is decided again is what makes the groups: the correlation of
-every two columns is counted in the resampled rows; the tree is cut anew, so that groups fall apart or come together;
-then every column goes to the group whose factor it correlates with most, wherever it hangs in the tree.
+How a tree is cut into groups: :mod:`latree.interpret.cutting`. The correlations of columns come from the rows, if they
+are there, or else from the model.
 
-Two groups of columns are apart if the factors they measure have a low correlation: the latent correlation, which is the
-correlation of the columns divided by their loadings (psychometricians say: corrected for attenuation). How low decides
-:mod:`latree.explain.levels`.
+A replicate is what the whole search found in a random part of the rows. Its tree is cut into as many groups, with the
+correlations in its own rows. The adjusted Rand index of the two partitions, in the mean over all replicates, says how
+well a level comes again. For the main level, groups are matched one to one, so that as many columns as possible are in
+the same group in both (Christensen & Golino 2021). The stability of a column is the share of replicates in which it is
+in its group. Where else it goes is the other group whose columns it is most often with.
 
-Loadings come from the model, and the correlation of columns from the rows, if they are there, or else from the model.
+The main level is the one whose groups explain the most, see :func:`latree.interpret.cutting.explained`. Of several
+numbers of groups that explain as much up to a standard error, the smallest is taken (Breiman et al. 1984). The standard
+error is the standard deviation of what the same groups explain in the parts of the rows: a half of n rows, drawn
+without replacement, has the variance ``(2/n - 1/n) σ²`` about the whole. Without replicates, it is 0.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from latree._util.arrays import FloatArray, IntArray, RandomState, generator
+from latree._util.arrays import FloatArray, IntArray
+from latree._util.words import plural
 from latree._util.workers import map_ordered
-from latree.counts.distances import information_above_chance, informational_correlation, pairwise
-from latree.interpret.cutting import MIN_COLUMNS, Levels, TreeCutter, find_levels, main_level_nearby
+from latree.counts.distances import informational_correlation
+from latree.errors import InputError
+from latree.interpret.cutting import MIN_COLUMNS, broad_level, explained, find_hierarchy, partitions, pieces
 from latree.interpret.dependence import Dependence
 from latree.interpret.names import choose_names
 from latree.interpret.view import view_of
 from latree.model import Group, LatentTreeModel
-from latree.model.group import Level
+from latree.model.group import Level, Levels
 from latree.table import Table
-from latree.table.checking import FEW_STATES
 from latree.tree import Rooted, Tree
 
-# The usual number of resampled tables.
-RESAMPLES = 50
-# Of larger tables, a random sample of so many rows is resampled: the search looks at no more either.
-_MAX_ROWS = 5000
-# All resampled tables together take about this many multiplications at most: one for each row and every two states of
-# columns. Wide tables are resampled less often, but at least _MIN_RESAMPLES times, with at least _MIN_ROWS rows.
-_MAX_WORK = 1e11
-_MIN_RESAMPLES = 10
-_MIN_ROWS = 1000
-# With more columns than this, tables are resampled one after the other.
-_MANY_COLUMNS = 1000
-# A column leaves its group for another one only if its correlation there is higher by more than rounding errors.
-_ROUNDING = 1e-9
+# What groups explain is rounded to so many decimals, so that rounding errors never decide.
+_DECIMALS = 10
 
 
-def column_stability(
-    cutter: TreeCutter,
-    levels: Levels,
-    similarity: FloatArray,
-    loadings: FloatArray,
-    table: Table,
-    resamples: int = RESAMPLES,
-    random_state: RandomState = 0,
-) -> FloatArray | None:
-    """Return for each column the share of resampled tables in which it is found in its main group again.
+class Replicate(NamedTuple):
+    """What the whole search found in a random part of the rows.
 
-    The groups of a resampled table are matched with the main groups one to one, so that as many columns as possible are
-    in the same group in both (Christensen & Golino 2021).
-
-    Parameters
+    Attributes
     ----------
-    cutter : TreeCutter
-        Of the model's tree.
-    levels : Levels
-        The levels of the groups.
-    similarity : array, shape (d, d)
-        The similarity of the columns that the groups were found with. It is used for columns that are never present
-        together in a resampled table.
-    loadings : array, shape (d,)
-        Loading of each column on its hidden variable.
-    table : Table
-        The rows that the model was fitted to.
-    resamples : int
-        Number of resampled tables. Very wide tables are resampled less often.
-    random_state : int, Generator, RandomState or None
-        Seed of the resampling.
-
-    Returns
-    -------
-    array, shape (d,), or None
-        NaN for columns without a group. None if a column has so many states that pairs of columns are not counted.
+    model : LatentTreeModel
+        With the columns of the model that it replicates, in any order.
+    rows : Table
+        The rows that it was fitted to, encoded with its columns.
     """
-    if table.n_states.max() > FEW_STATES:
-        return None
-    groups = _labels(cutter, levels.main)
-    seed = int(generator(random_state).integers(2**31))
-    n_rows, n_resamples = _sizes(table, resamples)
-    sample = table.subsample(n_rows, seed)
 
-    def found_again(number: int) -> NDArray[np.bool_]:
-        resampled = Table(sample.columns, sample.rows.resampled(seed, number))
-        counted = pairwise(resampled, partial(information_above_chance, times=2))
-        np.fill_diagonal(counted, 0)
-        again = informational_correlation(counted)
-        np.copyto(again, similarity, where=np.isnan(counted))
-        del counted  # with thousands of columns, it is much memory
-        cut = main_level_nearby(cutter.with_similarity(again), levels)
-        return same_group(groups, nearest_group(_labels(cutter, cut), again, loadings))
-
-    # Threads share the pairs of columns of one table instead where all pairs of several tables are much memory.
-    in_turn = table.n_columns > _MANY_COLUMNS
-    together = sum(found.astype(float) for found in map_ordered(found_again, range(n_resamples), in_turn=in_turn))
-    return np.where(groups >= 0, together / n_resamples, np.nan)
+    model: LatentTreeModel
+    rows: Table
 
 
-def _sizes(table: Table, resamples: int) -> tuple[int, int]:
-    """Return the number of rows to resample, and how often."""
-    work_per_row = float(table.n_columns * table.n_states.max()) ** 2
-    n_rows = int(np.clip(_MAX_WORK / (_MIN_RESAMPLES * work_per_row), _MIN_ROWS, _MAX_ROWS))
-    n_rows = min(n_rows, table.n_rows)
-    most = max(_MIN_RESAMPLES, int(_MAX_WORK / (n_rows * work_per_row)))
-    return n_rows, min(resamples, most)
+def adjusted_rand(one: ArrayLike, other: ArrayLike) -> float:
+    """Return the adjusted Rand index of two partitions (Hubert & Arabie 1985): 1 if equal, about 0 if by chance."""
+    (names, numbers), (other_names, other_numbers) = (np.unique(some, return_inverse=True) for some in (one, other))
+    counts = np.zeros((len(names), len(other_names)))
+    np.add.at(counts, (numbers, other_numbers), 1)
+    together, of_one, of_other, pairs = (
+        float((some * (some - 1)).sum()) for some in (counts, counts.sum(1), counts.sum(0), counts.sum())
+    )
+    expected = of_one * of_other / max(pairs, 1.0)
+    largest = (of_one + of_other) / 2
+    return 1.0 if largest == expected else (together - expected) / (largest - expected)
 
 
-def _labels(cutter: TreeCutter, cut: IntArray) -> IntArray:
-    """Return the number of each column's group; -1 for a column in a piece that has too few columns to be a group."""
-    _, labels, sizes = np.unique(cut[cutter.home], return_inverse=True, return_counts=True)
-    is_group = sizes >= MIN_COLUMNS
-    numbers = np.where(is_group, np.cumsum(is_group) - 1, -1)
-    return np.asarray(numbers[labels], dtype=np.intp)
+def matched_groups(groups: IntArray, others: IntArray) -> IntArray:
+    """Return for each column the group of one division that its group in another one is matched with; -1 for none.
 
-
-def nearest_group(groups: IntArray, similarity: FloatArray, loadings: FloatArray) -> IntArray:
-    """Return for each column in a group the number of the group whose factor it correlates with most.
-
-    If column i and the factor of a group have the correlation ρ, then its correlation with column j of the group is
-    ``R_ij = ρ λ_j``. So ρ is about ``Σ R_ij λ_j / Σ λ_j²`` over the other columns of the group.
-
-    Parameters
-    ----------
-    groups : array of int, shape (d,)
-        Number of the group of each column; -1 for a column that is in none, and stays so.
-    similarity : array, shape (d, d)
-        Correlations R, with zeros on the diagonal.
-    loadings : array, shape (d,)
-    """
-    columns = np.flatnonzero(groups >= 0)
-    if not len(columns):
-        return groups
-    member = np.zeros((len(groups), int(groups.max()) + 1))
-    member[columns, groups[columns]] = loadings[columns]
-    squares = np.repeat((member**2).sum(axis=0)[None], len(groups), axis=0) - member**2
-    correlations = np.divide(similarity @ member, squares, out=np.zeros_like(squares), where=squares > _ROUNDING)
-    correlations[columns, groups[columns]] += _ROUNDING
-    return np.where(groups >= 0, correlations.argmax(axis=1), -1)
-
-
-def same_group(groups: IntArray, others: IntArray) -> NDArray[np.bool_]:
-    """Return for each column whether its group in one division is matched with its group in another one.
-
-    Groups are matched one to one so that this holds for as many columns as possible. A column that is in no group in
-    one of the two is not in the same group.
+    Groups are matched one to one, so that as many columns as possible are in the same group in both divisions. A column
+    that is in no group has the number -1.
     """
     in_both = np.flatnonzero((groups >= 0) & (others >= 0))
     shared = np.zeros((int(groups.max(initial=-1)) + 1, int(others.max(initial=-1)) + 1))
     np.add.at(shared, (groups[in_both], others[in_both]), 1)
-    matches = np.full(len(shared) + 1, -1, dtype=np.intp)  # the last entry is that of columns without a group
+    matches = np.full(shared.shape[1] + 1, -1, dtype=np.intp)  # the last entry is that of columns without a group
     one, other = linear_sum_assignment(shared, maximize=True)
-    matches[one] = other
-    return np.asarray((others >= 0) & (matches[groups] == others))
+    matches[other] = np.where(shared[one, other] > 0, one, -1)
+    return np.asarray(matches[others])
+
+
+def same_group(groups: IntArray, others: IntArray) -> NDArray[np.bool_]:
+    """Return for each column whether its groups in two divisions are matched; see :func:`matched_groups`."""
+    return np.asarray((groups >= 0) & (matched_groups(groups, others) == groups))
 
 
 def find_groups(
@@ -170,15 +94,13 @@ def find_groups(
     table: Table | None = None,
     labels: Mapping[str, str] | None = None,
     *,
-    resamples: int = 0,
-    random_state: RandomState = 0,
+    replicates: Sequence[Replicate] = (),
 ) -> list[Group]:
     """Find the groups of a model's columns, as a hierarchy of up to three levels.
 
     Main groups come first, those with the most columns before others; then broad groups, if main groups form larger
-    ones; then fine groups, if main groups fall into parts. Each group knows its parent. If all columns measure much the
-    same thing but fall into parts, these parts are the main groups, even if there are pairs of columns beside them, or
-    another group that is small against the first one. A column without any neighbour is in no group.
+    ones; then fine groups, if main groups fall into parts. Each group knows its parent. A column without any neighbour
+    is in no group.
 
     Parameters
     ----------
@@ -190,44 +112,41 @@ def find_groups(
     labels : mapping of str to str, optional
         Your own label of each column, by the name of the column. A group is named by a label if most of its columns
         have the label, and most columns with the label are in the group.
-    resamples : int
-        If there are rows, resample them so many times to see how stable the main groups are; 50 are enough. By default
-        stability is not computed. Very wide tables are resampled less often. If a column has more than 64 states, there
-        is no stability.
-    random_state : int, Generator, RandomState or None
-        Seed of the resampling.
+    replicates : sequence of Replicate
+        What the search found in random parts of the rows. Without them, there is no stability.
 
     Returns
     -------
     list of Group
-        With ``resamples``, the ``column_stability`` of a main group is the share of resampled tables in which each
-        column is found in this group again, and ``stability`` is the mean over its columns.
+        With replicates, the ``column_stability`` of a main group is the share of replicates in which each column is
+        found in this group again, and ``stability`` is the mean over its columns.
         They have new names; :func:`with_groups` gives the hidden variables of a model the same names.
 
     References
     ----------
-    V. A. Traag, P. Van Dooren, Y. Nesterov: *Narrow scope for resolution-limit-free community detection*, 2011.
-    E. H. Linfoot: *An informational measure of correlation*, 1957. M. Rönkkö, E. Cho: *An updated guideline for
-    assessing discriminant validity*, 2022. A. P. Christensen, H. Golino: *Estimating the stability of psychological
-    dimensions via bootstrap exploratory graph analysis*, 2021.
+    E. Vigneau, E. M. Qannari: *Clustering of variables around latent components*, 2003. E. H. Linfoot: *An
+    informational measure of correlation*, 1957. A. P. Christensen, H. Golino: *Estimating the stability of
+    psychological dimensions via bootstrap exploratory graph analysis*, 2021. L. Breiman, J. H. Friedman, R. A. Olshen,
+    C. J. Stone: *Classification and regression trees*, 1984.
 
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret.groups import find_groups
-    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> from latree.interpret.groups import Replicate, find_groups
+    >>> tree = latree.Tree.from_newick("((a,b,c,d),(e,f,g,h));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> [group.columns for group in find_groups(model)]
-    [('a', 'b', 'c'), ('d', 'e', 'f')]
+    [('a', 'b', 'c', 'd'), ('e', 'f', 'g', 'h')]
 
-    All columns are found in their group again in every table that is resampled from 5000 rows:
+    Where the same tree is found in every part of the rows, all columns are found in their group again:
 
-    >>> groups = find_groups(model, model.sample(5000, random_state=0), resamples=50)
+    >>> parts = [model.sample(500, random_state=seed) for seed in range(4)]
+    >>> groups = find_groups(model, parts[0], replicates=[Replicate(model, part) for part in parts])
     >>> [group.column_stability for group in groups]
-    [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0)]
+    [(1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0)]
     """
-    dependence = view_of(model)
-    return choose_names(dependence, _unnamed_groups(dependence, table, resamples, random_state), labels)[0]
+    view = view_of(model)
+    return choose_names(view, _divided(view, table, replicates)[0], labels)[0]
 
 
 def with_groups(
@@ -235,8 +154,7 @@ def with_groups(
     table: Table | None = None,
     labels: Mapping[str, str] | None = None,
     *,
-    resamples: int = 0,
-    random_state: RandomState = 0,
+    replicates: Sequence[Replicate] = (),
 ) -> LatentTreeModel:
     """Return a model with its groups of columns, and with a name for people for each hidden variable.
 
@@ -253,7 +171,7 @@ def with_groups(
         The rows that the model was fitted to.
     labels : mapping of str to str, optional
         Your own label of each column, by the name of the column.
-    resamples, random_state
+    replicates : sequence of Replicate
         For the stability of the groups. :func:`find_groups` explains this and ``table``.
 
     Examples
@@ -274,9 +192,57 @@ def with_groups(
         if not model.groups and model.node_names[node] != model.tree.node_names[node]
     }
     view = view_of(model)
-    groups = _unnamed_groups(view, table, resamples, random_state)
+    groups, levels = _divided(view, table, replicates)
     named, hidden_names = choose_names(view, groups, labels, kept)
+    return view.kept_for(replace(model, groups=tuple(named), hidden_names=hidden_names, levels=levels))
+
+
+def with_n_groups(model: LatentTreeModel, n: int) -> LatentTreeModel:
+    """Return a model with another number of main groups, from the hierarchy that it keeps, and no other levels.
+
+    Groups that the model has keep their names; if they are main groups, their stability, too.
+
+    Parameters
+    ----------
+    model : LatentTreeModel
+    n : int
+        From the number of parts of the tree, which is one if all columns are connected, to the most groups that the
+        tree can be cut into.
+
+    Examples
+    --------
+    >>> import latree
+    >>> from latree.interpret.groups import with_n_groups
+    >>> tree = latree.Tree.from_newick("((a,b,c),(d,e,f));")
+    >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
+    >>> [group.columns for group in with_n_groups(model, 1).groups]
+    [('a', 'b', 'c', 'd', 'e', 'f')]
+    """
+    if not model.groups:
+        model = with_groups(model)
+    if not model.levels.edges:
+        model = replace(model, levels=_divided(view_of(model), None, ())[1])
+    least, most = n_groups_of(model)
+    if type(n) is not int or not least <= n <= most:
+        possible = f"{least} to {most} groups" if most > least else plural(most, "group")
+        raise InputError(f"the tree cannot be cut into {n!r:.20} groups: choose n from what it allows, {possible}")
+    known = {group.nodes: group for group in reversed(model.groups)}
+    if n == sum(group.level == "main" for group in model.groups):
+        return model
+    tree, view = model.tree, view_of(model)
+    found = _groups(tree, _pieces(tree, model.levels.edges[: n - least]), "main")
+    found = [replace(known.get(group.nodes, group), level="main", parent=None) for group in found]
+    found = [replace(group, column_elsewhere=None) for group in found]
+    kept = {group.centre: group.name for group in found if group.name and group.hidden is not None}
+    labels = dict(model.record.labels) if model.record else None
+    named, hidden_names = choose_names(view, found, labels, kept)
     return view.kept_for(replace(model, groups=tuple(named), hidden_names=hidden_names))
+
+
+def n_groups_of(model: LatentTreeModel) -> tuple[int, int]:
+    """Return the fewest and the most groups that a model's tree can be cut into."""
+    least = _n_components(model.tree)
+    return least, least + len(model.levels.edges)
 
 
 def known_groups(model: LatentTreeModel) -> Sequence[Group]:
@@ -307,45 +273,111 @@ def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
     return np.array([main.get(name, -1) for name in names], dtype=np.intp)
 
 
-def _unnamed_groups(
-    dependence: Dependence, table: Table | None, resamples: int, random_state: RandomState
-) -> list[Group]:
-    """Find the groups of a model whose dependence is known; see :func:`find_groups`."""
-    tree = dependence.tree
-    similarity = informational_correlation(
-        dependence.column_information if table is None else dependence.counted_information(table)
-    )
-    loadings = _loadings(dependence)
-    cutter = TreeCutter(tree, similarity, loadings)
-    levels = find_levels(cutter)
-    stability = None
-    if resamples and table is not None:
-        rows = dependence.model.encode(table)
-        stability = column_stability(cutter, levels, similarity, loadings, rows, resamples, random_state)
+def _divided(view: Dependence, table: Table | None, replicates: Sequence[Replicate]) -> tuple[list[Group], Levels]:
+    """Return the groups of a model, without names yet, and the hierarchy that they are levels of."""
+    tree = view.tree
+    similarity = _similarity(view, table)
+    edges, main, fine = find_hierarchy(tree, similarity)
+    again = list(map_ordered(lambda one: _found_again(tree, edges, one), replicates))
+    replication: tuple[float, ...] = ()
+    if again:
+        main = _best_level(explained(tree, edges, similarity), np.array([one.explained for one in again]))
+        own = partitions(tree, edges)
+        by_level = [[adjusted_rand(*pair) for pair in zip(own, one.partitions, strict=True)] for one in again]
+        replication = tuple(np.clip(np.mean(by_level, axis=0), 0, 1).tolist())
+    broad, fine = broad_level(tree, edges[:main], similarity), max(main, fine)
     # The pieces of each level. A piece that is the same at two levels is shown once, one with all groups not at all.
-    main_pieces = _pieces(tree, cutter, levels.main)
+    main_pieces = _pieces(tree, edges[:main])
     broad_pieces = [
         piece
-        for piece in _pieces(tree, cutter, levels.broad)
+        for piece in _pieces(tree, edges[:broad])
         if piece not in main_pieces and not all(piece.issuperset(part) for part in main_pieces)
     ]
-    fine_pieces = [piece for piece in _pieces(tree, cutter, levels.fine) if piece not in main_pieces]
-    n_main, rooted = len(main_pieces), tree.rooted()
-    groups = [
-        *(_group(tree, rooted, piece, "main", _first_above(piece, broad_pieces, n_main)) for piece in main_pieces),
-        *(_group(tree, rooted, piece, "broad", None) for piece in broad_pieces),
-        *(_group(tree, rooted, piece, "fine", _first_above(piece, main_pieces, 0)) for piece in fine_pieces),
-    ]
-    return groups if stability is None else _with_stability(groups, dict(zip(tree.names, stability, strict=True)))
+    fine_pieces = [piece for piece in _pieces(tree, edges[:fine]) if piece not in main_pieces]
+    groups = _groups(tree, main_pieces, "main", broad_pieces, len(main_pieces))
+    if again and groups:
+        groups = _with_stability(groups, tree.names, np.array([one.partitions[main] for one in again]))
+    groups += _groups(tree, broad_pieces, "broad")
+    groups += _groups(tree, fine_pieces, "fine", main_pieces)
+    return groups, Levels(edges, replication)
 
 
-def _with_stability(groups: list[Group], stability: Mapping[str, float]) -> list[Group]:
-    """Return the groups; main groups with the stability of their columns, and its mean."""
-    shares = [tuple(float(stability[column]) for column in group.columns) for group in groups]
-    return [
-        replace(group, stability=sum(own) / len(own), column_stability=own) if group.level == "main" else group
-        for group, own in zip(groups, shares, strict=True)
-    ]
+def _similarity(view: Dependence, table: Table | None) -> FloatArray:
+    """Return the correlation of every two columns, in rows if there are any."""
+    return informational_correlation(view.column_information if table is None else view.counted_information(table))
+
+
+class _Again(NamedTuple):
+    """What a replicate says about each level of a model."""
+
+    partitions: IntArray  # the piece of each column in as many groups of the replicate, shape (levels, d)
+    explained: FloatArray  # what the model's own groups explain in the rows of the replicate
+
+
+def _found_again(tree: Tree, edges: tuple[int, ...], replicate: Replicate) -> _Again:
+    """Cut the tree of a replicate into as many groups as another one, or as near to that as it can be cut."""
+    other = replicate.model.tree
+    similarity = _similarity(view_of(replicate.model), replicate.rows)
+    number = {name: column for column, name in enumerate(other.names)}
+    order = np.array([number[name] for name in tree.names], dtype=np.intp)
+    found = partitions(other, find_hierarchy(other, similarity).edges)[:, order]
+    level = np.arange(len(edges) + 1) + _n_components(tree) - _n_components(other)
+    in_part = explained(tree, edges, similarity[np.ix_(order, order)])
+    return _Again(found[np.clip(level, 0, len(found) - 1)], in_part)
+
+
+def _n_components(tree: Tree) -> int:
+    return sum(component.bit_count() >= MIN_COLUMNS for component in tree.components)
+
+
+def _best_level(values: FloatArray, in_parts: FloatArray) -> int:
+    """Return the first level that explains as much as the best one, up to a standard error.
+
+    Parameters
+    ----------
+    values : array, shape (levels,)
+        What each level explains.
+    in_parts : array, shape (parts, levels)
+        The same in parts of the rows.
+    """
+    values = np.round(values, _DECIMALS)
+    best = int(np.argmax(values))
+    error = in_parts[:, best].std(ddof=1) if len(in_parts) > 1 else 0.0
+    return int(np.argmax(values >= values[best] - error))
+
+
+def _with_stability(groups: list[Group], names: Sequence[str], found: IntArray) -> list[Group]:
+    """Return main groups with the stability of their columns, and where else these go, by the pieces of replicates."""
+    own = group_labels(groups, names)
+    divisions = [_without_single(pieces) for pieces in found]
+    again = np.array([same_group(own, others) for others in divisions])
+    # How often each column is in a group that has more columns of another main group than of any other.
+    elsewhere = np.zeros((len(own), len(groups)))
+    for others, is_again in zip(divisions, again, strict=True):
+        mates = np.zeros((int(others.max(initial=-1)) + 2, len(groups) + 1))  # the last are those in no group
+        np.add.at(mates, (others, own), 1)
+        most = mates[:-1, :-1].argmax(axis=1)
+        lost = np.flatnonzero(~is_again & (own >= 0) & (others >= 0))
+        np.add.at(elsewhere, (lost, most[others[lost]]), 1 / len(found))
+    elsewhere[np.arange(len(own)), own] = 0
+    number = {name: column for column, name in enumerate(names)}
+    stable = []
+    for group in groups:
+        columns = [number[name] for name in group.columns]
+        shares = tuple(again[:, columns].mean(axis=0).tolist())
+        places = tuple(
+            (int(some.argmax()), min(float(some.max()), 1.0)) if some.any() else None for some in elsewhere[columns]
+        )
+        mean = sum(shares) / len(shares)
+        stable.append(replace(group, stability=mean, column_stability=shares, column_elsewhere=places))
+    return stable
+
+
+def _without_single(piece_of: IntArray) -> IntArray:
+    """Return the pieces of columns as numbers of groups; -1 for pieces that have too few columns to be a group."""
+    _, labels, sizes = np.unique(piece_of, return_inverse=True, return_counts=True)
+    is_group = sizes >= MIN_COLUMNS
+    return np.asarray(np.where(is_group, np.cumsum(is_group) - 1, -1)[labels], dtype=np.intp)
 
 
 def _first_above(piece: frozenset[int], others: list[frozenset[int]], first_number: int) -> int | None:
@@ -353,30 +385,15 @@ def _first_above(piece: frozenset[int], others: list[frozenset[int]], first_numb
     return next((number for number, other in enumerate(others, start=first_number) if piece < other), None)
 
 
-def _loadings(dependence: Dependence) -> FloatArray:
-    """Return the correlation of every column with the hidden variable that it hangs on.
+def _pieces(tree: Tree, edges: tuple[int, ...]) -> list[frozenset[int]]:
+    """Return the nodes of each piece that some cuts make, those with the most columns first.
 
-    A column that hangs on several nodes, or on another column, is a factor by itself: its loading is 1.
-    """
-    tree = dependence.tree
-    loadings = np.ones(tree.n_observed)
-    for column, around in enumerate(tree.neighbors[: tree.n_observed]):
-        if len(around) == 1 and around[0][0] >= tree.n_observed:
-            loadings[column] = informational_correlation(dependence.edge_information[around[0][1]])
-    return loadings
-
-
-def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int]]:
-    """Return the nodes of each piece that a cut makes, those with the most columns first.
-
-    Pieces with fewer columns are left out, as are hidden nodes that connect nothing within their piece: a hidden
+    Pieces with too few columns are left out, as are hidden nodes that connect nothing within their piece: a hidden
     variable in the middle of several groups belongs to none of them.
     """
     members: dict[int, set[int]] = {}
-    for node, top in zip(cutter.inner.tolist(), cut.tolist(), strict=True):
-        members.setdefault(top, set()).add(node)
-    for column, top in enumerate(cut[cutter.home].tolist()):
-        members[top].add(column)
+    for node, piece in enumerate(pieces(tree, edges).tolist()):
+        members.setdefault(piece, set()).add(node)
     found: list[frozenset[int]] = []
     for nodes in members.values():
         waiting = [node for node in nodes if node >= tree.n_observed]
@@ -390,6 +407,18 @@ def _pieces(tree: Tree, cutter: TreeCutter, cut: IntArray) -> list[frozenset[int
     columns = {nodes: sorted(node for node in nodes if node < tree.n_observed) for nodes in found}
     groups = (nodes for nodes in found if len(columns[nodes]) >= MIN_COLUMNS)
     return sorted(groups, key=lambda nodes: (-len(columns[nodes]), columns[nodes]))
+
+
+def _groups(
+    tree: Tree,
+    some_pieces: list[frozenset[int]],
+    level: Level,
+    above: list[frozenset[int]] | None = None,
+    first_above: int = 0,
+) -> list[Group]:
+    """Return the groups of some pieces, each with the number of the one above it; those are numbered from a first."""
+    rooted = tree.rooted()
+    return [_group(tree, rooted, piece, level, _first_above(piece, above or [], first_above)) for piece in some_pieces]
 
 
 def _group(tree: Tree, rooted: Rooted, piece: frozenset[int], level: Level, parent: int | None) -> Group:

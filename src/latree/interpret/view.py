@@ -121,10 +121,11 @@ class GroupColumn(NamedTuple):
     loading: float | None  # on the hidden variable of the group; None if it has none
     stability: float | None  # None if it was not computed
     direction: int = 0  # 1 if it rises from state to state of the group, -1 if it falls, 0 if neither is certain
+    elsewhere: tuple[str, float] | None = None  # the other group that it is most often in, and how often
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the column is in its group in fewer than half of the resampled tables."""
+        """Whether the column is in its group in fewer than half of the replicates."""
         return self.stability is not None and self.stability < MIN_STABILITY
 
 
@@ -259,14 +260,18 @@ class View(Dependence):
         found = []
         for group in self.model.groups:
             columns = []
-            for name, share in zip(group.columns, group.column_stability or (None,) * len(group.columns), strict=True):
+            unknown = (None,) * len(group.columns)
+            shares, others = group.column_stability or unknown, group.column_elsewhere or unknown
+            for name, share, other in zip(group.columns, shares, others, strict=True):
+                elsewhere = None if other is None else (self.model.groups[other[0]].name, other[1])
                 if group.hidden is None:
-                    columns.append(GroupColumn(name, None, share))
+                    columns.append(GroupColumn(name, None, share, elsewhere=elsewhere))
                     continue
                 place = wanted[group.centre].index(node[name])
                 loading, direction = loadings[group.centre][place], directions[group.centre][place]
                 # Where the certain differences and all of them together do not agree, there is no direction.
-                columns.append(GroupColumn(name, loading, share, direction if direction * loading > 0 else 0))
+                direction = direction if direction * loading > 0 else 0
+                columns.append(GroupColumn(name, loading, share, direction, elsewhere))
             columns.sort(key=lambda column: (-round(abs(column.loading or 0), _LOADING_DECIMALS), column.name))
             found.append(columns)
         return found

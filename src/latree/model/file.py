@@ -7,7 +7,9 @@ Format, version 1 (keys with a question mark may be absent)::
      "tree": {"edges": [[u, v], ...], "lengths"?: [...], "support"?: [...]},
      "tables": [[[P(x | h) for h] for x], ...],
      "hidden_names"?: [...],
-     "groups"?: [{"name", "level", "columns", "nodes", "centre", "parent", "stability"?, "column_stability"?}, ...],
+     "groups"?: [{"name", "level", "columns", "nodes", "centre", "parent", "stability"?, "column_stability"?,
+                  "column_elsewhere"?: [[group, share] or null, ...]}, ...],
+     "levels"?: {"edges": [...], "replication"?: [...]},
      "fit"?: {"version": 1, ...}}
 
 ``columns``
@@ -23,6 +25,9 @@ Format, version 1 (keys with a question mark may be absent)::
     The names for people of the hidden variables, in the order of their numbers.
 ``groups``
     The groups of columns, with the fields of :class:`latree.Group`; ``centre`` and ``nodes`` are node numbers.
+``levels``
+    The hierarchy of groups, with the fields of :class:`latree.model.group.Levels`: edges in the order in which they are
+    cut.
 ``fit``
     How the model came about, with the fields of :class:`latree.model.record.Record`.
 
@@ -37,7 +42,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, check_fields, parse_json
 from latree._util.files import MODEL_FORMAT, finish_replacement, read_text, to_json, write_text
 from latree.errors import InputError
-from latree.model.group import Group
+from latree.model.group import NO_LEVELS, Group, Levels
 from latree.model.record import Record
 from latree.table import Column
 from latree.table.columns import is_number, is_text
@@ -46,7 +51,7 @@ from latree.tree import Tree
 
 VERSION = 1
 
-_FIELDS = ("format", "version", "columns", "tree", "tables", "hidden_names", "groups", "fit")
+_FIELDS = ("format", "version", "columns", "tree", "tables", "hidden_names", "groups", "levels", "fit")
 _EDGE_NUMBERS = ("lengths", "support")
 
 
@@ -59,11 +64,12 @@ class Parts(NamedTuple):
     record: Record | None
     groups: tuple[Group, ...]
     hidden_names: tuple[str, ...]
+    levels: Levels
 
 
 def parts_to_dict(parts: Parts) -> dict[str, Any]:
     """Return what a model is made of as plain data."""
-    tree, columns, tables, record, groups, hidden_names = parts
+    tree, columns, tables, record, groups, hidden_names, levels = parts
     plain_tree: dict[str, Any] = {"edges": tree.edges.tolist()}
     for name, numbers in zip(_EDGE_NUMBERS, (tree.lengths, tree.support), strict=True):
         if not np.isnan(numbers).all():
@@ -76,6 +82,7 @@ def parts_to_dict(parts: Parts) -> dict[str, Any]:
         "tables": [table.tolist() for table in tables],
         **({"hidden_names": list(hidden_names)} if hidden_names else {}),
         **({"groups": [group.to_dict() for group in groups]} if groups else {}),
+        **({"levels": levels.to_dict()} if levels.edges else {}),
         **({"fit": record.to_dict()} if record else {}),
     }
 
@@ -114,6 +121,7 @@ def parts_from_dict(plain: Any) -> Parts:
         Record.from_dict(plain["fit"], len(parsed)) if "fit" in plain else None,
         tuple(Group.from_dict(group, built) for group in groups),
         tuple(hidden_names),
+        Levels.from_dict(plain["levels"]) if "levels" in plain else NO_LEVELS,
     )
 
 

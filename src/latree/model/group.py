@@ -7,20 +7,24 @@ groups all differ, except that a group may have the name of its own hidden varia
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
 
 from latree._util.arrays import check_fields
 from latree._util.words import MAX_NAME, did_you_mean, printable
 from latree.errors import InputError
 from latree.table.columns import is_number, is_text
 from latree.tree import Tree
+from latree.tree.graph import component_numbers
 
 Level = Literal["broad", "main", "fine"]
 # Groups are listed level by level. The group above a main group is a broad one, that above a fine group a main one.
 _LEVELS: tuple[Level, ...] = ("main", "broad", "fine")
 _LEVEL_ABOVE: dict[Level, Level] = {"main": "broad", "fine": "main"}
-# The fields of a group in a model file.
-_FIELDS = ("name", "level", "columns", "nodes", "centre", "parent", "stability", "column_stability")
+# The fields of a group, and of the levels, in a model file.
+_FIELDS = ("name", "level", "columns", "nodes", "centre", "parent", "stability", "column_stability", "column_elsewhere")
+_FIELDS_OF_LEVELS = ("edges", "replication")
 
 
 # Columns with a lower stability are unsure: they are often found in other groups.
@@ -45,14 +49,17 @@ class Group:
     parent : int or None
         The number of the group above in the list of groups.
     stability : float or None
-        How often the columns are found in the group again in resampled tables, from 0 to 1; None if that was not
-        computed.
+        How often the columns are found in the group again when the search is repeated on parts of the rows, from 0 to
+        1; None if that was not computed.
     nodes : tuple of int
         The nodes of the tree that belong to the group, columns and hidden variables: a connected part of the tree.
     centre : int
         The node in the middle: the one whose largest branch within the group has the fewest columns.
     column_stability : tuple of float, or None
         The stability of each column's membership, in the order of ``columns``.
+    column_elsewhere : tuple of ((int, float) or None), or None
+        Where else each column goes, in the order of ``columns``: the number of the main group, in the list of groups,
+        that it is most often in instead, and how often. None for a column that is never in another one.
 
     Examples
     --------
@@ -72,6 +79,7 @@ class Group:
     nodes: tuple[int, ...] = field(repr=False)
     centre: int = field(repr=False)
     column_stability: tuple[float, ...] | None = field(default=None, repr=False)
+    column_elsewhere: tuple[tuple[int, float] | None, ...] | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the group as plain data; the hidden variable is the node in the centre."""
@@ -81,6 +89,8 @@ class Group:
             plain["stability"] = self.stability
         if self.column_stability is not None:
             plain["column_stability"] = list(self.column_stability)
+        if self.column_elsewhere is not None:
+            plain["column_elsewhere"] = [None if one is None else list(one) for one in self.column_elsewhere]
         return plain
 
     @classmethod
@@ -107,6 +117,9 @@ class Group:
         stability = plain.get("stability")
         if not all(is_number(share) for share in [*(shares or []), *([] if stability is None else [stability])]):
             raise InputError(f"group {name!r:.60}: a stability is not a number")
+        elsewhere = plain.get("column_elsewhere")
+        if elsewhere is not None and not (isinstance(elsewhere, list) and all(map(_is_place, elsewhere))):
+            raise InputError(f"group {name!r:.60}: where else its columns go is not a list of groups and shares")
         return cls(
             name=name,
             level=plain["level"],
@@ -117,7 +130,62 @@ class Group:
             nodes=tuple(nodes),
             centre=centre,
             column_stability=None if shares is None else tuple(map(float, shares)),
+            column_elsewhere=None
+            if elsewhere is None
+            else tuple(None if one is None else (one[0], float(one[1])) for one in elsewhere),
         )
+
+
+class Levels(NamedTuple):
+    """The hierarchy of groups: the order in which edges of the tree are cut, each of which makes one group more.
+
+    Attributes
+    ----------
+    edges : tuple of int
+        The edges.
+    replication : tuple of float
+        How well the groups come again when the search is repeated on parts of the rows: the mean adjusted Rand index,
+        or 0 if that is negative, after each number of cuts, from none to all. Empty if that was not computed.
+    """
+
+    edges: tuple[int, ...] = ()
+    replication: tuple[float, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the levels as plain data."""
+        return {"edges": list(self.edges)} | ({"replication": list(self.replication)} if self.replication else {})
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> "Levels":
+        """Read levels from plain data. Only types are checked; see :func:`check_levels`."""
+        if not isinstance(plain, dict):
+            raise InputError("the levels are not an object")
+        check_fields(plain, _FIELDS_OF_LEVELS, "the levels")
+        edges, replication = plain.get("edges"), plain.get("replication", [])
+        if not isinstance(edges, list) or not all(type(edge) is int for edge in edges):
+            raise InputError("the edges of the levels are not whole numbers")
+        if not isinstance(replication, list) or not all(map(is_number, replication)):
+            raise InputError("the replication of the levels is not a list of numbers")
+        return cls(tuple(edges), tuple(map(float, replication)))
+
+
+NO_LEVELS = Levels()
+
+
+def check_levels(levels: Levels, tree: Tree) -> None:
+    """Raise if levels do not fit a tree."""
+    edges, replication = levels
+    if len(set(edges)) != len(edges) or not all(0 <= edge < len(tree.edges) for edge in edges):
+        raise InputError("the edges of the levels must be edges of the tree, each of them once")
+    if replication and len(replication) != len(edges) + 1:
+        raise InputError(f"{len(edges) + 1} levels need as many replications, not {len(replication)}")
+    if not all(0 <= share <= 1 for share in replication):
+        raise InputError("a replication of the levels is not between 0 and 1")
+    # Every end of a cut is in a piece with two columns or more.
+    piece_of = component_numbers(np.delete(tree.edges, list(edges), axis=0), tree.n_nodes)
+    n_columns = np.bincount(piece_of[: tree.n_observed], minlength=tree.n_nodes)
+    if edges and n_columns[piece_of[tree.edges[list(edges)]]].min() < 2:
+        raise InputError("the edges of the levels cut a tree into groups of two columns or more")
 
 
 def check_groups(groups: Sequence[Group], tree: Tree) -> None:
@@ -135,6 +203,7 @@ def check_groups(groups: Sequence[Group], tree: Tree) -> None:
             seen.add((group.level, column))
     for group in groups:
         _check_parent(group, groups)
+        _check_elsewhere(group, groups)
 
 
 def _check_place(group: Group, tree: Tree) -> None:
@@ -163,6 +232,18 @@ def _check_stability(group: Group) -> None:
         raise InputError(f"group {group.name!r:.60}: a stability is not between 0 and 1")
 
 
+def _check_elsewhere(group: Group, groups: Sequence[Group]) -> None:
+    if group.column_elsewhere is None:
+        return
+    if len(group.column_elsewhere) != len(group.columns):
+        raise InputError(f"group {group.name!r:.60}: {len(group.columns)} columns need as many places elsewhere")
+    for number, share in (one for one in group.column_elsewhere if one is not None):
+        if not 0 <= number < len(groups) or groups[number].level != "main" or groups[number] is group:
+            raise InputError(f"group {group.name!r:.60}: there is no other main group {number} for a column to go to")
+        if not 0 <= share <= 1:
+            raise InputError(f"group {group.name!r:.60}: the share of a column elsewhere is not between 0 and 1")
+
+
 def _check_parent(group: Group, groups: Sequence[Group]) -> None:
     if group.parent is None:
         return
@@ -171,6 +252,11 @@ def _check_parent(group: Group, groups: Sequence[Group]) -> None:
     above = groups[group.parent]
     if above.level != _LEVEL_ABOVE.get(group.level) or not set(group.nodes) < set(above.nodes):
         raise InputError(f"group {group.name!r:.60}: it is not a part of the group above it, {above.name!r:.60}")
+
+
+def _is_place(one: Any) -> bool:
+    """Return whether plain data are a place elsewhere: none, or the number of a group and a share."""
+    return one is None or (isinstance(one, list) and len(one) == 2 and type(one[0]) is int and is_number(one[1]))
 
 
 def _is_number_below(number: Any, bound: int) -> bool:

@@ -16,7 +16,7 @@ from latree.inference.messages import downward, log_likelihoods, total_log_likel
 from latree.inference.patterns import plan_messages
 from latree.model.distribution import TreeDistribution
 from latree.model.file import Parts, model_path, parts_from_dict, parts_to_dict, read_json, write_json
-from latree.model.group import Group, check_groups, check_names, find_node, renamed
+from latree.model.group import NO_LEVELS, Group, Levels, check_groups, check_levels, check_names, find_node, renamed
 from latree.model.impute import How, StateHow, cell_probabilities, impute_like
 from latree.model.query import (
     MAX_ROWS,
@@ -57,6 +57,8 @@ class LatentTreeModel(TreeDistribution):
     hidden_names : tuple of str
         A name for people for each hidden variable, in the order of their numbers. If it is empty, hidden variables have
         their technical names H1, H2, ... only.
+    levels : Levels
+        The hierarchy of groups, and how well each level of it comes again.
 
     Examples
     --------
@@ -77,10 +79,12 @@ class LatentTreeModel(TreeDistribution):
     record: Record | None = None
     groups: tuple[Group, ...] = ()
     hidden_names: tuple[str, ...] = ()
+    levels: Levels = NO_LEVELS
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_groups(self.groups, self.tree)
+        check_levels(self.levels, self.tree)
         check_names(self.tree, self.hidden_names, self.groups)
 
     def __repr__(self) -> str:
@@ -476,7 +480,7 @@ class LatentTreeModel(TreeDistribution):
         ...     latree.LatentTreeModel.load(f"{folder}/model.json").n_parameters == model.n_parameters
         True
         """
-        parts = Parts(self.tree, self.columns, self.tables, self.record, self.groups, self.hidden_names)
+        parts = Parts(self.tree, self.columns, self.tables, self.record, self.groups, self.hidden_names, self.levels)
         write_json(Path(path), parts_to_dict(parts))
 
     @classmethod

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from latree._util.files import write_text
 from latree._util.words import one_line, percent, plural, shortened
 from latree.facts.found import report_facts, title_of
-from latree.interpret.groups import RESAMPLES, with_groups
+from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.report.drawing import drawing_facts, payload, with_colours
@@ -93,7 +93,7 @@ def report_html(
 def page_facts(model: LatentTreeModel, table: Table | None = None, **more: Any) -> dict[str, Any]:
     """Return everything that a page shows: the facts, and what its drawing needs; see :func:`report_html`."""
     if not model.groups:
-        model = with_groups(model, table, resamples=RESAMPLES)
+        model = with_groups(model, table)
     facts = with_colours(report_facts(model, table, **more))
     return facts | drawing_facts(view_of(model), table, facts)
 
