@@ -26,7 +26,7 @@ from latree.learners.divide_conquer import without_unseen
 from latree.learners.explain import started
 from latree.learners.methods import find_method
 from latree.learners.structure import Structure
-from latree.learners.support import bootstrap_trees, consensus, with_support
+from latree.learners.support import bootstrap_trees, consensus, transfer_support, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.fitting import Choice, choose, cost_of_order, held_out
 from latree.model.record import Origin, Record, Worth
@@ -37,6 +37,9 @@ from latree.table.checking import check_learnable
 from latree.table.findings import sentences
 from latree.table.reading import Reading
 from latree.tree import Tree
+
+# Edges of which less is found again in parts of the rows are contracted.
+LEAST_SUPPORT = 0.5
 
 # The correlations of more columns than this are not kept: a model file would consist of little else.
 _MAX_CORRELATED = 500
@@ -193,7 +196,9 @@ def learn_tree(
     table = as_table(data, reading, weights=weights)
     learner = find_method(method)
     check_learnable(table, most_states=learner.most_states)
-    return learner.learn(table.by_name(), settings, generator(random_state)).tree.reordered(table.names)
+    by_name = table.by_name()
+    structure = _drawn(learner.learn(by_name, settings, generator(random_state)), by_name, settings)
+    return structure.tree.reordered(table.names)
 
 
 def learn_model(
@@ -222,7 +227,7 @@ def learn_model(
     rng = generator(settings.random_state)
     by_name = table.by_name()
     with stage("Building the tree"):
-        structure = learner.learn(by_name, settings, rng)
+        structure = _drawn(learner.learn(by_name, settings, rng), by_name, settings)
     agreed = None
     if settings.bootstrap:
         with stage("Resampling the rows"):
@@ -244,11 +249,29 @@ def learn_model(
         )
     with stage("Predicting held-out rows"):
         worth = measure_worth(fit.model, by_name, smoothing=smoothing)
-    model = with_groups(_reordered(fit.model, table.columns), table, labels, replicates=())
+    model = with_groups(_reordered(fit.model, table.columns), table, labels, replicates=structure.replicates)
     model = order_states(model).model
     structure, fit = replace(structure, tree=model.tree), replace(fit, model=model)
     seconds = time.perf_counter() - started
     return Learned(table, settings, structure, smoothing, fit, seconds, worth, agreed, choice, origin or Origin())
+
+
+def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:
+    """Contract the edges that mostly do not come again in parts of the rows, but none that holds a stable group."""
+    model, support = structure.start, structure.tree.support
+    if not structure.replicates or model is None or support is None or settings.resolve == "all":
+        return structure
+    grouped = with_groups(model, table, replicates=structure.replicates)
+    held = [group.nodes for group in grouped.groups if (group.stability or 0) >= LEAST_SUPPORT]
+    weak = [
+        edge
+        for edge, (u, v) in enumerate(model.tree.edges.tolist())
+        if support[edge] < LEAST_SUPPORT and not any((u in nodes) != (v in nodes) for nodes in held)
+    ]
+    found = Search(table, 0, settings.n_states).without(model, weak)
+    again = transfer_support(found.tree, [one.model.tree for one in structure.replicates])
+    tree = without_unseen(found.tree.with_numbers(support=again), table)
+    return replace(structure, tree=tree, start=started(found, tree, table))
 
 
 def _reordered(model: LatentTreeModel, columns: Sequence[Column]) -> LatentTreeModel:

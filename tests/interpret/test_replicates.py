@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 import latree
 from helpers.models import copying_model, on_tree, star
 from latree.interpret.groups import (
-    Replicate,
     _best_level,
     adjusted_rand,
     find_groups,

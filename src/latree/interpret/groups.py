@@ -32,6 +32,7 @@ from latree.interpret.cutting import MIN_COLUMNS, broad_level, explained, find_h
 from latree.interpret.dependence import Dependence
 from latree.interpret.names import choose_names
 from latree.interpret.view import view_of
+from latree.learners.structure import Replicate
 from latree.model import Group, LatentTreeModel
 from latree.model.group import Level, Levels
 from latree.table import Table
@@ -39,21 +40,6 @@ from latree.tree import Rooted, Tree
 
 # What groups explain is rounded to so many decimals, so that rounding errors never decide.
 _DECIMALS = 10
-
-
-class Replicate(NamedTuple):
-    """What the whole search found in a random part of the rows.
-
-    Attributes
-    ----------
-    model : LatentTreeModel
-        With the columns of the model that it replicates, in any order.
-    rows : Table
-        The rows that it was fitted to, encoded with its columns.
-    """
-
-    model: LatentTreeModel
-    rows: Table
 
 
 def adjusted_rand(one: ArrayLike, other: ArrayLike) -> float:
@@ -132,7 +118,8 @@ def find_groups(
     Examples
     --------
     >>> import latree
-    >>> from latree.interpret.groups import Replicate, find_groups
+    >>> from latree.interpret.groups import find_groups
+    >>> from latree.learners.structure import Replicate
     >>> tree = latree.Tree.from_newick("((a,b,c,d),(e,f,g,h));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> [group.columns for group in find_groups(model)]

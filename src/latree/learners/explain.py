@@ -29,9 +29,6 @@ from latree.tree import Tree
 # Such pairs are about five times as frequent as that if many states are rare: their tail is approximate.
 _CHANCE = 0.001
 
-# Edges of which less is found again in parts of the rows are contracted.
-_LEAST_SUPPORT = 0.5
-
 # The share of the time that measuring the columns takes, about.
 _MEASURING = 0.05
 
@@ -60,11 +57,8 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
     model, *again = map_forked(found, range(len(parts)), long=True)
     replicates = tuple(Replicate(*one) for one in zip(again, parts[1:], strict=True))
     if replicates:
-        found_trees = [one.tree for one in again]
-        if settings.resolve == "tested":
-            weak = np.flatnonzero(transfer_support(model.tree, found_trees) < _LEAST_SUPPORT)
-            model = Search(table, seed, settings.n_states).without(model, weak.tolist())
-        model = replace(model, tree=model.tree.with_numbers(support=transfer_support(model.tree, found_trees)))
+        support = transfer_support(model.tree, [one.model.tree for one in replicates])
+        model = replace(model, tree=model.tree.with_numbers(support=support))
     tree = without_unseen(model.tree, table)
     return Structure(tree, {}, started(model, tree, table), replicates=replicates)
 

@@ -12,7 +12,15 @@ from latree.tree import Tree
 
 
 class Replicate(NamedTuple):
-    """What a search found in a random part of the rows."""
+    """What a search found in a random part of the rows.
+
+    Attributes
+    ----------
+    model : LatentTreeModel
+        With the columns of the model that it replicates, in any order.
+    rows : Table
+        The rows that it was fitted to, encoded with its columns.
+    """
 
     model: LatentTreeModel
     rows: Table
