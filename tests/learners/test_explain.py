@@ -10,7 +10,7 @@ from latree._util.progress import reported_to
 from latree._util.workers import one_thread
 from latree.learners import explain as module
 from latree.learners.explain import explain, halves, joined, starting_trees
-from latree.learners.support import found_again
+from latree.learners.support import transfer_support
 from latree.paper.simulate import random_tree
 from latree.settings import Settings
 from latree.table import Column, Table
@@ -275,7 +275,7 @@ def test_neither_the_order_of_rows_nor_counts_change_the_halves():
 
 
 def test_of_a_large_table_each_two_halves_have_other_rows(monkeypatch):
-    monkeypatch.setattr(module, "MAX_ROWS", 40)
+    monkeypatch.setattr(module, "MAX_ROWS", 20)
     found = halves(numbered(1000), 6, 0)
     assert {part.n_rows for part in found} == {20}
     pairs = [{*rows_in(one), *rows_in(other)} for one, other in zip(found[::2], found[1::2], strict=True)]
@@ -295,7 +295,7 @@ def doubtful():
 def test_support_is_what_searches_in_halves_find_again(found):
     assert len(found.replicates) == 4
     trees = [one.model.tree for one in found.replicates]
-    np.testing.assert_array_equal(found.tree.support, found_again(found.tree, trees))
+    np.testing.assert_array_equal(found.tree.support, transfer_support(found.tree, trees))
     assert {one.rows.n_rows for one in found.replicates} == {400}
     for one in found.replicates:
         assert one.model.tree.names == one.rows.names == found.tree.names
@@ -309,7 +309,7 @@ def test_edges_that_are_not_found_again_are_contracted(doubtful):
         assert all_found.replicates == ()
         assert np.isnan(all_found.tree.support).all()
         structure = learned(table, n_resamples=4)
-        shares = found_again(all_found.tree, [one.model.tree for one in structure.replicates])
+        shares = transfer_support(all_found.tree, [one.model.tree for one in structure.replicates])
         support = dict(zip(all_found.tree.edge_splits, shares, strict=True))
         assert structure.tree.splits == {split for split in all_found.tree.splits if support[split] >= 0.5}
         assert np.nanmin(structure.tree.support) >= 0.5
@@ -323,7 +323,7 @@ def test_all_edges_of_a_resolved_tree_stay_and_have_their_support(doubtful):
     tree = structure.tree
     assert tree.non_binary_features() == {}
     trees = [one.model.tree for one in structure.replicates]
-    np.testing.assert_array_equal(tree.support, found_again(tree, trees))
+    np.testing.assert_array_equal(tree.support, transfer_support(tree, trees))
     truth = grouped_model((5, 5, 5)).tree.splits
     shares = {split: share for split, share in zip(tree.edge_splits, tree.support, strict=True) if split in tree.splits}
     assert min(shares.values()) < 0.5 < min(shares[split] for split in truth)

@@ -26,7 +26,7 @@ def around_star(table, n_states=3):
 
 
 def divided(around, splits=()):
-    return best_division(around, splits, np.log(len(around.weights)), around.tree.n_observed)
+    return best_division(around, splits, np.log(len(around.weights)), 0, around.tree.n_observed)
 
 
 def sides(move):

@@ -364,16 +364,21 @@ def test_an_exchange_is_the_pair_with_two_neighbours_at_the_other_hidden_variabl
 # Rows that are left out
 
 
+def folds(n_rows, seed=0):
+    """The third that each row belongs to."""
+    return np.random.default_rng(seed).permutation(n_rows) % 3
+
+
 @pytest.mark.parametrize("model", [MODELS[5], MODELS[26], MODELS[28], MODELS[31]])
 def test_rows_are_scored_by_a_fit_to_the_other_two_thirds(model):
     weights = np.random.default_rng(0).exponential(size=40)
     expected = 0.0
     for fold in range(3):
-        own = np.arange(40) % 3 == fold
+        own = folds(40) == fold
         fitted = naive_em(model, np.where(own, 0, weights), SMOOTHING, local._FOLD_ITERATIONS)
         expected += weights[own] @ np.array(naive_rows(fitted))[own]
-    assert held_out(model, weights) == pytest.approx(expected)
-    assert held_out(model, weights) < weights @ fit(model, weights, max_iter=local._FOLD_ITERATIONS).rows
+    assert held_out(model, weights, 0) == pytest.approx(expected)
+    assert held_out(model, weights, 0) < weights @ fit(model, weights, max_iter=local._FOLD_ITERATIONS).rows
 
 
 def with_rows_of_another_kind(*numbers):
@@ -385,22 +390,26 @@ def with_rows_of_another_kind(*numbers):
 
 
 def test_no_row_is_predicted_with_its_own_help():
-    """A row of another kind is a surprise, unless there is one like it in another fold; those of its own do not help."""
+    """A row of another kind is a surprise, unless there is one like it in another fold; one in its own does not help."""
     weights = np.ones(30)
-    alone, same_fold, other_fold = (with_rows_of_another_kind(*rows) for rows in ((0,), (0, 3), (0, 4)))
+    first, second = np.flatnonzero(folds(30) == 0)[:2]
+    elsewhere = np.flatnonzero(folds(30) == 1)[0]
+    alone, same_fold, other_fold = (
+        with_rows_of_another_kind(*rows) for rows in ((first,), (first, second), (first, elsewhere))
+    )
     in_fit = [fit(model, weights, max_iter=4).rows.sum() for model in (same_fold, other_fold)]
     assert in_fit[0] == pytest.approx(in_fit[1])
-    assert held_out(other_fold, weights) > held_out(same_fold, weights) + 3
+    assert held_out(other_fold, weights, 0) > held_out(same_fold, weights, 0) + 3
     # Each of two in one fold costs what one alone costs.
-    none = held_out(with_rows_of_another_kind(), weights)
-    surprise = none - held_out(alone, weights)
+    none = held_out(with_rows_of_another_kind(), weights, 0)
+    surprise = none - held_out(alone, weights, 0)
     assert surprise > 3
-    assert none - held_out(same_fold, weights) == pytest.approx(2 * surprise, rel=0.1)
+    assert none - held_out(same_fold, weights, 0) == pytest.approx(2 * surprise, rel=0.1)
 
 
 def test_rows_that_only_their_own_fold_could_help_with_are_predicted_from_nothing():
-    weights = np.where(np.arange(30) % 3 == 1, 2.0, 0.0)
-    assert held_out(with_rows_of_another_kind(1), weights) == pytest.approx(weights.sum() * 6 * np.log(0.5))
+    weights = np.where(folds(30) == 1, 2.0, 0.0)
+    assert held_out(with_rows_of_another_kind(1), weights, 0) == pytest.approx(weights.sum() * 6 * np.log(0.5))
 
 
 def test_two_hidden_variables_predict_better_only_where_there_are_two():
@@ -413,7 +422,12 @@ def test_two_hidden_variables_predict_better_only_where_there_are_two():
             around = around_fitted(tree, table)
             pair = around.pair(*tree.edges[around.inner_edges[0]].tolist())
             single = fit(pair.merged(3), around.weights, max_iter=20).model
-            gains[kind].append(held_out(pair, around.weights) - held_out(single, around.weights))
+            gains[kind].append(held_out(pair, around.weights, 0) - held_out(single, around.weights, 0))
     assert np.mean(gains["one"]) < -1
     assert np.mean(gains["two"]) > 5
     assert np.median(gains["one"]) < 0 < np.min(gains["two"])
+
+
+def test_another_seed_gives_other_folds_of_equal_size():
+    model, weights = MODELS[5], np.ones(40)
+    assert held_out(model, weights, 0) == held_out(model, weights, 0) != held_out(model, weights, 1)

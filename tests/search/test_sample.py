@@ -22,7 +22,7 @@ def test_large_tables_are_searched_in_a_sample(monkeypatch):
 
 
 def test_rows_are_sorted_and_repeated_as_often_as_they_count():
-    """Folds are thirds of the rows by their numbers: neither counts nor the order of rows may change them."""
+    """Folds are drawn by the number of a row: neither counts nor the order of rows may change them."""
     model = grouped_model((3, 3))
     codes, counts = model.sample(60, 0).codes(), np.arange(60) % 4
     order = np.random.default_rng(0).permutation(60)
