@@ -127,7 +127,7 @@ def find_groups(
 
     Where the same tree is found in every part of the rows, all columns are found in their group again:
 
-    >>> parts = [model.sample(500, random_state=seed) for seed in range(4)]
+    >>> parts = [model.sample(5000, random_state=seed) for seed in range(4)]
     >>> groups = find_groups(model, parts[0], replicates=[Replicate(model, part) for part in parts])
     >>> [group.column_stability for group in groups]
     [(1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0)]
