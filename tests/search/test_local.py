@@ -390,7 +390,7 @@ def with_rows_of_another_kind(*numbers):
 
 
 def test_no_row_is_predicted_with_its_own_help():
-    """A row of another kind is a surprise, unless there is one like it in another fold; one in its own does not help."""
+    """A row of another kind is a surprise, unless one like it is in another fold; one in its own does not help."""
     weights = np.ones(30)
     first, second = np.flatnonzero(folds(30) == 0)[:2]
     elsewhere = np.flatnonzero(folds(30) == 1)[0]
