@@ -261,17 +261,30 @@ def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:
     model, support = structure.start, structure.tree.support
     if not structure.replicates or model is None or support is None or settings.resolve == "all":
         return structure
-    grouped = with_groups(model, table, replicates=structure.replicates)
-    held = [group.nodes for group in grouped.groups if (group.stability or 0) >= LEAST_SUPPORT]
-    weak = [
-        edge
-        for edge, (u, v) in enumerate(model.tree.edges.tolist())
-        if support[edge] < LEAST_SUPPORT and not any((u in nodes) != (v in nodes) for nodes in held)
-    ]
+    held = _held(with_groups(model, table, replicates=structure.replicates))
+    weak = [edge for edge in np.flatnonzero(support < LEAST_SUPPORT).tolist() if edge not in held]
     found = Search(table, 0, settings.n_states).without(model, weak)
     again = transfer_support(found.tree, [one.model.tree for one in structure.replicates])
     tree = without_unseen(found.tree.with_numbers(support=again), table)
     return replace(structure, tree=tree, start=started(found, tree, table))
+
+
+def _held(model: LatentTreeModel) -> set[int]:
+    """Return the edges that part main or fine groups from others, if this number of groups mostly comes again."""
+    assert model.levels is not None
+    held: set[int] = set()
+    for level in ("main", "fine"):
+        inside = [set(group.nodes) for group in model.groups if group.level in ("main", level)]
+        parting = {
+            place
+            for place, edge in enumerate(model.levels.edges)
+            for nodes in inside
+            if len(nodes.intersection(model.tree.edges[edge].tolist())) == 1
+        }
+        n_cuts = max(parting, default=-1) + 1
+        if model.levels.replication[n_cuts] >= LEAST_SUPPORT:
+            held |= set(model.levels.edges[:n_cuts])
+    return held
 
 
 def _reordered(model: LatentTreeModel, columns: Sequence[Column]) -> LatentTreeModel:

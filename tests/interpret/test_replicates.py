@@ -20,6 +20,7 @@ from latree.interpret.groups import (
     with_groups,
     with_n_groups,
 )
+from latree.learners.structure import Replicate
 from latree.table import Table
 from latree.tree import Tree
 

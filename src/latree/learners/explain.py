@@ -66,8 +66,8 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
 def halves(table: Table, number: int, seed: int) -> list[Table]:
     """Return random halves of the rows, two and two of which have no row in common.
 
-    If the table has more than twice as many rows as a search looks at, each half is as large as that, and other rows are
-    drawn for each two.
+    If the table has more than twice as many rows as a search looks at, each half has as many as that, and every two are
+    drawn anew.
 
     References
     ----------
