@@ -149,16 +149,6 @@ def test_neither_counts_in_the_place_of_repeated_rows_nor_the_order_of_rows_chan
             np.testing.assert_allclose(one, two, atol=1e-6)
 
 
-def test_missing_cells():
-    """With 30 % of the cells missing the true edges are still there, and few others."""
-    model = grouped_model((4, 4, 4, 4))
-    table = model.sample(800, 0)
-    structure = learned(Table.from_codes(table.columns, holes(table.codes(), 0)), n_resamples=6)
-    assert structure.tree.splits >= model.tree.splits
-    assert structure.tree.n_hidden <= 7
-    assert set(structure.n_states) == {3}
-
-
 def test_two_columns_and_one():
     two = learned(grouped_model((2,), strength=0.9, top=False).sample(400, 0))
     assert len(two.tree.components) == 1
@@ -302,21 +292,24 @@ def test_support_is_what_searches_in_halves_find_again(found):
         assert one.model.columns == found.start.columns
 
 
-def test_edges_that_are_not_found_again_are_contracted(doubtful, monkeypatch):
-    contracted, least = set(), 0.9
-    monkeypatch.setattr(module, "_LEAST_SUPPORT", least)
+def test_without_resamples_the_same_tree_has_no_support(doubtful):
     for table in doubtful:
-        all_found = learned(table, n_resamples=0)  # the same search, and no other one
-        assert all_found.replicates == ()
-        assert np.isnan(all_found.tree.support).all()
-        structure = learned(table, n_resamples=4)
-        shares = transfer_support(all_found.tree, [one.model.tree for one in structure.replicates])
-        support = dict(zip(all_found.tree.edge_splits, shares, strict=True))
-        assert structure.tree.splits == {split for split in all_found.tree.splits if support[split] >= least}
-        assert np.nanmin(structure.tree.support) >= least
-        contracted |= all_found.tree.splits - structure.tree.splits
-    assert contracted
-    assert all(split.smaller_side < 5 for split in contracted)  # parts of groups
+        alone, structure = (learned(table, n_resamples=number) for number in (0, 2))
+        assert alone.replicates == ()
+        assert np.isnan(alone.tree.support).all()
+        assert alone.tree.edges.tolist() == structure.tree.edges.tolist()
+        assert not np.isnan(structure.tree.support).all()
+
+
+def test_missing_cells():
+    """With 30 % of the cells missing the true edges are still there, and come again more than others."""
+    model = grouped_model((4, 4, 4, 4))
+    table = model.sample(800, 0)
+    tree = learned(Table.from_codes(table.columns, holes(table.codes(), 0)), n_resamples=4).tree
+    shares = {split: share for split, share in zip(tree.edge_splits, tree.support, strict=True) if split in tree.splits}
+    assert shares.keys() >= model.tree.splits
+    assert min(shares[split] for split in model.tree.splits) > 0.8
+    assert np.mean([share for split, share in shares.items() if split not in model.tree.splits] or [0]) < 0.5
 
 
 def test_all_edges_of_a_resolved_tree_stay_and_have_their_support(doubtful):
