@@ -46,7 +46,6 @@ SLOW = {
     "paper/test_reproduce.py",
     "report/test_browser_drawing.py",
     "report/test_browser_page.py",
-    "search/test_rearrange.py",
     "interpret/test_dependence.py",
     "report/test_render.py",
     "search/test_explain.py",

@@ -205,7 +205,7 @@ def test_what_weights_are_is_checked():
         ({"smoothing": -1}, "smoothing"),
         ({"smoothing": "auto"}, "smoothing"),
         ({"goal": "describe"}, "goal must be one of 'explain', 'predict', not 'describe'"),
-        ({"resolve": "some"}, "resolve must be one of 'fewest', 'tested', 'all', not 'some'"),
+        ({"resolve": "some"}, "resolve must be one of 'tested', 'all', not 'some'"),
         ({"tol": float("nan")}, "tol"),
         ({"method": "tensor", "representatives": "farthest"}, "must be one of 'nearest', 'random', not 'farthest'"),
         ({"representatives": "random"}, "'auto' has no representatives"),

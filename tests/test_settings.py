@@ -32,7 +32,7 @@ def test_a_senseless_value_is_named(name, value):
     "settings",
     [
         Settings(),
-        Settings("tensor", "predict", "all", 3, "random", 0.5, 7, 30, 1e-3, 11),
+        Settings("tensor", "predict", "all", 3, "random", 0.5, 4, 7, 30, 1e-3, 11),
         Settings(n_states=np.int64(2), smoothing=np.float32(0.5), random_state=np.uint8(3)),
     ],
 )

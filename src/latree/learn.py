@@ -26,7 +26,7 @@ from latree.learners.divide_conquer import without_unseen
 from latree.learners.explain import started
 from latree.learners.methods import find_method
 from latree.learners.structure import Structure
-from latree.learners.support import bootstrap_trees, consensus, transfer_support, with_support
+from latree.learners.support import bootstrap_trees, consensus, found_again, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.fitting import Choice, choose, cost_of_order, held_out
 from latree.model.record import Origin, Record, Worth
@@ -264,7 +264,7 @@ def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:
     held = _held(with_groups(model, table, replicates=structure.replicates))
     weak = [edge for edge in np.flatnonzero(support < LEAST_SUPPORT).tolist() if edge not in held]
     found = Search(table, 0, settings.n_states).without(model, weak)
-    again = transfer_support(found.tree, [one.model.tree for one in structure.replicates])
+    again = found_again(found.tree, [one.model.tree for one in structure.replicates])
     tree = without_unseen(found.tree.with_numbers(support=again), table)
     return replace(structure, tree=tree, start=started(found, tree, table))
 

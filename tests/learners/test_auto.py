@@ -39,7 +39,8 @@ def test_the_true_tree_is_found_with_support(goal):
     found = learned(table, goal)
     assert found.tree.robinson_foulds(tree) == 0
     inner = np.array([min(edge) >= 6 for edge in found.tree.edges.tolist()])
-    assert found.tree.support[inner].min() > 0.9
+    # To predict, held-out rows choose a tree, and nothing is learned again in parts of the rows.
+    assert np.isnan(found.tree.support[inner]).all() if goal == "predict" else found.tree.support[inner].min() > 0.9
     assert np.isnan(found.tree.support[~inner]).all()
     assert len(found.n_states or found.choice.n_states) == 4
 

@@ -144,7 +144,6 @@ def test_the_goal_and_the_edges_that_are_kept_are_named():
     }
     edges = {
         "tested": "those between hidden variables that the rows show",
-        "fewest": "those between hidden variables that lower BIC",
         "all": "all of the fully resolved tree",
     }
     for goal, texts in goals.items():
@@ -158,7 +157,7 @@ def test_the_goal_and_the_edges_that_are_kept_are_named():
 
 def test_support_is_explained_as_it_was_computed():
     model = learned_run().model
-    texts = {3: "the percentage of new trees that contain it", 0: "the probability that it is there at all"}
+    texts = {3: "the percentage of new trees that contain it", 0: "how much of it comes again in other rows"}
     for bootstrap in texts:
         settings = replace(model.record.settings, bootstrap=bootstrap)
         page = Page(report_html(replace(model, record=replace(model.record, settings=settings))))

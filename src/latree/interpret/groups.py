@@ -335,8 +335,11 @@ def _best_level(values: FloatArray, in_parts: FloatArray) -> int:
 
 def _with_stability(groups: list[Group], names: Sequence[str], found: IntArray) -> list[Group]:
     """Return main groups with the stability of their columns, and where else these go, by the pieces of replicates."""
-    own = group_labels(groups, names)
-    divisions = [_without_single(pieces) for pieces in found]
+    # Columns in the order of their names, and groups in that of their first columns: no tie depends on another order.
+    order = np.argsort(names)
+    given = group_labels(groups, names)[order]
+    own = _numbered(given)
+    divisions = [_numbered(_without_single(pieces[order])) for pieces in found]
     again = np.array([same_group(own, others) for others in divisions])
     # How often each column is in a group that has more columns of another main group than of any other.
     elsewhere = np.zeros((len(own), len(groups)))
@@ -347,17 +350,25 @@ def _with_stability(groups: list[Group], names: Sequence[str], found: IntArray) 
         lost = np.flatnonzero(~is_again & (own >= 0) & (others >= 0))
         np.add.at(elsewhere, (lost, most[others[lost]]), 1 / len(found))
     elsewhere[np.arange(len(own)), own] = 0
-    number = {name: column for column, name in enumerate(names)}
+    number = {names[column]: place for place, column in enumerate(order.tolist())}
+    group_of = {int(new): int(old) for new, old in zip(own, given, strict=True)}
     stable = []
     for group in groups:
         columns = [number[name] for name in group.columns]
         shares = tuple(again[:, columns].mean(axis=0).tolist())
         places = tuple(
-            (int(some.argmax()), min(float(some.max()), 1.0)) if some.any() else None for some in elsewhere[columns]
+            (group_of[int(some.argmax())], min(float(some.max()), 1.0)) if some.any() else None
+            for some in elsewhere[columns]
         )
         mean = sum(shares) / len(shares)
         stable.append(replace(group, stability=mean, column_stability=shares, column_elsewhere=places))
     return stable
+
+
+def _numbered(groups: IntArray) -> IntArray:
+    """Return groups with other numbers, in the order in which they first occur; -1 stays."""
+    new = {old: number for number, old in enumerate(dict.fromkeys(groups[groups >= 0].tolist()))}
+    return np.array([new.get(old, -1) for old in groups.tolist()], dtype=np.intp)
 
 
 def _without_single(piece_of: IntArray) -> IntArray:

@@ -16,7 +16,7 @@ from latree.learners.divide_conquer import without_unseen
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
 from latree.learners.structure import Replicate, Structure, independent
-from latree.learners.support import transfer_support
+from latree.learners.support import found_again
 from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.explain import Search
@@ -57,7 +57,7 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
     model, *again = map_forked(found, range(len(parts)), long=True)
     replicates = tuple(Replicate(*one) for one in zip(again, parts[1:], strict=True))
     if replicates:
-        support = transfer_support(model.tree, [one.model.tree for one in replicates])
+        support = found_again(model.tree, [one.model.tree for one in replicates])
         model = replace(model, tree=model.tree.with_numbers(support=support))
     tree = without_unseen(model.tree, table)
     return Structure(tree, {}, started(model, tree, table), replicates=replicates)

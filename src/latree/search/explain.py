@@ -230,7 +230,7 @@ class Search:
         return self._fitted(draft) if best else model
 
     def _sized(self, model: LatentTreeModel) -> LatentTreeModel:
-        """Give hidden variables the numbers of states that minimise BIC, unless they are given."""
+        """Choose the numbers of states of hidden variables that minimise BIC, unless they are given."""
         sample = self.sample
         model = sample.fitted(model)
         for _ in range(_ROUNDS if sample.n_states is None else 0):
@@ -247,7 +247,7 @@ class Search:
             chosen = apart(found, lambda one: ({*one[1].nodes}, {*one[1].neighbors}))
             draft.replace([replacement for _, replacement in chosen])
             del around  # with many hidden variables, messages are much memory
-            model = self._fitted(draft)
+            model = sample.fitted(draft.start(sample.table))
         return model
 
     def _resized(self, around: Surroundings, node: int) -> tuple[float, Replacement]:
