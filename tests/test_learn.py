@@ -1,6 +1,7 @@
 """Whole fits: of rows on disk, of files, and of columns with many states."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,13 +18,17 @@ from latree.facts.found import report_facts
 from latree.facts.text import summary_lines
 from latree.facts.words import figure
 from latree.interpret.scores import reliability
-from latree.learn import _reordered, learn_model, learn_tree
+from latree.learn import _drawn, _reordered, learn_model, learn_tree
+from latree.learners.structure import Replicate, Structure
+from latree.learners.support import found_again
 from latree.model import LatentTreeModel
 from latree.model.fitting import held_out
 from latree.model.record import Candidate
+from latree.paper.simulate import random_model
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
 from latree.table.rows import DiskRows, MemoryRows
+from latree.tree import Tree
 
 
 @pytest.fixture
@@ -308,3 +313,40 @@ def test_learn_tree_takes_weights_bins_and_missing():
     assert "colour" not in learn_tree(data, method="nj", reading={"missing": ["red", "green", "blue", "white"]}).names
     with pytest.raises(InputError, match="its own columns and weights"):
         learn_tree(as_table(data), weights=weights)
+
+
+def like_a_tree(text):
+    """A model on a tree, and rows of it."""
+    tree = Tree.from_newick(text)
+    model = random_model(tree, n_states=3, hidden_states=3, start="identity", random_state=0)
+    return Replicate(model, model.sample(500, random_state=0))
+
+
+def learned_again(text, *others):
+    """What was found in all rows, and in parts of them."""
+    (model, rows), replicates = like_a_tree(text), tuple(map(like_a_tree, others))
+    support = found_again(model.tree, [one.model.tree for one in replicates])
+    start = replace(model, tree=model.tree.with_numbers(support=support))
+    return Structure(start.tree, start=start, replicates=replicates), rows
+
+
+def test_edges_that_do_not_come_again_are_not_drawn(monkeypatch):
+    monkeypatch.setattr("latree.learn._held", lambda model: set())
+    structure, rows = learned_again("(((a,b),c,d),(e,f,g,h));", *["((a,b,c,d),(e,f,g,h));"] * 3)
+    drawn = _drawn(structure, rows, Settings())
+    assert [split.smaller_side for split in drawn.tree.splits] == [4]
+    assert np.nanmin(drawn.tree.support) == 1
+    assert drawn.start.tree.splits == drawn.tree.splits
+    # Fully resolved trees keep all edges, as do those of which nothing was learned again.
+    assert _drawn(structure, rows, Settings(resolve="all")) is structure
+    alone = replace(structure, replicates=())
+    assert _drawn(alone, rows, Settings()) is alone
+
+
+def test_weak_edges_between_groups_that_come_again_are_drawn():
+    # A column wanders in every other tree: the split of the two groups is never there exactly, but the groups are.
+    others = ["((a,b,c,d,e),(f,g,h,i,j,k,l));", "((a,b,c,d,e,f,g),(h,i,j,k,l));", "((a,b,c,d,f),(e,g,h,i,j,k,l));"]
+    structure, rows = learned_again("((a,b,c,d,e,f),(g,h,i,j,k,l));", *others)
+    drawn = _drawn(structure, rows, Settings())
+    assert np.nanmax(drawn.tree.support) < 0.5
+    assert drawn.tree.splits == structure.tree.splits

@@ -72,9 +72,8 @@ class Tree(Graph):
     edges : array of int, shape (e, 2)
         Pairs of nodes; nodes from ``len(names)`` on are hidden. Every hidden node has two neighbours or more.
     lengths, support : array of float, shape (e,), optional
-        One number per edge, NaN where it is unknown. Support is, from 0 to 1, the
-        probability that an edge is there and is the right one, or the share of resampled tables whose trees imply the
-        same split.
+        One number per edge, NaN where it is unknown. Support is, from 0 to 1, how much of an edge is found again in
+        trees of other rows.
 
     Attributes
     ----------
