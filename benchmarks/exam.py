@@ -205,7 +205,13 @@ def group_scores(learned: latree.LatentTree, names: Sequence[str], labels: Seque
     scores = {level: adjusted_rand_score(labels, label_columns(learned.groups_, names, level)) for level in LEVELS}
     at_n = np.nan
     if (groups := getattr(learned, "groups", None)) is not None:
-        number = {name: i for i, group in enumerate(groups(n=len(set(labels)))) for name in group.columns}
+        n, found = len(set(labels)), None
+        while found is None:
+            try:
+                found = groups(n=n)
+            except latree.InputError:  # the tree has not so many groups
+                n -= 1
+        number = {name: i for i, group in enumerate(found) for name in group.columns}
         at_n = adjusted_rand_score(labels, [number.get(name, -1 - i) for i, name in enumerate(names)])
     return {"main": scores["main"], "best": max(scores.values()), "at_n": at_n}
 

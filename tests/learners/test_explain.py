@@ -10,7 +10,7 @@ from latree._util.progress import reported_to
 from latree._util.workers import one_thread
 from latree.learners import explain as module
 from latree.learners.explain import explain, halves, joined, starting_trees
-from latree.learners.support import transfer_support
+from latree.learners.support import found_again
 from latree.paper.simulate import random_tree
 from latree.settings import Settings
 from latree.table import Column, Table
@@ -285,7 +285,7 @@ def doubtful():
 def test_support_is_what_searches_in_halves_find_again(found):
     assert len(found.replicates) == 4
     trees = [one.model.tree for one in found.replicates]
-    np.testing.assert_array_equal(found.tree.support, transfer_support(found.tree, trees))
+    np.testing.assert_array_equal(found.tree.support, found_again(found.tree, trees))
     assert {one.rows.n_rows for one in found.replicates} == {400}
     for one in found.replicates:
         assert one.model.tree.names == one.rows.names == found.tree.names
@@ -317,7 +317,7 @@ def test_all_edges_of_a_resolved_tree_stay_and_have_their_support(doubtful):
     tree = structure.tree
     assert tree.non_binary_features() == {}
     trees = [one.model.tree for one in structure.replicates]
-    np.testing.assert_array_equal(tree.support, transfer_support(tree, trees))
+    np.testing.assert_array_equal(tree.support, found_again(tree, trees))
     truth = grouped_model((5, 5, 5)).tree.splits
     shares = {split: share for split, share in zip(tree.edge_splits, tree.support, strict=True) if split in tree.splits}
     assert min(shares.values()) < 0.5 < min(shares[split] for split in truth)

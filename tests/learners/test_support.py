@@ -15,7 +15,7 @@ from latree._util.progress import reported_to
 from latree.errors import InputError
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
-from latree.learners.support import bootstrap_trees, consensus, transfer_support, with_support
+from latree.learners.support import bootstrap_trees, consensus, found_again, transfer_support, with_support
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
 from latree.table import Column, Table, as_table
@@ -389,3 +389,15 @@ def test_a_whole_component_implies_its_own_splits_and_trivial_ones():
     assert not QUARTET.implies(Split(0b1010, 0b1111))
     assert QUARTET.implies(Split(0b0010, 0b1111))
     assert not QUARTET.implies(Split(0, 0b1111))
+
+
+def test_half_of_what_is_not_exactly_there_counts():
+    tree, *others = map(Tree.from_newick, ("(a,b,c,d,(e,f,g,h));", "(a,b,c,(d,e,f,g,h));", "(a,b,(c,d,e,f,g,h));"))
+    inner = ~np.isnan(transfer_support(tree, [tree]))
+    assert found_again(tree, [tree, tree])[inner] == pytest.approx(1)
+    for other in others:
+        assert found_again(tree, [other])[inner] == pytest.approx(transfer_support(tree, [other])[inner] / 2)
+        assert found_again(tree, [tree, other])[inner] == pytest.approx(
+            (1 + transfer_support(tree, [other])[inner] / 2) / 2
+        )
+    assert np.isnan(found_again(tree, others)[~inner]).all()
