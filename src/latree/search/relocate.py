@@ -123,17 +123,26 @@ class _Views:
 def _best(views: _Views, u: int, h: int) -> Relocation | None:
     around = views.around
     message, weights = converted(around.messages[u, h], views.precision), views.weights
-    found = []
+    own = best = -np.inf
+    n_places, found = 0, None
     for g, belief in views.without(u, h):
-        table, score = attached(message, belief, weights, around.conditional(u, h) if g == h else None)
-        found.append((score, -g, table * np.asarray(belief @ weights / weights.sum(), dtype=float)))
-    own, (score, new, joint) = found[0][0], max(found, key=lambda one: one[:2])
+        start = around.conditional(u, h) if g == h else None
+        table, score = attached(message, belief, weights, start, best)
+        if g == h:
+            own = best = score
+        elif score > best:
+            best, found = score, (g, table * np.asarray(belief @ weights / weights.sum(), dtype=float))
+        n_places += g != h
     # Any of the other places could have been the best by chance.
-    return None if -new == h else Relocation(u, h, -new, joint, score - own - log(len(found) - 1))
+    return None if found is None else Relocation(u, h, *found, best - own - log(n_places))
 
 
 def attached(
-    message: FloatArray, belief: FloatArray, weights: FloatArray, table: FloatArray | None = None
+    message: FloatArray,
+    belief: FloatArray,
+    weights: FloatArray,
+    table: FloatArray | None = None,
+    target: float = -np.inf,
 ) -> tuple[FloatArray, float]:
     """Fit ``P(u | G)`` for a neighbour u of G and nothing else; return it with how well u's cells are predicted.
 
@@ -150,13 +159,18 @@ def attached(
         Of the rows, of the same precision.
     table : array, optional
         Where EM starts; by default what u's cells would be if G were known.
+    target : float
+        EM ends when this would not be reached even if all iterations that are left gained as much as the last one.
     """
     if table is None:
         table = normalised(np.asarray(message @ (belief * weights).T, dtype=float) + SMOOTHING)
-    tiny = np.finfo(belief.dtype).tiny
+    tiny, score = np.finfo(belief.dtype).tiny, -np.inf
+    price = (len(table) - 1) * table.shape[1]
     for left in range(_ITERATIONS, -1, -1):
-        factor = converted(table, belief.dtype).T @ message
-        total = np.maximum((belief * factor).sum(axis=0), tiny)  # P(u's cells | rest of the row)
-        if left:
-            table = normalised(table * (message @ (belief * (weights / total)).T) + SMOOTHING)
-    return table, float(np.sum(weights * np.log(total), dtype=float)) - table.size + table.shape[1]
+        # P(u's cells | rest of the row)
+        total = np.maximum((belief * (converted(table, belief.dtype).T @ message)).sum(axis=0), tiny)
+        before, score = score, float(np.sum(weights * np.log(total), dtype=float)) - price
+        if not left or (before > -np.inf and score + left * max(score - before, 0.0) < target):
+            break
+        table = normalised(table * (message @ (belief * (weights / total)).T) + SMOOTHING)
+    return table, score

@@ -81,7 +81,7 @@ def reduced(pair: Pair, weights: FloatArray, log_rows: float) -> Pair:
 def merged_states(pair: Pair, n_states: int) -> Pair:
     """Merge states of two neighbouring hidden variables until each has so many, the most alike first, without a fit."""
     for _ in range(2):
-        star = pair.as_star()
+        star = Star((), pair.prior, (*pair.tables, pair.between))  # no fit, so that no messages are needed
         while len(star.prior) > n_states:
             star = next(_with_one_less(star))
         pair = pair.with_star(star).flipped()
