@@ -343,8 +343,8 @@ def test_edges_that_do_not_come_again_are_not_drawn(monkeypatch):
     assert _drawn(alone, rows, Settings()) is alone
 
 
-def test_weak_edges_between_groups_that_come_again_are_drawn():
-    # A column wanders in every other tree: the split of the two groups is never there exactly, but the groups are.
+def test_weak_edges_between_groups_are_drawn():
+    # A column wanders in every other tree: the split of the two groups is never there exactly.
     others = ["((a,b,c,d,e),(f,g,h,i,j,k,l));", "((a,b,c,d,e,f,g),(h,i,j,k,l));", "((a,b,c,d,f),(e,g,h,i,j,k,l));"]
     structure, rows = learned_again("((a,b,c,d,e,f),(g,h,i,j,k,l));", *others)
     drawn = _drawn(structure, rows, Settings())

@@ -257,7 +257,7 @@ def learn_model(
 
 
 def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:
-    """Contract the edges that mostly do not come again in parts of the rows, but none that holds a stable group."""
+    """Contract the edges that mostly do not come again in parts of the rows, but none between groups."""
     model, support = structure.start, structure.tree.support
     if not structure.replicates or model is None or support is None or settings.resolve == "all":
         return structure
@@ -270,20 +270,17 @@ def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:
 
 
 def _held(model: LatentTreeModel) -> set[int]:
-    """Return the edges that part main or fine groups from others, if this number of groups mostly comes again."""
+    """Return the edges that part main or fine groups from each other: their stability says how sure they are."""
     assert model.levels is not None
     held: set[int] = set()
     for level in ("main", "fine"):
-        inside = [set(group.nodes) for group in model.groups if group.level in ("main", level)]
-        parting = {
+        pieces = [set(group.nodes) for group in model.groups if group.level in ("main", level)]
+        places = [
             place
             for place, edge in enumerate(model.levels.edges)
-            for nodes in inside
-            if len(nodes.intersection(model.tree.edges[edge].tolist())) == 1
-        }
-        n_cuts = max(parting, default=-1) + 1
-        if model.levels.replication[n_cuts] >= LEAST_SUPPORT:
-            held |= set(model.levels.edges[:n_cuts])
+            if any(len(nodes.intersection(model.tree.edges[edge].tolist())) == 1 for nodes in pieces)
+        ]
+        held |= set(model.levels.edges[: max(places, default=-1) + 1])
     return held
 
 
