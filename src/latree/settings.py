@@ -40,7 +40,7 @@ class Settings:
         For ``auto``: in how many random halves of the rows the tree is learned again. Support of edges, and stability
         of groups and of columns, say how much of them is found there. 0 for none of this.
     bootstrap : int
-        Number of resampled tables for the support of the edges of other methods; 0 for none.
+        Number of resampled tables for the support of the edges of any method; 0 for none.
     max_iter : int
         Most iterations of EM.
     tol : float

@@ -3,7 +3,7 @@
 How a tree is cut into groups: :mod:`latree.interpret.cutting`. The correlations of columns come from the rows, if they
 are there, or else from the model.
 
-A replicate is what the whole search found in a random part of the rows. Its tree is cut into as many groups, with the
+A replicate is what the search found in a random part of the rows. Its tree is cut into as many groups, with the
 correlations in its own rows. The adjusted Rand index of the two partitions, in the mean over all replicates, says how
 well a level comes again. For the main level, groups are matched one to one, so that as many columns as possible are in
 the same group in both (Christensen & Golino 2021). The stability of a column is the share of replicates in which it is

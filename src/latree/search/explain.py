@@ -42,9 +42,9 @@ from latree.tree import Tree
 # Two sides are independent if chance makes as much covariance between them with at least this probability.
 _CHANCE = 0.01
 
-# An edge whose two sides fit the rows better together than apart by so many nats is not cut without a test: hidden
-# variables are tuned to the rows, so that independent sides reach this. And two hidden variables that fit them better
-# than one by so many nats predict better, too.
+# Sides that fit the rows better together than apart by more than the first number, in nats, are not tested, and stay
+# together. Hidden variables are tuned to the rows, so that independent sides reach values up to it. Two hidden
+# variables that fit the rows better than one by more than the second number are taken to predict better, too.
 _DEPENDENT, _CLEAR = 18.0, 50.0
 
 # Iterations of EM for one hidden variable in the place of two: the first ones say whether the edge is clearly there.
