@@ -161,7 +161,8 @@ class TreeCutter:
     def best(self, start: IntArray, cost: float) -> IntArray:
         """Return the best cut found that refines another one, if a group costs so many columns.
 
-        Cut greedily while that raises E. Then replace or undo single cuts until nothing raises E.
+        Cut greedily while that raises E. Then replace or undo single cuts until nothing raises E. What a pair counts
+        depends on the other side of its cut, so that cuts may come again that were revised before; then that ends, too.
         """
         cut = start.copy()
         waiting = np.unique(cut).tolist()
@@ -172,8 +173,10 @@ class TreeCutter:
             if gain > 0:
                 cut[self._below(piece, node)] = node
                 waiting += [top, node]
-        while self._revise(cut, start, cost):
-            pass
+        seen: set[bytes] = set()
+        while cut.tobytes() not in seen:
+            seen.add(cut.tobytes())
+            self._revise(cut, start, cost)
         return cut
 
     def joined(self, cut: IntArray, start: IntArray) -> list[int]:
@@ -209,11 +212,10 @@ class TreeCutter:
             order.append(node)
             best |= {part: self._best_gain(np.flatnonzero(cut == part), _COST) for part in (top, node)}
 
-    def _revise(self, cut: IntArray, start: IntArray, cost: float) -> bool:
-        """Replace or undo each cut where that raises E; return whether the cut changed."""
+    def _revise(self, cut: IntArray, start: IntArray, cost: float) -> None:
+        """Replace or undo each cut where that raises E."""
         tops = np.setdiff1d(cut, start).tolist()
         gain_of = {top: self._gain(self._merged(cut, top), top, cost) for top in tops}
-        changed = False
         # The weakest cut comes first, so that the order does not depend on the order of columns.
         for top in sorted(tops, key=lambda top: (gain_of[top], top)):
             merged = self._merged(cut, top)
@@ -222,8 +224,6 @@ class TreeCutter:
                 cut[merged] = cut[self.parent[top]]
                 if gain > 0:
                     cut[self._below(merged, node)] = node
-                changed = True
-        return changed
 
     def _merged(self, cut: IntArray, top: int) -> IntArray:
         """Return the piece that appears when the edge above a top is not cut."""
