@@ -195,10 +195,10 @@ def _indicators(bit_sets: Iterable[int], size: int) -> FloatArray:
 
 
 def found_again(tree: Tree, trees: Sequence[Tree]) -> FloatArray:
-    """Return how much of each edge is found again in other trees, on average: its support.
+    """Return how much of each edge is found again in other trees: its support.
 
-    An edge counts as found in a tree that has exactly its split. Otherwise half of its transfer support counts: a scale
-    of 14 items of which one wanders is never the same split again, and yet is mostly there.
+    This is the mean :func:`transfer_support`, where one more tree counts that has half of the edge (Laplace's rule):
+    what all of six trees have is not certain.
 
     Parameters
     ----------
@@ -219,10 +219,9 @@ def found_again(tree: Tree, trees: Sequence[Tree]) -> FloatArray:
     >>> tree, other = map(latree.Tree.from_newick, texts)
     >>> support = found_again(tree, [tree, other])
     >>> support[~np.isnan(support)].round(3)
-    array([0.667])
+    array([0.722])
     """
-    shares = np.array([transfer_support(tree, [other]) for other in trees])
-    return np.asarray(np.where(shares < 1, shares / 2, shares).mean(axis=0))
+    return np.asarray((len(trees) * transfer_support(tree, trees) + 0.5) / (len(trees) + 1))
 
 
 def consensus(trees: Sequence[Tree]) -> Tree:

@@ -18,9 +18,9 @@ from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
-from latree.search.local import Pair, Star, fit, held_out
+from latree.search.local import Fitted, Pair, Star, fit, gain_of_two, held_out
 from latree.search.sample import Surroundings
-from latree.search.states import best_size, merged_states, reduced
+from latree.search.states import merged_states, reduced
 
 # Groups of neighbours that are tried for each hidden variable, of each kind: those that are most alike.
 _CANDIDATES = 4
@@ -29,7 +29,7 @@ _CANDIDATES = 4
 _FIRST_ITERATIONS = 2
 
 # How many go on, and the iterations of EM for each of these.
-_FINALISTS, _ITERATIONS = 3, 15
+_FINALISTS, _ITERATIONS = 2, 8
 
 
 # Another pairing of four subtrees must be better by this many standard errors of the difference.
@@ -99,28 +99,32 @@ def best_division(
     if len(near) < 4:
         return None
     star, weights = around.star(node), around.weights
+
+    def half_bic(one: tuple[Fitted[Pair], tuple[int, ...]]) -> float:
+        return one[0].model.n_parameters * log_rows / 2 - float(weights @ one[0].rows)
+
     alike = residual_dependence(star, weights)
     divided = groups_of_splits([around.tree.columns_behind(u, node) for u in near], splits)
     kinds = (_clusters(alike), _clusters(state_agreement(star)), _most_alike(alike, divided))
     groups = list(dict.fromkeys(group for kind in kinds for group in kind[:_CANDIDATES]))
     # With all states, two hidden variables explain any group; with the fewest that could do, only the right ones.
+    k = len(star.prior)
+    few = ceil(sqrt(k))
     starts = [
         (merged_states(star.divided(group), n_states), group)
-        for n_states in {len(star.prior), ceil(sqrt(len(star.prior)))}
+        for n_states in sorted({(k, k), (k, few), (few, few)})
         for group in groups
     ]
-    quick = [(fit(pair, weights, max_iter=_FIRST_ITERATIONS), group) for pair, group in starts]
-    quick.sort(key=lambda one: one[0].model.n_parameters - float(weights @ one[0].rows))
-    found = [
-        (reduced(fit(one.model, weights, max_iter=_ITERATIONS).model, weights, log_rows), group)
-        for one, group in quick[:_FINALISTS]
-    ]
-    # Of rows that are left out, a parameter costs about one nat (Stone 1977).
-    pair, group = max(found, key=lambda one: float(weights @ one[0].rows()) - one[0].n_parameters)
-    # One hidden variable may have states too many: two must be better than it with as few as BIC asks for, too.
-    alone = best_size(star, weights, log_rows, more=False).star
-    stars = [star] if len(alone.prior) == len(star.prior) else [star, alone]
-    gain = held_out(pair, weights, seed) - max(held_out(one, weights, seed) for one in stars) - log(len(groups))
+    # Of groups that explain the rows alike, the one with the lowest BIC: it does with the fewest states.
+    quick = sorted(((fit(pair, weights, max_iter=_FIRST_ITERATIONS), group) for pair, group in starts), key=half_bic)
+    found = [(fit(one.model, weights, max_iter=_ITERATIONS), group) for one, group in quick[:_FINALISTS]]
+    best, group = min(found, key=half_bic)
+    pair = reduced(best.model, weights, log_rows)
+    gain = gain_of_two(pair, weights, seed)
+    if gain > 0:  # the hidden variable that is there may have more states than one in the place of these two
+        now = fit(star, weights, max_iter=_ITERATIONS).model
+        gain = min(gain, held_out(pair, weights, seed) - held_out(now, weights, seed))
+    gain -= log(len(groups))
     rest = tuple(u for place, u in enumerate(near) if place not in group)
     return Arrangement((node, node + around.tree.n_hidden), rest, tuple(near[place] for place in group), pair, gain)
 

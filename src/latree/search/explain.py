@@ -10,7 +10,7 @@ predicted better that the model has not seen?
 5. *Size*: give a hidden variable as many states as BIC asks for.
 
 A step makes all changes that do not touch each other, and fits the whole model. The search ends when no step changes
-anything. Contracting and dividing are the same comparison, :func:`latree.search.local.held_out`. What two hidden
+anything. Contracting and dividing are the same comparison, :func:`latree.search.local.gain_of_two`. What two hidden
 variables must gain over one depends on the share of the first tree's edges that are there: where most are, a doubtful
 one probably is, too.
 
@@ -25,12 +25,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
 from latree.model import LatentTreeModel
 from latree.search.divide import Arrangement, best_division, best_exchange
 from latree.search.draft import Draft, Replacement
 from latree.search.independence import SideTest, sides
-from latree.search.local import Pair, fit, held_out
+from latree.search.local import gain_of_two
 from latree.search.neighbors import small_fits
 from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.relocate import best_relocations, movable
@@ -42,13 +41,9 @@ from latree.tree import Tree
 # Two sides are independent if chance makes as much covariance between them with at least this probability.
 _CHANCE = 0.01
 
-# Sides that fit the rows better together than apart by more than the first number, in nats, are not tested, and stay
-# together. Hidden variables are tuned to the rows, so that independent sides reach values up to it. Two hidden
-# variables that fit the rows better than one by more than the second number are taken to predict better, too.
-_DEPENDENT, _CLEAR = 18.0, 50.0
-
-# Iterations of EM for one hidden variable in the place of two: the first ones say whether the edge is clearly there.
-_FIRST_ITERATIONS, _ITERATIONS = 6, 14
+# Sides that fit the rows better together than apart by more than this, in nats, are not tested, and stay together.
+# Hidden variables are tuned to the rows, so that independent sides reach values up to it.
+_DEPENDENT = 18.0
 
 # At most so many hidden variables become one at first; then the square of it, and so on. Each edge is tested as if all
 # others were there, so that one may do without each of several edges, but not without all of them.
@@ -262,19 +257,6 @@ class Search:
         """Tidy up a draft and fit the whole model."""
         draft.tidy()
         return self.sample.fitted(draft.start(self.sample.table))
-
-
-def gain_of_two(pair: Pair, weights: FloatArray, seed: int) -> float:
-    """Return by how many nats two hidden variables predict rows better than one in their place.
-
-    An edge that is clearly there is not tested to the end: what it fits better is returned.
-    """
-    one = fit(pair.merged(max(pair.between.shape)), weights, max_iter=_FIRST_ITERATIONS)
-    gain = float(weights @ (pair.rows() - one.rows))
-    if gain > _CLEAR:
-        return gain
-    one = fit(one.model, weights, max_iter=_ITERATIONS)
-    return held_out(pair, weights, seed) - held_out(one.model, weights, seed)
 
 
 def least_gain(gains: Iterable[float]) -> float:

@@ -13,6 +13,7 @@ from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.fitting import cap_states, rough_tolerance
 from latree.search.local import SMOOTHING, Pair, Star, fit
 from latree.search.neighbors import Message, precision_for
+from latree.search.states import best_size
 from latree.table import Table
 from latree.tree import Tree
 
@@ -106,7 +107,7 @@ class Surroundings:
     """The hidden variables of a fitted model, each with the messages around it in the rows of a sample."""
 
     def __init__(self, model: LatentTreeModel, sample: Sample) -> None:
-        self.model, self.tree = model, model.tree
+        self.model, self.tree, self._sample = model, model.tree, sample
         block, cells = sample.block, sample.cells
         self.weights: FloatArray = np.ones(len(block.codes)) if block.weights is None else block.weights
         # The message of a column that is a leaf of the unrooted tree are its cells, also where the column is the root.
@@ -147,7 +148,8 @@ class Surroundings:
     def merged(self, nodes: Collection[int]) -> tuple[list[int], Star]:
         """Return one hidden variable in the place of several that are connected, and its neighbours.
 
-        They are merged one by one, beginning with the one that has the most other neighbours.
+        They are merged one by one, beginning with the one that has the most other neighbours. The one in their place
+        has as many states as the largest of them, or more if BIC asks for that.
         """
         hub = min(nodes, key=lambda node: (-sum(u not in nodes for u in self.near(node)), node))
         star, near, inside = self.star(hub), self.near(hub), {hub}
@@ -166,6 +168,8 @@ class Surroundings:
             )
             star = fit(pair.merged(max(pair.between.shape)), self.weights, max_iter=_MERGED_ITERATIONS).model
             near += others
+        if self._sample.n_states is None:
+            star = best_size(star, self.weights, self._sample.log_rows, fewer=False).star
         return near, star
 
     @property

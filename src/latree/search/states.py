@@ -78,11 +78,11 @@ def reduced(pair: Pair, weights: FloatArray, log_rows: float) -> Pair:
     return pair
 
 
-def merged_states(pair: Pair, n_states: int) -> Pair:
-    """Merge states of two neighbouring hidden variables until each has so many, the most alike first, without a fit."""
-    for _ in range(2):
+def merged_states(pair: Pair, n_states: tuple[int, int]) -> Pair:
+    """Merge states of two neighbouring hidden variables until they have so many, the most alike first; fit nothing."""
+    for n in n_states:
         star = Star((), pair.prior, (*pair.tables, pair.between))  # no fit, so that no messages are needed
-        while len(star.prior) > n_states:
+        while len(star.prior) > n:
             star = next(_with_one_less(star))
         pair = pair.with_star(star).flipped()
     return pair
