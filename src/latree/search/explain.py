@@ -82,11 +82,11 @@ class Search:
         trees : sequence of Tree
             Without any tree, all columns are independent.
         whole : bool
-            Whether the search goes on until nothing changes, and chooses numbers of states. One round of the other
-            steps finds nearly the same tree.
+            Whether the search goes on until nothing changes. One round without divisions and numbers of states finds
+            much the same tree: to see what comes again, that is enough.
         """
         self._splits = sorted({split.side for tree in trees for split in tree.splits})
-        steps = (self._cut, self._contracted, self._relocated, self._divided)
+        steps = [self._cut, self._contracted, self._relocated, *([self._divided, self._sized] if whole else [])]
         with small_fits():
             model = self._cut(self.sample.first(trees or [Tree(self.sample.table.names, [])]))
             self._least = least_gain(self._gains(self.sample.around(model)).values())
@@ -94,7 +94,7 @@ class Search:
                 before = outline(model)
                 # Edges are tested again with other folds, and places are looked at again in the light of other changes.
                 self._seen = {one for one in self._seen if one[0] not in ("contract", "relocate")}
-                for step in (*steps, self._sized) if whole else steps:
+                for step in steps:
                     model = step(model)
                 if outline(model) == before:
                     break

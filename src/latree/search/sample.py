@@ -11,9 +11,8 @@ from latree._util.workers import Item, Result, map_forked
 from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.fitting import cap_states, rough_tolerance
-from latree.search.local import SMOOTHING, Pair, Star, fit
+from latree.search.local import SMOOTHING, Fitted, Pair, Star, fit
 from latree.search.neighbors import Message, precision_for
-from latree.search.states import best_size
 from latree.table import Table
 from latree.tree import Tree
 
@@ -166,11 +165,20 @@ class Surroundings:
                 star.tables[:place] + star.tables[place + 1 :],
                 tuple(self.conditional(u, joined) for u in others),
             )
-            star = fit(pair.merged(max(pair.between.shape)), self.weights, max_iter=_MERGED_ITERATIONS).model
+            star = self._one_for_two(pair)
             near += others
-        if self._sample.n_states is None:
-            star = best_size(star, self.weights, self._sample.log_rows, fewer=False).star
         return near, star
+
+    def _one_for_two(self, pair: Pair) -> Star:
+        """Return one hidden variable in the place of two: as many states as the larger has, or one more, by BIC."""
+        k = max(pair.between.shape)
+        sizes = [k] if self._sample.n_states or k == pair.between.size else [k, k + 1]
+        found = [fit(pair.merged(n), self.weights, max_iter=_MERGED_ITERATIONS) for n in sizes]
+
+        def half_bic(one: Fitted[Star]) -> float:
+            return one.model.n_parameters * self._sample.log_rows / 2 - float(self.weights @ one.rows)
+
+        return min(found, key=half_bic).model
 
     @property
     def inner_edges(self) -> list[int]:
