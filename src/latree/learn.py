@@ -264,7 +264,7 @@ def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:
     held = _held(with_groups(model, table, replicates=structure.replicates))
     weak = [edge for edge in np.flatnonzero(support < LEAST_SUPPORT).tolist() if edge not in held]
     found = Search(table, 0, settings.n_states).without(model, weak)
-    again = found_again(found.tree, [one.model.tree for one in structure.replicates])
+    again = found_again(found.tree, structure.replicates)
     tree = without_unseen(found.tree.with_numbers(support=again), table)
     return replace(structure, tree=tree, start=started(found, tree, table))
 

@@ -45,19 +45,21 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
         return independent(table.names)
     parts = [table, *halves(table, settings.n_resamples, seed)]
 
-    def found(number: int) -> LatentTreeModel:
+    def found(number: int) -> tuple[LatentTreeModel, list[Tree]]:
         share = (1 - _MEASURING) / len(parts)
         with part_of_stage(_MEASURING + number * share, _MEASURING + (number + 1) * share):
             begin = starting_trees(parts[number]) if number else trees
             search = Search(parts[number], seed + number, settings.n_states)
             if number:
-                return search.explained(begin[1:2], whole=False)
-            return search.resolved(begin) if settings.resolve == "all" else search.explained(begin)
+                return search.explained(begin[1:2], whole=False), begin
+            return (search.resolved(begin) if settings.resolve == "all" else search.explained(begin)), begin
 
-    model, *again = map_forked(found, range(len(parts)), long=True)
-    replicates = tuple(Replicate(*one) for one in zip(again, parts[1:], strict=True))
+    (model, _), *again = map_forked(found, range(len(parts)), long=True)
+    replicates = tuple(
+        Replicate(one, rows, tuple(starts)) for (one, starts), rows in zip(again, parts[1:], strict=True)
+    )
     if replicates:
-        support = found_again(model.tree, [one.model.tree for one in replicates])
+        support = found_again(model.tree, replicates)
         model = replace(model, tree=model.tree.with_numbers(support=support))
     tree = without_unseen(model.tree, table)
     return Structure(tree, {}, started(model, tree, table), replicates=replicates)

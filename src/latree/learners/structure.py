@@ -20,10 +20,13 @@ class Replicate(NamedTuple):
         With the columns of the model that it replicates, in any order.
     rows : Table
         The rows that it was fitted to, encoded with its columns.
+    starts : tuple of Tree
+        The trees that the search could start from.
     """
 
     model: LatentTreeModel
     rows: Table
+    starts: tuple[Tree, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import claim_progress
 from latree._util.workers import n_threads, one_blas_thread
 from latree.errors import InputError
+from latree.learners.structure import Replicate
 from latree.table import Table
 from latree.tree import Split, Tree
 
@@ -194,34 +195,26 @@ def _indicators(bit_sets: Iterable[int], size: int) -> FloatArray:
     return np.unpackbits(packed.reshape(-1, width), axis=1, count=size, bitorder="little").astype(float)
 
 
-def found_again(tree: Tree, trees: Sequence[Tree]) -> FloatArray:
-    """Return how much of each edge is found again in other trees: its support.
+def found_again(tree: Tree, replicates: Sequence[Replicate]) -> FloatArray:
+    """Return how much of each edge is found again in parts of the rows: its support.
 
-    This is the mean :func:`transfer_support`, where one more tree counts that has half of the edge (Laplace's rule):
-    what all of six trees have is not certain.
+    That is the mean of two transfer supports. A search in a part of the rows says whether the edge is there at all, but
+    there are few searches, because they take long. The trees that each could start from are binary, and say which
+    columns go together in these rows: if three kinds of trees agree, it is hardly an accident.
 
     Parameters
     ----------
     tree : Tree
-    trees : sequence of Tree
-        Over the same observed variables, in any order.
+    replicates : sequence of Replicate
 
     Returns
     -------
     array, shape (number of edges,)
         From 0 to 1; NaN for edges whose split is trivial.
-
-    Examples
-    --------
-    >>> import latree
-    >>> from latree.learners.support import found_again
-    >>> texts = ["(a,b,c,d,(e,f,g,h));", "(a,b,c,(d,e,f,g,h));"]
-    >>> tree, other = map(latree.Tree.from_newick, texts)
-    >>> support = found_again(tree, [tree, other])
-    >>> support[~np.isnan(support)].round(3)
-    array([0.722])
     """
-    return np.asarray((len(trees) * transfer_support(tree, trees) + 0.5) / (len(trees) + 1))
+    searched = transfer_support(tree, [one.model.tree for one in replicates])
+    joined = transfer_support(tree, [start for one in replicates for start in one.starts or (one.model.tree,)])
+    return (searched + joined) / 2
 
 
 def consensus(trees: Sequence[Tree]) -> Tree:
