@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 from itertools import pairwise
+from math import log
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,7 +119,8 @@ def surroundings(model, table):
     """The messages around the hidden variables of a model, in the table's own order of rows."""
     block = all_of(table)
     cells = column_cells(block.codes, table.n_states.tolist())
-    return Surroundings(model, SimpleNamespace(block=block, cells=cells))
+    rows = SimpleNamespace(block=block, cells=cells, n_states=None, log_rows=log(table.total_weight))
+    return Surroundings(model, rows)
 
 
 def around_fitted(tree, table, n_states=3):

@@ -284,8 +284,9 @@ def doubtful():
 
 def test_support_is_what_searches_in_halves_find_again(found):
     assert len(found.replicates) == 4
-    trees = [one.model.tree for one in found.replicates]
-    np.testing.assert_array_equal(found.tree.support, found_again(found.tree, trees))
+    np.testing.assert_array_equal(found.tree.support, found_again(found.tree, found.replicates))
+    for one in found.replicates:
+        assert [start.edges.tolist() for start in one.starts] == [t.edges.tolist() for t in starting_trees(one.rows)]
     assert {one.rows.n_rows for one in found.replicates} == {400}
     for one in found.replicates:
         assert one.model.tree.names == one.rows.names == found.tree.names
@@ -316,8 +317,7 @@ def test_all_edges_of_a_resolved_tree_stay_and_have_their_support(doubtful):
     structure = learned(doubtful[0], n_resamples=4, resolve="all")
     tree = structure.tree
     assert tree.non_binary_features() == {}
-    trees = [one.model.tree for one in structure.replicates]
-    np.testing.assert_array_equal(tree.support, found_again(tree, trees))
+    np.testing.assert_array_equal(tree.support, found_again(tree, structure.replicates))
     truth = grouped_model((5, 5, 5)).tree.splits
     shares = {split: share for split, share in zip(tree.edge_splits, tree.support, strict=True) if split in tree.splits}
     assert min(shares.values()) < 0.5 < min(shares[split] for split in truth)

@@ -15,6 +15,7 @@ from latree._util.progress import reported_to
 from latree.errors import InputError
 from latree.learn import learn_model
 from latree.learners.methods import METHODS
+from latree.learners.structure import Replicate
 from latree.learners.support import bootstrap_trees, consensus, found_again, transfer_support, with_support
 from latree.paper.simulate import random_model, random_tree
 from latree.settings import Settings
@@ -391,13 +392,22 @@ def test_a_whole_component_implies_its_own_splits_and_trivial_ones():
     assert not QUARTET.implies(Split(0, 0b1111))
 
 
-def test_half_of_what_is_not_exactly_there_counts():
-    tree, *others = map(Tree.from_newick, ("(a,b,c,d,(e,f,g,h));", "(a,b,c,(d,e,f,g,h));", "(a,b,(c,d,e,f,g,h));"))
+def test_searches_and_the_trees_they_start_from_count_alike():
+    tree, near, far = map(Tree.from_newick, ("(a,b,c,d,(e,f,g,h));", "(a,b,c,(d,e,f,g,h));", "(a,b,(c,d,e,f,g,h));"))
     inner = ~np.isnan(transfer_support(tree, [tree]))
-    assert found_again(tree, [tree, tree])[inner] == pytest.approx(1)
-    for other in others:
-        assert found_again(tree, [other])[inner] == pytest.approx(transfer_support(tree, [other])[inner] / 2)
-        assert found_again(tree, [tree, other])[inner] == pytest.approx(
-            (1 + transfer_support(tree, [other])[inner] / 2) / 2
-        )
-    assert np.isnan(found_again(tree, others)[~inner]).all()
+
+    def replicate(found, *starts):
+        model = random_model(found, n_states=2, hidden_states=2, random_state=0)
+        return Replicate(model, model.sample(10, random_state=0), starts)
+
+    def support(*replicates):
+        assert np.isnan(found_again(tree, replicates)[~inner]).all()
+        return found_again(tree, replicates)[inner].item()
+
+    assert support(replicate(tree, tree)) == 1
+    # One of four columns, and two, must change sides: 1 - 1/3, 1 - 2/3.
+    assert support(replicate(tree, near, far)) == pytest.approx((1 + (2 / 3 + 1 / 3) / 2) / 2)
+    assert support(replicate(near, tree), replicate(far, tree)) == pytest.approx(((2 / 3 + 1 / 3) / 2 + 1) / 2)
+    assert support(replicate(near)) == pytest.approx(
+        2 / 3
+    )  # nothing depends on anything: there is no tree to start from

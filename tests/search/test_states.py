@@ -191,8 +191,8 @@ def test_states_that_are_alike_are_merged():
         tuple(np.repeat(table, 2, axis=1) for table in pair.tables),
         tuple(np.repeat(table, 2, axis=1) for table in pair.other_tables),
     )
-    found = merged_states(twice, 2)
+    found = merged_states(twice, (2, 2))
     assert found.between.shape == (2, 2)
     np.testing.assert_allclose(found.rows(), pair.rows())
-    assert merged_states(twice, 3).between.shape == (3, 3)
-    np.testing.assert_allclose(merged_states(twice, 4).rows(), pair.rows())
+    assert merged_states(twice, (3, 2)).between.shape == (2, 3)
+    np.testing.assert_allclose(merged_states(twice, (4, 2)).rows(), pair.rows())
