@@ -408,6 +408,5 @@ def test_searches_and_the_trees_they_start_from_count_alike():
     # One of four columns, and two, must change sides: 1 - 1/3, 1 - 2/3.
     assert support(replicate(tree, near, far)) == pytest.approx((1 + (2 / 3 + 1 / 3) / 2) / 2)
     assert support(replicate(near, tree), replicate(far, tree)) == pytest.approx(((2 / 3 + 1 / 3) / 2 + 1) / 2)
-    assert support(replicate(near)) == pytest.approx(
-        2 / 3
-    )  # nothing depends on anything: there is no tree to start from
+    # A search may have no tree to start from.
+    assert support(replicate(near)) == pytest.approx(2 / 3)

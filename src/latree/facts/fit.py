@@ -46,8 +46,8 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -
     if log_likelihood is not None and weight is not None:
         held_out = model.log_likelihood(test) / test.total_weight if test is not None else None
         facts["own"] = {
-            "log_likelihood": _rounded(log_likelihood, 2),
-            "bic": _rounded(bic(log_likelihood, model.n_parameters, weight), 2),
+            "log_likelihood": _rounded(log_likelihood, 1),
+            "bic": _rounded(bic(log_likelihood, model.n_parameters, weight), 1),
             "n_parameters": model.n_parameters,
             "held_out": _rounded(held_out),
         }
