@@ -18,7 +18,7 @@ from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray
 from latree.inference.messages import TINY
-from latree.search.local import Fitted, Pair, Star, fit, gain_of_two, held_out
+from latree.search.local import Pair, Star, fit, gain_of_two, held_out
 from latree.search.sample import Surroundings
 from latree.search.states import merged_states, reduced
 
@@ -99,10 +99,6 @@ def best_division(
     if len(near) < 4:
         return None
     star, weights = around.star(node), around.weights
-
-    def half_bic(one: tuple[Fitted[Pair], tuple[int, ...]]) -> float:
-        return one[0].model.n_parameters * log_rows / 2 - float(weights @ one[0].rows)
-
     alike = residual_dependence(star, weights)
     divided = groups_of_splits([around.tree.columns_behind(u, node) for u in near], splits)
     kinds = (_clusters(alike), _clusters(state_agreement(star)), _most_alike(alike, divided))
@@ -116,9 +112,10 @@ def best_division(
         for group in groups
     ]
     # Of groups that explain the rows alike, the one with the lowest BIC: it does with the fewest states.
-    quick = sorted(((fit(pair, weights, max_iter=_FIRST_ITERATIONS), group) for pair, group in starts), key=half_bic)
+    quick = [(fit(pair, weights, max_iter=_FIRST_ITERATIONS), group) for pair, group in starts]
+    quick.sort(key=lambda one: one[0].half_bic(weights, log_rows))
     found = [(fit(one.model, weights, max_iter=_ITERATIONS), group) for one, group in quick[:_FINALISTS]]
-    best, group = min(found, key=half_bic)
+    best, group = min(found, key=lambda one: one[0].half_bic(weights, log_rows))
     pair = reduced(best.model, weights, log_rows)
     gain = gain_of_two(pair, weights, seed)
     if gain > 0:  # the hidden variable that is there may have more states than one in the place of these two

@@ -214,6 +214,10 @@ class Fitted(Generic[AnyLocal]):
     model: AnyLocal
     rows: FloatArray
 
+    def half_bic(self, weights: FloatArray, log_rows: float) -> float:
+        """Return half of the BIC, where ``log_rows`` is the logarithm of the number of rows."""
+        return self.model.n_parameters * log_rows / 2 - float(weights @ self.rows)
+
 
 def fit(
     model: AnyLocal,

@@ -11,7 +11,7 @@ from latree._util.workers import Item, Result, map_forked
 from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.fitting import cap_states, rough_tolerance
-from latree.search.local import SMOOTHING, Fitted, Pair, Star, fit
+from latree.search.local import SMOOTHING, Pair, Star, fit
 from latree.search.neighbors import Message, precision_for
 from latree.table import Table
 from latree.tree import Tree
@@ -174,11 +174,7 @@ class Surroundings:
         k = max(pair.between.shape)
         sizes = [k] if self._sample.n_states or k == pair.between.size else [k, k + 1]
         found = [fit(pair.merged(n), self.weights, max_iter=_MERGED_ITERATIONS) for n in sizes]
-
-        def half_bic(one: Fitted[Star]) -> float:
-            return one.model.n_parameters * self._sample.log_rows / 2 - float(self.weights @ one.rows)
-
-        return min(found, key=half_bic).model
+        return min(found, key=lambda one: one.half_bic(self.weights, self._sample.log_rows)).model
 
     @property
     def inner_edges(self) -> list[int]:
