@@ -344,8 +344,8 @@ def test_edges_that_do_not_come_again_are_not_drawn(monkeypatch):
 
 
 def test_weak_edges_between_groups_are_drawn():
-    # Three of six columns are on the other side in every other tree.
-    others = ["((a,b,c),(d,e,f,g,h,i,j,k,l));", "((d,e,f),(a,b,c,g,h,i,j,k,l));", "((a,c,e),(b,d,f,g,h,i,j,k,l));"]
+    # A column wanders in every other tree: the split of the two groups is never there exactly.
+    others = ["((a,b,c,d,e),(f,g,h,i,j,k,l));", "((a,b,c,d,e,f,g),(h,i,j,k,l));", "((a,b,c,d,f),(e,g,h,i,j,k,l));"]
     structure, rows = learned_again("((a,b,c,d,e,f),(g,h,i,j,k,l));", *others)
     drawn = _drawn(structure, rows, Settings())
     assert np.nanmax(drawn.tree.support) < 0.5

@@ -405,8 +405,8 @@ def test_searches_and_the_trees_they_start_from_count_alike():
         return found_again(tree, replicates)[inner].item()
 
     assert support(replicate(tree, tree)) == 1
-    # One of four columns, and two, must change sides: 1 - 1/3, 1 - 2/3.
-    assert support(replicate(tree, near, far)) == pytest.approx((1 + (2 / 3 + 1 / 3) / 2) / 2)
-    assert support(replicate(near, tree), replicate(far, tree)) == pytest.approx(((2 / 3 + 1 / 3) / 2 + 1) / 2)
+    # One of four columns, and two, must change sides: a half of 1 - 1/3, and of 1 - 2/3.
+    assert support(replicate(tree, near, far)) == pytest.approx((1 + (1 / 3 + 1 / 6) / 2) / 2)
+    assert support(replicate(near, tree), replicate(far, tree)) == pytest.approx(((1 / 3 + 1 / 6) / 2 + 1) / 2)
     # A search may have no tree to start from.
-    assert support(replicate(near)) == pytest.approx(2 / 3)
+    assert support(replicate(near)) == pytest.approx(1 / 3)

@@ -85,7 +85,8 @@ _MAX_PROFILE_LINES = 100_000
     default=Settings.n_resamples,
     show_default=True,
     help="Random halves of the rows in which everything is learned again (auto), for the support of edges and the "
-    "stability of groups. More make both more exact and take longer; 0 for neither.",
+    "stability of groups. More make both more exact and take longer; 0 for "
+    "neither, and for a tree with all edges that the rows show.",
 )
 @click.option(
     "--bootstrap",

@@ -27,6 +27,9 @@ _MIN_ANSWERS = 4
 # Letters of aligned sequences. Few amino acids might be grades of a school.
 _NUCLEOTIDES, _AMINO_ACIDS, _MIN_AMINO_ACIDS = frozenset("ACGTU"), frozenset("ACDEFGHIKLMNPQRSTVWY"), 8
 
+# A smaller loss is rounding, in nats per row: a model without edges is that of independent columns.
+_SMALLEST_LOSS = 0.0005
+
 
 def warnings_of(model: LatentTreeModel) -> list[str]:
     """Return what makes a fitted model less trustworthy: what it means, and what helps. One text per kind.
@@ -60,7 +63,9 @@ def warnings_of(model: LatentTreeModel) -> list[str]:
 
 def worse_than_independent(worth: Worth | None) -> list[str]:
     """Return a warning if new rows are clearly less probable than under independent columns."""
-    if worth is None or worth.gain is None or worth.error is None or worth.gain > -CLEAR * worth.error:
+    if worth is None or worth.gain is None or worth.error is None:
+        return []
+    if worth.gain > -max(CLEAR * worth.error, _SMALLEST_LOSS):
         return []
     return [
         f"New rows are less probable than under independent columns, by {figure(-worth.gain, worth.error)} nats per "
