@@ -214,4 +214,4 @@ def test_models_that_predict_worse_than_none_are_named(gain, said):
         assert found[0].startswith("New rows are less probable than under independent columns, by 0.50 ± 0.10 nats")
     assert worse_than_independent(None) == []
     # A model of independent columns loses nothing but rounding errors.
-    assert worse_than_independent(replace(worth, gain=-1e-12, error=0.0)) == []
+    assert worse_than_independent(worth._replace(gain=-1e-12, error=0.0)) == []

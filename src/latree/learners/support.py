@@ -202,9 +202,9 @@ def found_again(tree: Tree, replicates: Sequence[Replicate]) -> FloatArray:
     of 14 items of which one wanders is never the same split again, and yet is mostly there. Only half, because large
     splits are a little like others by chance.
 
-    Support is the mean of two means. A search in a part of the rows says whether the edge is there at all, but there are
-    few searches, because they take long. The trees that each could start from are binary, and say which columns go
-    together in these rows: if three kinds of trees agree, it is hardly an accident.
+    Support is the mean of two means. A search in a part of the rows says whether the edge is there at all, but searches
+    are few, because they take long. The trees that each could start from are binary, and say which columns go together
+    in these rows: if three kinds of trees agree, it is hardly an accident.
 
     Parameters
     ----------
