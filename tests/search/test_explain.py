@@ -36,17 +36,17 @@ def star_of(table):
 
 
 def drawn_gains(share, n, seed=0, apart=2.0):
-    """Gains of edges, some of which are there: Bayes factors of two normal distributions, which count half."""
+    """Logarithms of Bayes factors of two normal distributions, where the first is right with some probability."""
     rng = np.random.default_rng(seed)
     found = rng.normal(np.where(rng.random(n) < share, apart, 0))
-    return 2 * (apart * found - apart**2 / 2)
+    return apart * found - apart**2 / 2
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8, 0.95])
 @pytest.mark.parametrize("apart", [1.0, 3.0])
 def test_the_share_of_edges_that_are_there_is_estimated(share, apart):
     """An edge as probable as not is one whose Bayes factor makes up for the share."""
-    odds = [np.exp(-least_gain(drawn_gains(share, 2000, seed, apart)) / 2) for seed in range(3)]
+    odds = [np.exp(-least_gain(drawn_gains(share, 2000, seed, apart))) for seed in range(3)]
     np.testing.assert_allclose([one / (1 + one) for one in odds], share, atol=0.06)
 
 
@@ -71,8 +71,8 @@ def test_the_more_edges_gain_the_less_another_must_gain():
 @pytest.mark.parametrize("n", [1, 10, 1000])
 def test_no_share_is_zero_or_one(n, size):
     """One edge of either kind is added to those that are known."""
-    assert least_gain([size] * n) == pytest.approx(-2 * np.log(n + 1), rel=2e-3)
-    assert least_gain([-size] * n) == pytest.approx(2 * np.log(n + 1), rel=2e-3)
+    assert least_gain([size] * n) == pytest.approx(-np.log(n + 1), rel=1e-3)
+    assert least_gain([-size] * n) == pytest.approx(np.log(n + 1), rel=1e-3)
 
 
 def test_edges_that_are_clearly_there_are_not_tested_to_the_end(monkeypatch):

@@ -45,9 +45,6 @@ _CHANCE = 0.01
 # Hidden variables are tuned to the rows, so that independent sides reach values up to it.
 _DEPENDENT = 18.0
 
-# So many nats multiply the odds that an edge is there by e. It would be one if other rows had built the tree.
-_NATS = 2.0
-
 # At most so many hidden variables become one at first; then the square of it, and so on. Each edge is tested as if all
 # others were there, so that one may do without each of several edges, but not without all of them.
 _MERGED = 3
@@ -266,16 +263,15 @@ def least_gain(gains: Iterable[float]) -> float:
     """Return what an edge must gain, in nats, to be there more probably than not, given the gains of all edges.
 
     A gain is the logarithm of how much more probable two hidden variables make unseen rows than one (a pseudo-Bayes
-    factor). It counts half, because these rows took part in building the tree. The share of edges that are there is
-    estimated by EM (empirical Bayes), with one edge of either kind added, so that it is never zero or one. Where it is
-    one half, an edge need not gain anything.
+    factor). With it, the share of edges that are there is estimated by EM (empirical Bayes), with one edge of either
+    kind added, so that the share is never zero or one. Where it is one half, an edge need not gain anything.
 
     References
     ----------
     Geisser and Eddy (1979), A Predictive Approach to Model Selection.
     """
-    factors, odds = np.exp(np.clip(np.array(list(gains)) / _NATS, -500, 500)), 1.0
+    factors, odds = np.exp(np.clip(list(gains), -500, 500)), 1.0
     for _ in range(100):
         share = (np.sum(odds * factors / (1 + odds * factors)) + 1) / (len(factors) + 2)
         odds = share / (1 - share)
-    return -_NATS * log(odds)
+    return -log(odds)
