@@ -18,7 +18,7 @@ SURE = 0.9
 # Random trees, without clear groups, whose probabilities are drawn in two ways.
 RANDOM = [("copy", seed) for seed in range(4)] + [("dirichlet", seed) for seed in range(4)]
 # The paper's binary trees, and questionnaires.
-CLEAR = [("paper", 0), ("questionnaire", 0)]
+CLEAR = [("paper", 0), ("paper", 1), ("questionnaire", 0)]
 
 
 def truth_and_rows(kind, seed):
