@@ -162,7 +162,7 @@ class TreeCutter:
         """Return the best cut found that refines another one, if a group costs so many columns.
 
         Cut greedily while that raises E. Then replace or undo single cuts until nothing raises E. What a pair counts
-        depends on the other side of its cut, so that cuts may come again that were revised before; then that ends, too.
+        depends on the other side of its cut, so revisions may lead back to an earlier cut: they end there, too.
         """
         cut = start.copy()
         waiting = np.unique(cut).tolist()
