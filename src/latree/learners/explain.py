@@ -10,11 +10,10 @@ import numpy as np
 
 from latree._util.progress import part_of_stage
 from latree._util.workers import map_forked
-from latree.counts.distances import chance, covariance, information, pairwise_all
 from latree.inference.starts import start_from
 from latree.learners.divide_conquer import without_unseen
-from latree.learners.joining import average_linkage, neighbor_joining
-from latree.learners.minimum_evolution import minimum_evolution
+from latree.learners.parts import MAX_PART, parts_of, search_in_parts
+from latree.learners.starting import starting_trees
 from latree.learners.structure import Replicate, Structure, independent
 from latree.learners.support import found_again
 from latree.model import LatentTreeModel
@@ -25,9 +24,8 @@ from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
 
-# A column is left alone if chance would show a pair as dependent as its closest one with at least this probability.
-# Such pairs are about five times as frequent as that if many states are rare: their tail is approximate.
-_CHANCE = 0.001
+# Tables with more columns are searched in parts.
+_WIDE = 2 * MAX_PART
 
 # The share of the time that measuring the columns takes, about.
 _MEASURING = 0.05
@@ -39,15 +37,19 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
     The same search runs on all rows and on random halves of them, all at once: what comes again there is sure.
     """
     seed = int(rng.integers(2**31))
+    is_wide = table.n_columns > _WIDE and settings.resolve != "all"
     with part_of_stage(0, _MEASURING):
-        trees = starting_trees(table)
-    if not trees:
+        columns = parts_of(table, seed) if is_wide else []
+        trees = [] if is_wide else starting_trees(table)
+    if not (trees or is_wide):
         return independent(table.names)
     parts = [table, *halves(table, settings.n_resamples, seed)]
 
     def found(number: int) -> tuple[LatentTreeModel, list[Tree]]:
         share = (1 - _MEASURING) / len(parts)
         with part_of_stage(_MEASURING + number * share, _MEASURING + (number + 1) * share):
+            if is_wide:
+                return search_in_parts(parts[number], columns, seed + number, settings.n_states, whole=not number), []
             begin = starting_trees(parts[number]) if number else trees
             search = Search(parts[number], seed + number, settings.n_states)
             if number:
@@ -97,21 +99,3 @@ def joined(table: Table) -> Structure:
     """
     trees = starting_trees(table)
     return Structure(trees[1]) if trees else independent(table.names)
-
-
-def starting_trees(table: Table) -> list[Tree]:
-    """Return binary trees to start from; none if no two columns are dependent.
-
-    Neighbour joining, balanced minimum evolution and average linkage are each best on some tables.
-    """
-    d = table.n_columns
-    p_values, distance, similarity = pairwise_all(table, [chance, covariance, information])
-    np.fill_diagonal(p_values, 1)
-    columns = np.flatnonzero(p_values.min(axis=1) * d * (d - 1) / 2 < _CHANCE)
-    if len(columns) < 2:
-        return []
-    near, alike = distance[np.ix_(columns, columns)], similarity[np.ix_(columns, columns)]
-    chosen = [table.names[column] for column in columns]
-    joined = neighbor_joining(chosen, near).tree
-    found = (joined, minimum_evolution(joined, near).tree, average_linkage(chosen, alike).tree)
-    return [Tree(table.names, np.array([*columns, *range(d, d + tree.n_hidden)])[tree.edges]) for tree in found]

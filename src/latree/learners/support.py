@@ -192,7 +192,7 @@ def _indicators(bit_sets: Iterable[int], size: int) -> FloatArray:
     """Return a matrix with a row of zeros and ones for each bit set."""
     width = -(-size // 8)
     packed = np.frombuffer(b"".join(bits.to_bytes(width, "little") for bits in bit_sets), dtype=np.uint8)
-    return np.unpackbits(packed.reshape(-1, width), axis=1, count=size, bitorder="little").astype(float)
+    return np.unpackbits(packed.reshape(-1, width), axis=1, count=size, bitorder="little").astype(np.float32)
 
 
 def found_again(tree: Tree, replicates: Sequence[Replicate]) -> FloatArray:

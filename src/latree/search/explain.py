@@ -70,7 +70,7 @@ class Search:
     def __init__(self, table: Table, seed: int, n_states: int | None = None) -> None:
         self.sample = Sample(table, seed, n_states)
         self._cycle = 0  # each has folds of its own
-        self._least = 0.0  # what two hidden variables must gain over one
+        self.least = 0.0  # what two hidden variables must gain over one
         self._splits: list[int] = []  # sides of the splits of trees to start from
         self._seen: set[tuple[str, object]] = set()  # places that a step has looked at
 
@@ -89,7 +89,7 @@ class Search:
         steps = [self._cut, self._contracted, self._relocated, *([self._divided, self._sized] if whole else [])]
         with small_fits():
             model = self._cut(self.sample.first(trees or [Tree(self.sample.table.names, [])]))
-            self._least = least_gain(self._gains(self.sample.around(model)).values())
+            self.least = least_gain(self._gains(self.sample.around(model)).values())
             for self._cycle in range(_CYCLES if whole else 1):
                 before = outline(model)
                 # Edges are tested again with other folds, and places are looked at again in the light of other changes.
@@ -98,6 +98,24 @@ class Search:
                     model = step(model)
                 if outline(model) == before:
                     break
+            return model
+
+    def revised(self, draft: Draft, least: float, whole: bool = True) -> LatentTreeModel:
+        """Fit a tree that was put together from parts, and look at all places once more, in the light of the whole.
+
+        Parameters
+        ----------
+        draft : Draft
+        least : float
+            What two hidden variables must gain over one.
+        whole : bool
+            Whether hidden variables are divided, too.
+        """
+        self.least = least
+        with small_fits():
+            model = self._fitted(draft)
+            for step in (self._contracted, self._relocated, *([self._divided, self._sized] if whole else [])):
+                model = step(model)
             return model
 
     def resolved(self, trees: Sequence[Tree]) -> LatentTreeModel:
@@ -146,7 +164,7 @@ class Search:
         """Contract edges until two hidden variables predict better than one at all that are left."""
         for number in range(_ROUNDS):
             gains = self._gains(self.sample.around(model))
-            gone = sorted((gain, edge) for edge, gain in gains.items() if gain <= self._least)
+            gone = sorted((gain, edge) for edge, gain in gains.items() if gain <= self.least)
             if not gone:
                 break
             model = self._merged(model, [edge for _, edge in gone], _MERGED ** (number + 1))
@@ -197,7 +215,7 @@ class Search:
             nodes = self._new("divide", {node: (place(tree, node), len(model.tables[node])) for node in hidden})
             found = around.map(partial(best_division, around, self._splits, self.sample.log_rows, self._cycle), nodes)
             del around
-            divided = self._arranged(model, [one for one in found if one and one.gain > self._least])
+            divided = self._arranged(model, [one for one in found if one and one.gain > self.least])
             if divided is model:
                 break
             model = divided

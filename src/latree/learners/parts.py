@@ -1,0 +1,289 @@
+"""Wide tables: the search runs in parts of some hundred columns, then in what the parts have in common.
+
+A latent tree that is restricted to some of its columns is a latent tree. So the columns are divided into parts that
+belong together roughly, and each part is searched by itself. Small subtrees of what was found are kept: other columns
+depend on a subtree only through its top. The most probable state of its top, given its columns, is a noisy copy of that
+hidden variable, that is, a column of a smaller table. This table is searched in the same way, until one part is left.
+In the end all subtrees are put together, and the borders are revised in the whole tree.
+
+The time grows with the number of columns, not with its square, and the memory of a search is that of one part.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+from latree._util.arrays import FloatArray, IntArray
+from latree._util.progress import WHOLE, claim_progress
+from latree.counts.distances import information, pairwise
+from latree.inference.messages import TINY
+from latree.learners.starting import starting_trees
+from latree.model import LatentTreeModel
+from latree.search.draft import Draft
+from latree.search.explain import Search
+from latree.table import Column, Table
+from latree.tree import Tree
+
+# A part has at most so many columns, and at least half as many. Steps that grow with the square of the columns take
+# little time then, and few groups of columns that belong together lie across a border.
+MAX_PART = 200
+
+# All pairs of so many columns are compared at most (800 MB). More columns are first divided into blocks by a sketch.
+_MAX_PAIRS_OF = 10_000
+
+# Blocks by a sketch have so many columns on average. The sketch has so many dimensions, from at most so many rows.
+_BLOCK, _DIMENSIONS, _SKETCH_ROWS = 2000, 64, 2000
+
+# What a part keeps are subtrees with at most so many columns. Larger ones are more probably divided by columns of other
+# parts; of smaller ones, less is known.
+_SUBTREE = 20
+
+# If a table of what the parts have in common is not smaller than this share of the last one, it is searched as a whole.
+_LARGEST_SHARE = 0.9
+
+
+def parts_of(table: Table, seed: int) -> list[IntArray]:
+    """Divide the columns into parts that depend on each other, at most :data:`MAX_PART` columns each."""
+    if table.n_columns <= MAX_PART:
+        return [np.arange(table.n_columns)]
+    blocks = [np.arange(table.n_columns)]
+    if table.n_columns > _MAX_PAIRS_OF:
+        blocks = _blocks(table, seed)
+    return [
+        block[part] for block in blocks for part in _clustered(pairwise(_selected(table, block), information), MAX_PART)
+    ]
+
+
+def _clustered(similarity: FloatArray, most: int) -> list[IntArray]:
+    """Divide columns into parts: the tree of average linkage is cut where a subtree has more columns than allowed."""
+    d = len(similarity)
+    if d <= most:
+        return [np.arange(d)]
+    np.subtract(similarity.max(), similarity, out=similarity)
+    np.fill_diagonal(similarity, 0)
+    found: list[list[int]] = []
+    open_columns: dict[int, list[int]] = {column: [column] for column in range(d)}  # of clusters, not in a part yet
+    for cluster, (one, other, _, _) in enumerate(linkage(squareform(similarity, checks=False), "average"), start=d):
+        smaller, larger = sorted((open_columns.pop(int(one)), open_columns.pop(int(other))), key=len)
+        if len(smaller) + len(larger) > most:  # the larger one has at least half as many columns as allowed
+            found.append(larger)
+            larger = []
+        open_columns[cluster] = smaller + larger
+    return [np.sort(part) for part in (*found, *open_columns.values()) if part]
+
+
+def _blocks(table: Table, seed: int) -> list[IntArray]:
+    """Divide very many columns into blocks by their leading principal components in some of the rows."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    rng = np.random.default_rng([seed, 3])
+    codes = table.subsample_block(_SKETCH_ROWS, rng).codes
+    numbers = np.where(codes < table.n_states, codes, 0).T.astype(np.float32)
+    numbers -= numbers.mean(axis=1, keepdims=True)
+    numbers /= np.maximum(np.sqrt((numbers**2).sum(axis=1, keepdims=True)), TINY)
+    # Columns are alike if they have the same correlations with random mixtures of all columns (Halko et al. 2011).
+    mixtures = numbers.T @ rng.standard_normal((len(numbers), _DIMENSIONS)).astype(np.float32)
+    place = numbers @ np.linalg.qr(mixtures)[0]
+    place /= np.maximum(np.sqrt((place**2).sum(axis=1, keepdims=True)), TINY)
+    n_blocks = -(-table.n_columns // _BLOCK)
+    number = MiniBatchKMeans(n_blocks, random_state=seed, n_init=1, batch_size=4096).fit_predict(place)
+    blocks = [np.flatnonzero(number == one) for one in range(n_blocks)]
+    return [part for block in blocks if len(block) for part in np.array_split(block, -(-len(block) // _MAX_PAIRS_OF))]
+
+
+def search_in_parts(
+    table: Table, parts: Sequence[IntArray], seed: int, n_states: int | None = None, whole: bool = True
+) -> LatentTreeModel:
+    """Return the hidden variables that are there.
+
+    Parameters
+    ----------
+    table : Table
+    parts : sequence of array of int
+        Columns that are searched together at first, from :func:`parts_of`.
+    seed : int
+    n_states : int, optional
+        Of every hidden variable, if it is given.
+    whole : bool
+        As for :meth:`latree.search.explain.Search.explained`.
+    """
+    progress, done = claim_progress(), 0
+    search = Search(table, seed, n_states)
+    rows = search.sample.table
+    draft = Draft(search.sample.first([Tree(rows.names, [])]))
+    d = rows.n_columns
+    level = _Level(rows, np.arange(d), table)
+    least: list[float] = []
+    while True:
+        is_last = len(parts) == 1
+        # A smaller table has about half as many columns as the one before.
+        n_parts = len(parts) * (1 if is_last else 2)
+        families: list[_Family] = []
+        for part in parts:
+            columns = level.evidence(part)
+            found = Search(columns, seed, n_states)
+            model = found.explained(starting_trees(columns, n_columns=d), whole)
+            least += [found.least] * model.tree.n_hidden
+            families += level.connect(draft, part, model, everything=is_last)
+            done += 1
+            progress(int(WHOLE * (done / (done + n_parts))), WHOLE)
+        if is_last or not families:
+            break
+        smaller = level.above(families)
+        parts = parts_of(smaller.rows, seed)
+        if smaller.rows.n_columns > _LARGEST_SHARE * level.rows.n_columns:
+            parts = [np.arange(smaller.rows.n_columns)]
+        level = smaller
+    return search.revised(draft, float(np.mean(least)) if least else 0.0, whole)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """A hidden variable at the top of a subtree.
+
+    Attributes
+    ----------
+    node : int
+        Its number in the whole tree.
+    columns : array of int
+        The numbers of the subtree's columns in the table of the level.
+    states : array of int
+        Its most probable state in each row, given these columns.
+    n_states : int
+    """
+
+    node: int
+    columns: IntArray
+    states: IntArray
+    n_states: int
+
+
+@dataclass(frozen=True)
+class _Level:
+    """A table to search: columns, and hidden variables of which the most probable states are known.
+
+    Attributes
+    ----------
+    rows : Table
+    nodes : array of int
+        What each column is in the whole tree: a column or a hidden variable.
+    all_rows : Table, optional
+        The same columns in all rows, of which ``rows`` may be a sample.
+    """
+
+    rows: Table
+    nodes: IntArray
+    all_rows: Table | None = None
+
+    def evidence(self, part: IntArray) -> Table:
+        """Return some of the columns."""
+        return _selected(self.rows if self.all_rows is None else self.all_rows, part)
+
+    def connect(self, draft: Draft, part: IntArray, model: LatentTreeModel, everything: bool) -> list[_Family]:
+        """Add what a part keeps to the whole tree: its small subtrees, or everything."""
+        tree, joint = model.tree, Draft(model).joint
+        kept = subtrees(tree, tree.n_observed if everything else _SUBTREE)
+        number = dict(enumerate(self.nodes[part].tolist()))
+        for node in (node for nodes in kept.values() for node in nodes if node >= tree.n_observed):
+            number[node] = max(draft.joint) + 1
+            draft.joint[number[node]] = {}
+        home = {node: top for top, nodes in kept.items() for node in nodes}
+        for u, v in tree.edges.tolist():
+            if u in home and home[u] == home.get(v):
+                draft.connect(number[u], number[v], joint[u][v])
+        if everything:
+            return []
+        codes = self.rows.rows.fetch(np.arange(self.rows.n_rows)).codes[:, part]
+        return [
+            _Family(
+                number[top],
+                part[[node for node in nodes if node < tree.n_observed]],
+                _most_probable(model, top, nodes, codes),
+                len(model.tables[top]),
+            )
+            for top, nodes in kept.items()
+        ]
+
+    def above(self, families: Sequence[_Family]) -> "_Level":
+        """Return the table of the tops of subtrees, and of the columns in none of these."""
+        rest = np.setdiff1d(np.arange(len(self.nodes)), np.concatenate([family.columns for family in families]))
+        varying = [family for family in families if np.ptp(family.states) > 0]
+        nodes = np.concatenate([self.nodes[rest], [family.node for family in varying]]).astype(np.intp)
+        block = self.rows.rows.fetch(np.arange(self.rows.n_rows))
+        selected = _selected(self.rows, rest)
+        columns = [
+            *(replace(column, name=str(node)) for column, node in zip(selected.columns, nodes, strict=False)),
+            *(Column(str(family.node), "integer", tuple(map(str, range(family.n_states)))) for family in varying),
+        ]
+        own = np.where(block.codes[:, rest] < selected.n_states, block.codes[:, rest].astype(np.int32), -1)
+        states = [family.states[:, None] for family in varying]
+        return _Level(Table.from_codes(columns, np.concatenate([own, *states], axis=1), block.weights), nodes)
+
+
+def _selected(table: Table, columns: IntArray) -> Table:
+    """Return some columns of a table."""
+    return Table(tuple(table.columns[column] for column in columns), table.rows.reordered(columns))
+
+
+def subtrees(tree: Tree, most: int) -> dict[int, list[int]]:
+    """Return disjoint subtrees with at most so many columns, as large as possible: their nodes, by their top nodes.
+
+    Each component is rooted in its middle. A hidden variable above larger subtrees is a top, too, if it has several
+    columns of its own, with these alone. Single columns and hidden variables that are left belong to no subtree.
+    """
+    found: dict[int, list[int]] = {}
+    for component in tree.components:
+        hidden = [
+            node
+            for node in range(tree.n_observed, tree.n_nodes)
+            if tree.edge_splits[tree.neighbors[node][0][1]].component == component
+        ]
+        if not hidden:
+            continue
+        root = min(
+            hidden, key=lambda node: max(tree.columns_behind(u, node).bit_count() for u, _ in tree.neighbors[node])
+        )
+        waiting = [(root, -1)]
+        while waiting:
+            node, above = waiting.pop()
+            below = [u for u, _ in tree.neighbors[node] if u != above]
+            if sum(tree.columns_behind(u, node).bit_count() for u in below) <= most:
+                found[node] = _below(tree, node, above)
+                continue
+            own = [u for u in below if u < tree.n_observed]
+            if len(own) > 1:
+                found[node] = [node, *own]
+            waiting += [(u, node) for u in below if u >= tree.n_observed]
+    return found
+
+
+def _below(tree: Tree, node: int, above: int) -> list[int]:
+    """Return a node and all nodes below it."""
+    found, waiting = [], [(node, above)]
+    while waiting:
+        node, above = waiting.pop()
+        found.append(node)
+        waiting += [(u, node) for u, _ in tree.neighbors[node] if u != above]
+    return found
+
+
+def _most_probable(model: LatentTreeModel, top: int, nodes: Sequence[int], codes: IntArray) -> IntArray:
+    """Return the most probable state of the top of a subtree in each row, given the columns below it."""
+    tree, inside = model.tree, set(nodes)
+
+    def likelihood(node: int, above: int) -> FloatArray:
+        """Return the likelihood of each state of a node, up to a factor per row."""
+        if node < tree.n_observed:
+            states = np.vstack([np.eye(len(model.tables[node])), np.ones(len(model.tables[node]))])
+            return states[np.minimum(codes[:, node], len(states) - 1)]
+        product = np.ones((len(codes), len(model.tables[node])))
+        for u, _ in tree.neighbors[node]:
+            if u != above and u in inside:
+                product *= likelihood(u, node) @ model.network.conditional(u, node)
+                product /= np.maximum(product.max(axis=1, keepdims=True), TINY)
+        return product
+
+    return np.asarray((likelihood(top, -1) * model.network.marginals()[top]).argmax(axis=1), dtype=np.int32)
