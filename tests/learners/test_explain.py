@@ -9,7 +9,9 @@ from latree._util.arrays import generator
 from latree._util.progress import reported_to
 from latree._util.workers import one_thread
 from latree.learners import explain as module
-from latree.learners.explain import explain, halves, joined, starting_trees
+from latree.learners import starting
+from latree.learners.explain import explain, halves, joined
+from latree.learners.starting import starting_trees
 from latree.learners.support import found_again
 from latree.paper.simulate import random_tree
 from latree.settings import Settings
@@ -182,7 +184,7 @@ def test_how_sure_a_dependence_must_be(monkeypatch):
         assert bool(starting_trees(Table.from_codes(table.columns, some))) == kept
     found = [len(starting_trees(independent_columns(8, 100, seed))) > 0 for seed in range(60)]
     assert np.mean(found) < 0.06
-    monkeypatch.setattr(module, "_CHANCE", 0.5)
+    monkeypatch.setattr(starting, "_CHANCE", 0.5)
     found = [len(starting_trees(independent_columns(8, 100, seed))) > 0 for seed in range(60)]
     assert np.mean(found) > 0.2
 

@@ -144,7 +144,7 @@ def test_an_edge_that_few_rows_leave_in_doubt_stays_where_most_edges_are_there()
     tree = rows_of_two()[0]
     for least, n_hidden in ((-1000.0, 2), (1000.0, 1)):
         search = Search(table, 0)
-        search._least = least
+        search.least = least
         assert search._contracted(search.sample.first([tree])).tree.n_hidden == n_hidden
 
 
