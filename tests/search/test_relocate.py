@@ -10,7 +10,7 @@ from latree.search import relocate
 from latree.search.draft import Draft
 from latree.search.local import SMOOTHING
 from latree.search.neighbors import normalised
-from latree.search.relocate import attached, movable
+from latree.search.relocate import attached, movable, price
 from latree.tree import Tree
 
 D, GROUPS = 16, 4
@@ -123,12 +123,13 @@ def test_one_table_alone_is_fitted_by_em():
             joint = expected * np.outer(message[:, row], belief[:, row])
             counts += weights[row] * joint / joint.sum()
         expected = normalised(counts)
-    found, score = attached(message, belief, weights, table)
-    np.testing.assert_allclose(found, expected)
-    rows = np.log((belief * (expected.T @ message)).sum(axis=0))
-    assert score == pytest.approx(weights @ rows - 4)  # two free numbers for each of two states
-    # Without a table, EM starts where G is taken to be known.
-    assert attached(message, belief, weights)[1] == pytest.approx(score, abs=0.5)
+    found, rows = attached(message, belief[None], weights, table[None])
+    np.testing.assert_allclose(found[0], expected)
+    np.testing.assert_allclose(rows[0], np.log((belief * (expected.T @ message)).sum(axis=0)))
+    # Without a table, EM starts where G is taken to be known. Other places change nothing.
+    _, several = attached(message, np.stack([belief[::-1], belief]), weights)
+    assert weights @ several[1] == pytest.approx(weights @ rows[0], abs=0.5)
+    np.testing.assert_allclose(several[1], attached(message, belief[None], weights)[1][0])
 
 
 def test_a_node_does_not_move_for_states_that_say_nothing():
@@ -139,5 +140,6 @@ def test_a_node_does_not_move_for_states_that_say_nothing():
         message = np.arange(4)[:, None] == rng.integers(4, size=200)
         for scores, k in ((few, 2), (many, 6)):
             belief = (np.arange(k)[:, None] == rng.integers(k, size=200)).astype(float)
-            scores.append(attached(message.astype(float), belief, np.ones(200))[1])
+            tables, rows = attached(message.astype(float), belief[None], np.ones(200))
+            scores.append(rows.sum() - price(tables[0]))
     assert np.mean(many) < np.mean(few)

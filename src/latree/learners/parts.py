@@ -117,6 +117,7 @@ def search_in_parts(
     d = rows.n_columns
     level = _Level(rows, np.arange(d), table)
     least: list[float] = []
+    settled: list[list[int]] = []  # the nodes of each subtree of the first level
     while True:
         is_last = len(parts) == 1
         # A smaller table has about half as many columns as the one before.
@@ -125,11 +126,13 @@ def search_in_parts(
         for part in parts:
             columns = level.evidence(part)
             found = Search(columns, seed, n_states)
-            model = found.explained(starting_trees(columns, n_columns=d), whole)
+            trees = starting_trees(columns, n_columns=d)
+            model = found.explained(trees if whole else trees[1:2], whole)
             least += [found.least] * model.tree.n_hidden
             families += level.connect(draft, part, model, everything=is_last)
             done += 1
             progress(int(WHOLE * (done / (done + n_parts))), WHOLE)
+        settled = settled or [family.nodes for family in families if family.is_whole]
         if is_last or not families:
             break
         smaller = level.above(families)
@@ -137,7 +140,7 @@ def search_in_parts(
         if smaller.rows.n_columns > _LARGEST_SHARE * level.rows.n_columns:
             parts = [np.arange(smaller.rows.n_columns)]
         level = smaller
-    return search.revised(draft, float(np.mean(least)) if least else 0.0, whole)
+    return search.revised(draft, float(np.mean(least)) if least else 0.0, settled, whole)
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,10 @@ class _Family:
     ----------
     node : int
         Its number in the whole tree.
+    nodes : list of int
+        All nodes of the subtree, by their numbers in the whole tree.
+    is_whole : bool
+        Whether a single edge led from the subtree to the rest of its part.
     columns : array of int
         The numbers of the subtree's columns in the table of the level.
     states : array of int
@@ -156,6 +163,8 @@ class _Family:
     """
 
     node: int
+    nodes: list[int]
+    is_whole: bool
     columns: IntArray
     states: IntArray
     n_states: int
@@ -200,6 +209,8 @@ class _Level:
         return [
             _Family(
                 number[top],
+                [number[node] for node in nodes],
+                sum(u not in nodes for u, _ in tree.neighbors[top]) <= 1,
                 part[[node for node in nodes if node < tree.n_observed]],
                 _most_probable(model, top, nodes, codes),
                 len(model.tables[top]),

@@ -98,11 +98,13 @@ class Draft:
                     del self.joint[node]
                     changed = True
 
+    def numbers(self) -> dict[int, int]:
+        """Return the number that each node will have in a model; hidden variables keep their order."""
+        return {node: number for number, node in enumerate(sorted(self.joint))}
+
     def start(self, table: Table) -> LatentTreeModel:
-        """Return a model for EM to start from; hidden variables keep their order."""
-        hidden = sorted(node for node in self.joint if node >= self.n_observed)
-        number = {node: node for node in range(self.n_observed)}
-        number |= {node: self.n_observed + place for place, node in enumerate(hidden)}
+        """Return a model for EM to start from."""
+        number = self.numbers()
         pairs = sorted((number[u], number[v], u, v) for u, around in self.joint.items() for v in around if u < v)
         tree = Tree(self.names, [(a, b) for a, b, _, _ in pairs])
         tables = start_from(table, tree, [self.joint[u][v] for _, _, u, v in pairs])

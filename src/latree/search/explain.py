@@ -18,7 +18,7 @@ Every comparison is a small fit to the messages around one or two hidden variabl
 where it ended: nothing is fitted from a random start but the trees at the beginning.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from math import log
 from typing import TypeVar
@@ -29,7 +29,7 @@ from latree.model import LatentTreeModel
 from latree.search.divide import Arrangement, best_division, best_exchange
 from latree.search.draft import Draft, Replacement
 from latree.search.independence import SideTest, sides
-from latree.search.local import gain_of_two
+from latree.search.local import CLEAR, gain_of_two, one_for_two
 from latree.search.neighbors import small_fits
 from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.relocate import best_relocations, movable
@@ -44,6 +44,12 @@ _CHANCE = 0.01
 # Sides that fit the rows better together than apart by more than this, in nats, are not tested, and stay together.
 # Hidden variables are tuned to the rows, so that independent sides reach values up to it.
 _DEPENDENT = 18.0
+
+# What some of the rows show is taken for all of them only if less by so many standard errors is enough.
+_SURELY = 3.0
+
+# Some of the rows are looked at first only if all rows are so many times as many: often, that does not decide.
+_MANY_TIMES = 3
 
 # At most so many hidden variables become one at first; then the square of it, and so on. Each edge is tested as if all
 # others were there, so that one may do without each of several edges, but not without all of them.
@@ -100,23 +106,52 @@ class Search:
                     break
             return model
 
-    def revised(self, draft: Draft, least: float, whole: bool = True) -> LatentTreeModel:
-        """Fit a tree that was put together from parts, and look at all places once more, in the light of the whole.
+    def revised(
+        self, draft: Draft, least: float, settled: Sequence[Collection[int]], whole: bool = True
+    ) -> LatentTreeModel:
+        """Fit a tree that was put together from parts, and look once more at what is new in the light of the whole.
 
         Parameters
         ----------
         draft : Draft
         least : float
             What two hidden variables must gain over one.
+        settled : sequence of collection of int
+            The nodes of subtrees that were searched together with one message of all the rest. Their columns may still
+            go elsewhere.
         whole : bool
             Whether hidden variables are divided, too.
         """
         self.least = least
         with small_fits():
-            model = self._fitted(draft)
+            draft.tidy()
+            number = draft.numbers()
+            model = self.sample.fitted(draft.start(self.sample.table))
+            self._settle(model, [{number[node] for node in nodes if node in number} for nodes in settled])
             for step in (self._contracted, self._relocated, *([self._divided, self._sized] if whole else [])):
                 model = step(model)
             return model
+
+    def _settle(self, model: LatentTreeModel, subtrees: Iterable[set[int]]) -> None:
+        """Remember the places in some subtrees: no step but relocation looks at them while they are the same."""
+        tree = model.tree
+        for nodes in subtrees:
+            for node in (node for node in nodes if node >= tree.n_observed):
+                near = tree.neighbors[node]
+                if sum(u not in nodes for u, _ in near) <= 1:
+                    self._seen |= {("divide", self._division(model, node)), ("size", self._size(model, node))}
+                self._seen |= {("contract", edge_place(tree, edge)) for u, edge in near if u in nodes}
+
+    @staticmethod
+    def _division(model: LatentTreeModel, node: int) -> object:
+        """Return what identifies a hidden variable for its division."""
+        return place(model.tree, node), len(model.tables[node])
+
+    @staticmethod
+    def _size(model: LatentTreeModel, node: int) -> object:
+        """Return what identifies a hidden variable for its number of states."""
+        near = sorted(u for u, _ in model.tree.neighbors[node])
+        return place(model.tree, node), *(len(model.tables[u]) for u in (node, *near))
 
     def resolved(self, trees: Sequence[Tree]) -> LatentTreeModel:
         """Return the best of some binary trees, after exchanges, with the numbers of states that minimise BIC."""
@@ -150,7 +185,7 @@ class Search:
         return self._fitted(draft) if len(gone) else model
 
     def _is_cut(self, around: Surroundings, edge: int) -> bool:
-        pair = around.pair(*around.tree.edges[edge].tolist())
+        pair = around.rough_pair(*around.tree.edges[edge].tolist())
         h, g = pair.apart()
         if float(around.weights @ (pair.rows() - h.rows() - g.rows())) > _DEPENDENT:
             return False
@@ -176,7 +211,7 @@ class Search:
             places = {edge: edge_place(around.tree, edge) for edge in around.inner_edges}
             edges = self._new("contract", places)
             pairs = [around.tree.edges[edge].tolist() for edge in edges]
-            gains = around.map(lambda ends: gain_of_two(around.pair(*ends), around.weights, self._cycle), pairs)
+            gains = around.map(partial(_gain, around, around.rough, self._cycle), pairs)
             around.gains = dict(zip(edges, gains, strict=True))
         return around.gains
 
@@ -212,7 +247,7 @@ class Search:
             around, tree = self.sample.around(model), model.tree
             # Those that take longest come first.
             hidden = sorted(range(tree.n_observed, tree.n_nodes), key=lambda node: -len(tree.neighbors[node]))
-            nodes = self._new("divide", {node: (place(tree, node), len(model.tables[node])) for node in hidden})
+            nodes = self._new("divide", {node: self._division(model, node) for node in hidden})
             found = around.map(partial(best_division, around, self._splits, self.sample.log_rows, self._cycle), nodes)
             del around
             divided = self._arranged(model, [one for one in found if one and one.gain > self.least])
@@ -248,10 +283,7 @@ class Search:
         model = sample.fitted(model)
         for _ in range(_ROUNDS if sample.n_states is None else 0):
             around, tree = sample.around(model), model.tree
-            sizes = {
-                node: (place(tree, node), *(len(model.tables[u]) for u in (node, *sorted(around.near(node)))))
-                for node in range(tree.n_observed, tree.n_nodes)
-            }
+            sizes = {node: self._size(model, node) for node in range(tree.n_observed, tree.n_nodes)}
             found = around.map(partial(self._resized, around), self._new("size", sizes))
             found = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
             if not found:
@@ -275,6 +307,17 @@ class Search:
         """Tidy up a draft and fit the whole model."""
         draft.tidy()
         return self.sample.fitted(draft.start(self.sample.table))
+
+
+def _gain(around: Surroundings, rough: Surroundings, seed: int, ends: tuple[int, int]) -> float:
+    """Return what an edge gains; where a rough look shows that it is much, what it gains at least."""
+    first = rough.rough_pair(*ends)
+    if first.is_fitted and len(around.weights) < _MANY_TIMES * len(rough.weights):
+        return gain_of_two(around.pair(*ends), around.weights, seed)
+    _, difference = one_for_two(first, rough.weights)
+    least = difference.sum() - _SURELY * np.sqrt((difference**2).sum())
+    gain = float(least * around.weights.sum() / rough.weights.sum())
+    return gain if gain > CLEAR else gain_of_two(around.pair(*ends), around.weights, seed)
 
 
 def least_gain(gains: Iterable[float]) -> float:

@@ -9,6 +9,7 @@ the next one, whether a hidden variable needs another state.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,13 +25,16 @@ SMOOTHING = 1.0
 _FOLDS, _FOLD_ITERATIONS = 3, 4
 
 # Two hidden variables that fit the rows better than one by more than this, in nats, are taken to predict better, too.
-_CLEAR = 50.0
+CLEAR = 50.0
 
 # Iterations of EM for one hidden variable in the place of two; as many again if it is not clearly worse then.
 _MERGED_ITERATIONS = 6
 
 # Added to the probabilities of a model that EM starts from, because EM never leaves a probability of zero.
 _FLOOR = 1e-3
+
+# States of a hidden variable some of whose neighbours are not fitted differ by this much more than by what is fitted.
+_APART = 1e3
 
 # Two hidden variables in the place of one start as copies of it with this probability.
 _AGREEMENT = 0.8
@@ -55,11 +59,14 @@ class Star:
         ``P(H)``.
     tables : tuple of array
         ``P(u | H)`` for each neighbour.
+    known : array, optional
+        What the cells of further neighbours say about H, whose tables are not fitted: one row per state of H.
     """
 
     messages: Messages
     prior: FloatArray
     tables: Tables
+    known: FloatArray | None = None
 
     @property
     def n_parameters(self) -> int:
@@ -73,7 +80,7 @@ class Star:
 
     def posterior(self) -> FloatArray:
         """Return ``P(H | row)``, one row per state."""
-        product, _ = Neighbors(self.messages, self.tables).product()
+        product, _ = Neighbors(self.messages, self.tables, known=self.known).product()
         joint = self.prior[:, None] * product
         return np.asarray(joint / np.maximum(joint.sum(axis=0), TINY))
 
@@ -110,6 +117,8 @@ class Pair:
         ``P(G | H)``.
     tables, other_tables : tuple of array
         ``P(u | H)`` for each neighbour of H, and ``P(u | G)`` for each of G.
+    known, other_known : array, optional
+        What the cells of further neighbours say about H, and about G; see :class:`Star`.
     """
 
     messages: Messages
@@ -118,6 +127,8 @@ class Pair:
     between: FloatArray
     tables: Tables
     other_tables: Tables
+    known: FloatArray | None = None
+    other_known: FloatArray | None = None
 
     @property
     def n_parameters(self) -> int:
@@ -132,18 +143,32 @@ class Pair:
         """Return the log-likelihood of each row, up to a term that is the same for all models of the same messages."""
         return _PairStep(self).log_likelihood()
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the tables of all neighbours are fitted."""
+        return self.known is None and self.other_known is None
+
     def apart(self) -> tuple[Star, Star]:
         """Return both hidden variables, each by itself."""
         return (
-            Star(self.messages, self.prior, self.tables),
-            Star(self.other_messages, self.between @ self.prior, self.other_tables),
+            Star(self.messages, self.prior, self.tables, self.known),
+            Star(self.other_messages, self.between @ self.prior, self.other_tables, self.other_known),
         )
 
     def flipped(self) -> "Pair":
         """Return the same model with H and G exchanged."""
         other_prior = self.between @ self.prior
         back = (self.between * self.prior).T / np.maximum(other_prior, TINY)
-        return Pair(self.other_messages, self.messages, other_prior, back, self.other_tables, self.tables)
+        return Pair(
+            self.other_messages,
+            self.messages,
+            other_prior,
+            back,
+            self.other_tables,
+            self.tables,
+            self.other_known,
+            self.known,
+        )
 
     def exchanged(self, place: int, other_place: int) -> "Pair":
         """Return a start for EM in which a neighbour of H and one of G change places, and come last.
@@ -157,20 +182,19 @@ class Pair:
         def put(arrays: tuple[Any, ...], out: int, new: Any) -> tuple[Any, ...]:
             return (*arrays[:out], *arrays[out + 1 :], new)
 
-        return Pair(
-            put(self.messages, place, other_message),
-            put(self.other_messages, other_place, message),
-            self.prior,
-            self.between,
-            put(self.tables, place, other_table),
-            put(self.other_tables, other_place, table),
+        return replace(
+            self,
+            messages=put(self.messages, place, other_message),
+            other_messages=put(self.other_messages, other_place, message),
+            tables=put(self.tables, place, other_table),
+            other_tables=put(self.other_tables, other_place, table),
         )
 
     def as_star(self) -> Star:
         """Return H alone, with G as the last of its neighbours."""
-        product, _ = Neighbors(self.other_messages, self.other_tables).product()
+        product, _ = Neighbors(self.other_messages, self.other_tables, known=self.other_known).product()
         message = product / np.maximum(product.max(axis=0), TINY)
-        return Star((*self.messages, message), self.prior, (*self.tables, self.between))
+        return Star((*self.messages, message), self.prior, (*self.tables, self.between), self.known)
 
     def with_star(self, star: Star) -> "Pair":
         """Return the model with H as in a star that :meth:`as_star` returned, after a fit of it."""
@@ -180,27 +204,48 @@ class Pair:
         """Return a model with one hidden variable of k states in the place of both, for EM to start from.
 
         The combined states (h, g) are merged step by step. The two that are merged next are those whose neighbours'
-        distributions differ least, weighted as in Ward's clustering.
+        distributions differ least, weighted as in Ward's clustering. Where neighbours of H are not fitted, states with
+        the same h are merged before others, and so for G.
         """
         g, h = self.between.shape
         weight = (self.between * self.prior).T.reshape(-1)
         first = np.concatenate([np.empty((0, h)), *self.tables])
         second = np.concatenate([np.empty((0, g)), *self.other_tables])
-        profile = np.concatenate([np.repeat(first, g, axis=1), np.tile(second, h)]).T
+        # Of which states h and g each combined state consists, if that matters.
+        own = np.eye(h) if self.known is not None else np.empty((0, h))
+        other = np.eye(g) if self.other_known is not None else np.empty((0, g))
+        n_fitted = len(first) + len(second)
+        parts = (np.repeat(first, g, axis=1), np.tile(second, h), np.repeat(own, g, axis=1), np.tile(other, h))
+        profile = np.concatenate(parts).T
+        importance = np.ones(profile.shape[1])
+        importance[n_fitted:] = _APART
+
+        def cost(one: slice | int) -> FloatArray:
+            """Return what it costs to merge some states with each of the others."""
+            apart = ((profile[one, None] - profile) ** 2) @ importance
+            return np.asarray(apart * weight[one, None] * weight / np.maximum(weight[one, None] + weight, TINY))
+
+        costs = cost(slice(None))
+        np.fill_diagonal(costs, np.inf)
         while len(weight) > k:
-            cost = ((profile[:, None] - profile) ** 2).sum(axis=-1)
-            cost *= weight[:, None] * weight / np.maximum(weight[:, None] + weight, TINY)
-            np.fill_diagonal(cost, np.inf)
-            one, two = np.unravel_index(int(cost.argmin()), cost.shape)
+            one, two = divmod(int(costs.argmin()), len(costs))
             together = max(weight[one] + weight[two], TINY)
             profile[one] = (weight[one] * profile[one] + weight[two] * profile[two]) / together
             weight[one] = together
             profile, weight = np.delete(profile, two, axis=0), np.delete(weight, two)
-        tables = np.split(profile.T, np.cumsum([len(table) for table in (*self.tables, *self.other_tables)])[:-1])
+            costs = np.delete(np.delete(costs, two, axis=0), two, axis=1)
+            one -= two < one
+            costs[one] = costs[:, one] = cost(one)
+            costs[one, one] = np.inf
+        fitted, consists = profile[:, :n_fitted].T, profile[:, n_fitted:]
+        tables = np.split(fitted, np.cumsum([len(table) for table in (*self.tables, *self.other_tables)])[:-1])
+        known = [one for one in (self.known, self.other_known) if one is not None]
+        shares = np.split(consists, [len(own)], axis=1) if len(known) == 2 else [consists]
         return Star(
             (*self.messages, *self.other_messages),
             normalised(weight + _FLOOR),
             tuple(normalised(table + _FLOOR) for table in tables),
+            reduce(np.multiply, (share @ one for share, one in zip(shares, known, strict=False))) if known else None,
         )
 
 
@@ -293,12 +338,18 @@ def gain_of_two(pair: Pair, weights: FloatArray, seed: int) -> float:
     One has as many states as the larger of both. Where two are clearly better, it is not tested to the end: how much
     better two fit the rows is returned.
     """
-    one = fit(pair.merged(max(pair.between.shape)), weights, max_iter=_MERGED_ITERATIONS)
-    gain = float(weights @ (pair.rows() - one.rows))
-    if gain > _CLEAR:
+    one, difference = one_for_two(pair, weights)
+    gain = float(difference.sum())
+    if gain > CLEAR:
         return gain
-    one = fit(one.model, weights, max_iter=_MERGED_ITERATIONS)
-    return held_out(pair, weights, seed) - held_out(one.model, weights, seed)
+    one = fit(one, weights, max_iter=_MERGED_ITERATIONS).model
+    return held_out(pair, weights, seed) - held_out(one, weights, seed)
+
+
+def one_for_two(pair: Pair, weights: FloatArray) -> tuple[Star, FloatArray]:
+    """Return one hidden variable in the place of two, and by how many nats two fit each row better."""
+    one = fit(pair.merged(max(pair.between.shape)), weights, max_iter=_MERGED_ITERATIONS)
+    return one.model, weights * (pair.rows() - one.rows)
 
 
 def _step(model: Star | Pair, weights: FloatArray, least: float = 1.0) -> "_StarStep | _PairStep":
@@ -311,7 +362,7 @@ class _StarStep:
 
     def __init__(self, star: Star, least: float = 1.0, precision: Precision = np.float64) -> None:
         self.star, self.prior = star, star.prior
-        self.neighbors = Neighbors(star.messages, star.tables, least, precision)
+        self.neighbors = Neighbors(star.messages, star.tables, least, precision, star.known)
 
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""
@@ -340,8 +391,8 @@ class _PairStep:
 
     def __init__(self, pair: Pair, least: float = 1.0, precision: Precision = np.float64) -> None:
         self.pair, self.prior, self.between = pair, pair.prior, pair.between
-        self.neighbors = Neighbors(pair.messages, pair.tables, least, precision)
-        self.others = Neighbors(pair.other_messages, pair.other_tables, least, precision)
+        self.neighbors = Neighbors(pair.messages, pair.tables, least, precision, pair.known)
+        self.others = Neighbors(pair.other_messages, pair.other_tables, least, precision, pair.other_known)
 
     def log_likelihood(self) -> FloatArray:
         """Return the log-likelihood of each row; the E-step."""

@@ -43,8 +43,8 @@ class _Evidence:
         hard = [place for place, message in enumerate(messages) if message.dtype == np.bool_]
         soft = [place for place, message in enumerate(messages) if message.dtype != np.bool_]
         self.places = hard + sorted(soft, key=lambda place: len(messages[place]))
-        self.sizes = np.array([len(messages[place]) for place in self.places])
-        self.starts = np.cumsum([0, *self.sizes[:-1]])
+        self.sizes = np.array([len(messages[place]) for place in self.places], dtype=np.intp)
+        self.starts = np.cumsum(self.sizes) - self.sizes
         # Whose state each row of the stacked tables is.
         self.neighbor = np.repeat(np.arange(len(self.sizes)), self.sizes)
         # The columns' states are stacked. A missing cell is in no state; ``missing`` has one row per column.
@@ -103,13 +103,23 @@ class Neighbors:
         No probability will be below this, divided by the number of the neighbour's states, after steps of EM.
     precision : type
         Of the numbers of rows. Tables always have double precision.
+    known : array, optional
+        What the cells of further neighbours say about the hidden variable, whose tables are not fitted: one row per
+        state. There may be no other neighbours then.
     """
 
     def __init__(
-        self, messages: Messages, tables: Tables, least: float = 1.0, precision: Precision = np.float64
+        self,
+        messages: Messages,
+        tables: Tables,
+        least: float = 1.0,
+        precision: Precision = np.float64,
+        known: FloatArray | None = None,
     ) -> None:
         self.evidence = evidence = _arranged(_Same(messages, precision))
-        self.table = np.concatenate([tables[place] for place in evidence.places])
+        self.known = None if known is None else converted(known, precision)
+        none = np.empty((0, tables[0].shape[1] if known is None else len(known)))
+        self.table = np.concatenate([none, *(tables[place] for place in evidence.places)])
         # No neighbour's factor is below its table's smallest probability, as the largest message is one. Where the
         # product of all of them may be too small for a floating-point number, it is scaled.
         smallest = np.minimum(np.minimum.reduceat(self.table.min(axis=1), evidence.starts), least / evidence.sizes)
@@ -126,7 +136,10 @@ class Neighbors:
             self.soft.append((slice(start, start + stacked.shape[0] * stacked.shape[1]), stacked, parts))
 
     def product(self) -> tuple[FloatArray, FloatArray | float]:
-        """Return ``Π_u Σ_x P(u = x | h) message_u(x)``, one row per state h, and the logarithm of its scale."""
+        """Return ``Π_u Σ_x P(u = x | h) message_u(x)``, one row per state h, and the logarithm of its scale.
+
+        What is known about h is a factor, too.
+        """
         scale: FloatArray | float = 0.0
         self.logarithms = np.log(np.maximum(self.table, TINY))
         table = np.maximum(converted(self.table, self.precision), self.tiny)  # no factor is zero
@@ -150,7 +163,7 @@ class Neighbors:
                 if self.is_scaled:
                     largest = np.maximum(product.max(axis=0), self.tiny)
                     product, scale = product / largest, scale + np.log(largest)
-        return product, scale
+        return (product if self.known is None else product * self.known), scale
 
     def maximise(self, posterior: FloatArray, smoothing: float) -> None:
         """Do the M-step after :meth:`product`, given ``P(h | row)`` times the rows' weights."""
@@ -178,7 +191,8 @@ class Neighbors:
 
     def tables(self) -> Tables:
         """Return ``P(u | h)`` for each neighbour, in their order."""
-        found = dict(zip(self.evidence.places, np.split(self.table, self.evidence.starts[1:]), strict=True))
+        places = self.evidence.places
+        found = dict(zip(places, np.split(self.table, self.evidence.starts[1:]) if places else [], strict=True))
         return tuple(found[place] for place in range(len(found)))
 
 

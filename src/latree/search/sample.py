@@ -1,6 +1,8 @@
 """The rows that a search looks at, fits of whole models to them, and the messages around hidden variables."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
+from functools import cached_property
 from math import log
 
 import numpy as np
@@ -12,7 +14,7 @@ from latree.inference.evidence import BoolArray, column_cells, messages
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
 from latree.model.fitting import cap_states, rough_tolerance
 from latree.search.local import SMOOTHING, Pair, Star, fit
-from latree.search.neighbors import Message, precision_for
+from latree.search.neighbors import Message, converted, precision_for
 from latree.table import Table
 from latree.tree import Tree
 
@@ -24,6 +26,12 @@ _FIRST_STATES = 4
 
 # Most iterations of EM for the whole model: on a tree to start from, and after changes.
 _START_ITERATIONS, _ITERATIONS = 30, 12
+
+# With more neighbours than this, a hidden variable is first looked at as if its tables were known.
+_FEW = 8
+
+# With at least twice as many rows as this, some of them are looked at first: what is clear in these is clear in all.
+_ROUGH_ROWS = 1000
 
 # Iterations of EM for one hidden variable in the place of two.
 _MERGED_ITERATIONS = 8
@@ -102,6 +110,10 @@ class Sample:
         self._progress(int(self._done * WHOLE), WHOLE)
 
 
+def _pair(one: Star, between: FloatArray, two: Star) -> Pair:
+    return Pair(one.messages, two.messages, one.prior, between, one.tables, two.tables, one.known, two.known)
+
+
 class Surroundings:
     """The hidden variables of a fitted model, each with the messages around it in the rows of a sample."""
 
@@ -117,6 +129,22 @@ class Surroundings:
         }
         self.marginals = model.network.marginals()
         self.gains: dict[int, float] | None = None  # of edges, if they are tested
+        self._beliefs: dict[
+            int, FloatArray
+        ] = {}  # what all neighbours of a hidden variable say about it, as logarithms
+
+    @cached_property
+    def rough(self) -> "Surroundings":
+        """The same in some of the rows, if there are many."""
+        step = len(self.weights) // _ROUGH_ROWS
+        if step < 2:
+            return self
+        found = copy(self)
+        found.weights, found._beliefs = self.weights[::step], {}
+        found.messages = {
+            (u, v): message[:, ::step].copy() for (u, v), message in self.messages.items() if v >= self.tree.n_observed
+        }
+        return found
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Apply a function that fits small models to these messages to some items, on all cores."""
@@ -141,8 +169,33 @@ class Surroundings:
 
     def pair(self, h: int, g: int) -> Pair:
         """Return two neighbouring hidden variables with their other neighbours."""
-        one, two = self.star(h, without=g), self.star(g, without=h)
-        return Pair(one.messages, two.messages, one.prior, self.conditional(g, h), one.tables, two.tables)
+        return _pair(self.star(h, without=g), self.conditional(g, h), self.star(g, without=h))
+
+    def rough_pair(self, h: int, g: int) -> Pair:
+        """Return two neighbouring hidden variables; the tables of other neighbours are not fitted where they are many.
+
+        What is clear without that is clear with it.
+        """
+        one, two = (
+            self._known(node, other) if len(self.tree.neighbors[node]) > _FEW else self.star(node, other)
+            for node, other in ((h, g), (g, h))
+        )
+        return _pair(one, self.conditional(g, h), two)
+
+    def _known(self, node: int, without: int) -> Star:
+        """Return a hidden variable with what its other neighbours say about it, in place of these neighbours."""
+        if node not in self._beliefs:
+            logarithm = sum(np.log(self._factor(other, node)) for other in self.near(node))
+            self._beliefs[node] = np.asarray(logarithm - np.max(logarithm, axis=0))
+        logarithm = self._beliefs[node] - np.log(self._factor(without, node))
+        known = np.exp(logarithm - logarithm.max(axis=0))
+        return Star((), self.marginals[node], (), known)
+
+    def _factor(self, u: int, v: int) -> FloatArray:
+        """Return the likelihood of each state of v, given the cells on the side of its neighbour u."""
+        precision = precision_for(self.weights)
+        table, message = converted(self.conditional(u, v), precision), converted(self.messages[u, v], precision)
+        return np.maximum(table.T @ message, np.finfo(precision).tiny)
 
     def merged(self, nodes: Collection[int]) -> tuple[list[int], Star]:
         """Return one hidden variable in the place of several that are connected, and its neighbours.
