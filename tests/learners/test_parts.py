@@ -8,7 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import latree
 from latree.learners import parts as module
-from latree.learners.parts import parts_of, search_in_parts, subtrees
+from latree.learners.parts import parts_of, subtrees
+from latree.learners.parts import search_in_parts as search
 from latree.table import Table
 from latree.tree import Tree
 
@@ -23,6 +24,11 @@ def scales(n_scales: int, n_rows: int, seed: int = 0) -> Table:
     domain = copied(np.repeat(rng.integers(0, 3, (n_rows, 1)), -(-n_scales // 10), axis=1), 0.6, 3)
     scale = copied(domain[:, np.arange(n_scales) // 10], 0.7, 3)
     return latree.as_table(copied(np.repeat(scale, 5, axis=1), 0.6, 4))
+
+
+def search_in_parts(table, parts, seed):
+    """Search one table, in this process."""
+    return search([table], parts, seed, None, lambda function, items: list(map(function, items)))[0]
 
 
 @pytest.fixture

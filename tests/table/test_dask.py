@@ -31,7 +31,7 @@ from latree.learners.support import bootstrap_trees
 from latree.model import LatentTreeModel
 from latree.paper.cells import Cell, Run
 from latree.settings import Settings
-from latree.table import Table, as_table
+from latree.table import Table, as_table, rows
 from latree.table.dask import DaskRows, _gather, connect
 from latree.table.rows import MemoryRows
 
@@ -112,10 +112,22 @@ def cluster(tmp_path_factory):
     made.close()
 
 
+SIZES = rows.CHUNK_CELLS, rows.BLOCK_ROWS
+
+
 @pytest.fixture
 def chunks_of_128_rows(monkeypatch):
     monkeypatch.setattr("latree.table.rows.CHUNK_CELLS", 1)
     monkeypatch.setattr("latree.table.rows.BLOCK_ROWS", 128)
+
+
+@pytest.fixture
+def chunks_of_128_rows_on_workers(chunks_of_128_rows, cluster):
+    """Searches run on the workers, and add up sums in chunks of their own."""
+    change = "from latree.table import rows; rows.CHUNK_CELLS, rows.BLOCK_ROWS = {}, {}"
+    cluster.client.run(exec, change.format(1, 128))
+    yield
+    cluster.client.run(exec, change.format(*SIZES))
 
 
 @pytest.fixture
@@ -163,7 +175,9 @@ def test_many_numbers_are_cut_as_in_memory(cluster, monkeypatch):
     assert table.columns == as_table(frame).columns
 
 
-def test_the_model_is_that_in_memory_whatever_happens_to_workers(cluster, on_cluster, monkeypatch, chunks_of_128_rows):
+def test_the_model_is_that_in_memory_whatever_happens_to_workers(
+    cluster, on_cluster, monkeypatch, chunks_of_128_rows_on_workers
+):
     """To the last bit: the same sums are added in the same order; lost chunks are read and coded again."""
     monkeypatch.setattr("latree.model.fitting.FEW_ROWS", 100)
     table = simulated_table(1000)

@@ -27,17 +27,17 @@ class Stages(Protocol):
         """Begin a stage; ``at_most`` means that it usually ends long before it reaches its total."""
 
 
-def _no_progress(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     """Ignore the report."""
 
 
 def _no_stages(name: str, at_most: bool = False) -> Progress:
     """Ignore all stages."""
-    return _no_progress
+    return no_progress
 
 
 _stages: ContextVar[Stages] = ContextVar("stages", default=_no_stages)
-_current: ContextVar[Progress] = ContextVar("progress", default=_no_progress)
+_current: ContextVar[Progress] = ContextVar("progress", default=no_progress)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def part_of_stage(start: float, stop: float) -> Iterator[None]:
 def claim_progress() -> Progress:
     """Return the callback of the stage that is running. Who claims it is the only one who reports to it."""
     current = _current.get()
-    _current.set(_no_progress)
+    _current.set(no_progress)
     return current
 
 

@@ -38,6 +38,8 @@ from typing import Any, BinaryIO, Generic, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from latree._util.progress import no_progress, part_of_stage, reported_to
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -196,7 +198,13 @@ def _with_copies(
     with suppress(OSError):
         if n_copies > 0 and _is_alone():
             found = _Work(function, items, {id(one): one for one in shared}).done(n_copies)
-    return [found[number] if number in found else function(item) for number, item in enumerate(items)]
+    return [found[number] if number in found else _reported(function, items, number) for number in range(len(items))]
+
+
+def _reported(function: Callable[[Item], Result], items: Sequence[Item], number: int) -> Result:
+    """Apply a function to an item, as its part of a stage: items are taken in order, so all before it were taken."""
+    with part_of_stage(number / len(items), (number + 1) / len(items)):
+        return function(items[number])
 
 
 def _is_alone() -> bool:
@@ -248,13 +256,13 @@ class _Work(Generic[Item, Result]):
 
     def _take(self) -> dict[int, Result]:
         """Take items until none is left."""
-        found = {}
+        found: dict[int, Result] = {}
         while taken := os.read(self.reading, _SIZE):
             if self.process not in (os.getpid(), os.getppid()):  # this is a copy, and the process is gone
                 break
             start = int.from_bytes(taken)
             for number in range(start, min(start + self.step, len(self.items))):
-                found[number] = self.function(self.items[number])
+                found[number] = _reported(self.function, self.items, number)
         return found
 
     def _copy(self) -> tuple[int, FileIO]:
@@ -276,7 +284,7 @@ class _Work(Generic[Item, Result]):
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
             gc.disable()
-            with one_thread(), open(writing, "wb") as pipe:
+            with one_thread(), reported_to(no_progress), open(writing, "wb") as pipe:
                 np.ones((64, 64)) @ np.ones((64, 64))
                 pipe.write(_READY)
                 pipe.flush()

@@ -5,11 +5,11 @@ Columns that depend on no other stay by themselves. The others are joined into s
 """
 
 from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from latree._util.progress import part_of_stage
-from latree._util.workers import map_forked
 from latree.inference.starts import start_from
 from latree.learners.divide_conquer import without_unseen
 from latree.learners.parts import MAX_PART, parts_of, search_in_parts
@@ -36,35 +36,51 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
 
     The same search runs on all rows and on random halves of them, all at once: what comes again there is sure.
     """
-    seed = int(rng.integers(2**31))
+    seed, n_states = int(rng.integers(2**31)), settings.n_states
     is_wide = table.n_columns > _WIDE and settings.resolve != "all"
     with part_of_stage(0, _MEASURING):
         columns = parts_of(table, seed) if is_wide else []
         trees = [] if is_wide else starting_trees(table)
     if not (trees or is_wide):
         return independent(table.names)
-    parts = [table, *halves(table, settings.n_resamples, seed)]
-
-    def found(number: int) -> tuple[LatentTreeModel, list[Tree]]:
-        share = (1 - _MEASURING) / len(parts)
-        with part_of_stage(_MEASURING + number * share, _MEASURING + (number + 1) * share):
-            if is_wide:
-                return search_in_parts(parts[number], columns, seed + number, settings.n_states, whole=not number), []
-            begin = starting_trees(parts[number]) if number else trees
-            search = Search(parts[number], seed + number, settings.n_states)
-            if number:
-                return search.explained(begin[1:2], whole=False), begin
-            return (search.resolved(begin) if settings.resolve == "all" else search.explained(begin)), begin
-
-    (model, _), *again = map_forked(found, range(len(parts)), long=True)
-    replicates = tuple(
-        Replicate(one, rows, tuple(starts)) for (one, starts), rows in zip(again, parts[1:], strict=True)
-    )
+    parts = halves(table, settings.n_resamples, seed)
+    with part_of_stage(_MEASURING, 1):
+        if is_wide:
+            models = search_in_parts([table, *parts], columns, seed, n_states, table.rows.run)
+            found: list[tuple[LatentTreeModel, tuple[Tree, ...]]] = [(model, ()) for model in models]
+        else:
+            rows = table.units(MAX_ROWS, seed)
+            tasks = [_Task(rows, tuple(trees), seed, n_states, "resolved" if settings.resolve == "all" else "whole")]
+            tasks += [_Task(half, None, seed + number, n_states, "again") for number, half in enumerate(parts, start=1)]
+            found = table.rows.run(_search, tasks)
+    (model, _), *again = found
+    replicates = tuple(Replicate(one, rows, starts) for (one, starts), rows in zip(again, parts, strict=True))
     if replicates:
         support = found_again(model.tree, replicates)
         model = replace(model, tree=model.tree.with_numbers(support=support))
     tree = without_unseen(model.tree, table)
     return Structure(tree, {}, started(model, tree, table), replicates=replicates)
+
+
+class _Task(NamedTuple):
+    """Rows to search, and trees to start from, which are joined from these rows if they are not given."""
+
+    rows: Table
+    trees: tuple[Tree, ...] | None
+    seed: int
+    n_states: int | None
+    how: Literal["whole", "again", "resolved"]
+
+
+def _search(task: _Task) -> tuple[LatentTreeModel, tuple[Tree, ...]]:
+    """Return what a search finds, and the trees that it could start from."""
+    trees = tuple(starting_trees(task.rows)) if task.trees is None else task.trees
+    search = Search(task.rows, task.seed, task.n_states)
+    if task.how == "resolved":
+        return search.resolved(trees), trees
+    if task.how == "again":
+        return search.explained(trees[1:2], whole=False), trees
+    return search.explained(trees), trees
 
 
 def halves(table: Table, number: int, seed: int) -> list[Table]:

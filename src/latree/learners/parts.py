@@ -9,23 +9,28 @@ In the end all subtrees are put together, and the borders are revised in the who
 The time grows with the number of columns, not with its square, and the memory of a search is that of one part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.progress import WHOLE, claim_progress
+from latree._util.progress import part_of_stage
 from latree.counts.distances import information, pairwise
 from latree.inference.messages import TINY
 from latree.learners.starting import starting_trees
 from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.explain import Search
+from latree.search.sample import MAX_ROWS
 from latree.table import Column, Table
 from latree.tree import Tree
+
+# Applies a function to independent items.
+Run: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 # A part has at most so many columns, and at least half as many. Steps that grow with the square of the columns take
 # little time then, and few groups of columns that belong together lie across a border.
@@ -34,12 +39,21 @@ MAX_PART = 200
 # All pairs of so many columns are compared at most (800 MB). More columns are first divided into blocks by a sketch.
 _MAX_PAIRS_OF = 10_000
 
-# Blocks by a sketch have so many columns on average. The sketch has so many dimensions, from at most so many rows.
-_BLOCK, _DIMENSIONS, _SKETCH_ROWS = 2000, 64, 2000
+# Blocks by a sketch have so many columns on average. The sketch has so many dimensions.
+_BLOCK, _DIMENSIONS = 2000, 64
+
+# Columns are divided by what they have in common in at most so many rows. The parts need not be exact.
+_ROWS = 1000
 
 # What a part keeps are subtrees with at most so many columns. Larger ones are more probably divided by columns of other
 # parts; of smaller ones, less is known.
 _SUBTREE = 20
+
+# Trees to start from are joined from so many times as many rows as a search looks at, if there are so many.
+_EVIDENCE = 4
+
+# Each level of parts takes about this share of the time that is left.
+_SHARE = 0.8
 
 # If a table of what the parts have in common is not smaller than this share of the last one, it is searched as a whole.
 _LARGEST_SHARE = 0.9
@@ -49,6 +63,7 @@ def parts_of(table: Table, seed: int) -> list[IntArray]:
     """Divide the columns into parts that depend on each other, at most :data:`MAX_PART` columns each."""
     if table.n_columns <= MAX_PART:
         return [np.arange(table.n_columns)]
+    table = table.subsample(_ROWS, seed)
     blocks = [np.arange(table.n_columns)]
     if table.n_columns > _MAX_PAIRS_OF:
         blocks = _blocks(table, seed)
@@ -80,7 +95,7 @@ def _blocks(table: Table, seed: int) -> list[IntArray]:
     from sklearn.cluster import MiniBatchKMeans
 
     rng = np.random.default_rng([seed, 3])
-    codes = table.subsample_block(_SKETCH_ROWS, rng).codes
+    codes = table.rows.fetch(np.arange(table.n_rows)).codes
     numbers = np.where(codes < table.n_states, codes, 0).T.astype(np.float32)
     numbers -= numbers.mean(axis=1, keepdims=True)
     numbers /= np.maximum(np.sqrt((numbers**2).sum(axis=1, keepdims=True)), TINY)
@@ -95,52 +110,117 @@ def _blocks(table: Table, seed: int) -> list[IntArray]:
 
 
 def search_in_parts(
-    table: Table, parts: Sequence[IntArray], seed: int, n_states: int | None = None, whole: bool = True
-) -> LatentTreeModel:
-    """Return the hidden variables that are there.
+    tables: Sequence[Table], parts: Sequence[IntArray], seed: int, n_states: int | None, run: Run
+) -> list[LatentTreeModel]:
+    """Return the hidden variables that are there, in each of several tables of the same columns.
+
+    All parts of all tables are independent tasks, and so are the revisions of the whole trees.
 
     Parameters
     ----------
-    table : Table
+    tables : sequence of Table
+        The first one is searched to the end. Others are parts of its rows, and are searched as far as is needed to see
+        what comes again; see :meth:`latree.search.explain.Search.explained`.
     parts : sequence of array of int
         Columns that are searched together at first, from :func:`parts_of`.
     seed : int
-    n_states : int, optional
+    n_states : int or None
         Of every hidden variable, if it is given.
-    whole : bool
-        As for :meth:`latree.search.explain.Search.explained`.
+    run : callable
+        Applies a function to independent items and returns the results: :meth:`latree.table.rows.Rows.run`.
     """
-    progress, done = claim_progress(), 0
-    search = Search(table, seed, n_states)
-    rows = search.sample.table
-    draft = Draft(search.sample.first([Tree(rows.names, [])]))
-    d = rows.n_columns
-    level = _Level(rows, np.arange(d), table)
-    least: list[float] = []
-    settled: list[list[int]] = []  # the nodes of each subtree of the first level
-    while True:
-        is_last = len(parts) == 1
-        # A smaller table has about half as many columns as the one before.
-        n_parts = len(parts) * (1 if is_last else 2)
+    found = [_Assembly(table, parts, seed + number, n_states, not number) for number, table in enumerate(tables)]
+    begin = 0.0
+    while waiting := [one for one in found if one.parts]:
+        tasks = [task for one in waiting for task in one.tasks()]
+        end = begin + _SHARE * (1 - begin)
+        with part_of_stage(begin, end):
+            results = iter(run(_search_part, tasks))
+        for one in waiting:
+            one.add([next(results) for _ in one.parts])
+        begin = end
+    with part_of_stage(begin, 1):
+        return run(_revise, [one.revision for one in found])
+
+
+class _Part(NamedTuple):
+    """Columns to search, of a table with ``n_columns`` columns."""
+
+    columns: Table
+    n_columns: int
+    seed: int
+    n_states: int | None
+    whole: bool
+
+
+def _search_part(part: _Part) -> tuple[LatentTreeModel, float]:
+    """Return the hidden variables of a part, and what two of them had to gain over one."""
+    search = Search(part.columns, part.seed, part.n_states)
+    trees = starting_trees(part.columns, part.n_columns)
+    model = search.explained(trees if part.whole else trees[1:2], part.whole)
+    return model, search.least
+
+
+class _Revision(NamedTuple):
+    """A whole tree to revise; see :meth:`latree.search.explain.Search.revised`."""
+
+    rows: Table
+    seed: int
+    n_states: int | None
+    draft: Draft
+    least: float
+    settled: list[list[int]]
+    whole: bool
+
+
+def _revise(tree: _Revision) -> LatentTreeModel:
+    search = Search(tree.rows, tree.seed, tree.n_states)
+    return search.revised(tree.draft, tree.least, tree.settled, tree.whole)
+
+
+class _Assembly:
+    """The tree of a table, which grows from subtrees of parts.
+
+    Attributes
+    ----------
+    parts : sequence of array of int
+        Columns of the present level that are searched next; none if the tree is complete.
+    """
+
+    def __init__(self, table: Table, parts: Sequence[IntArray], seed: int, n_states: int | None, whole: bool) -> None:
+        self.parts, self.seed, self.n_states, self.whole = parts, seed, n_states, whole
+        evidence = table.units(_EVIDENCE * MAX_ROWS, seed)
+        self.rows = evidence.units(MAX_ROWS, seed).sorted_rows()
+        self.level = _Level(self.rows, np.arange(table.n_columns), evidence)
+        self.draft = Draft.of_columns(table.names)
+        self.least: list[float] = []  # of every hidden variable
+        self.settled: list[list[int]] = []  # the nodes of each subtree of the first level
+
+    def tasks(self) -> list[_Part]:
+        """Return the parts to search."""
+        d = self.rows.n_columns
+        return [_Part(self.level.evidence(part), d, self.seed, self.n_states, self.whole) for part in self.parts]
+
+    def add(self, found: Sequence[tuple[LatentTreeModel, float]]) -> None:
+        """Add what was found in the parts, and go on to the next level."""
+        is_last = len(self.parts) == 1
         families: list[_Family] = []
-        for part in parts:
-            columns = level.evidence(part)
-            found = Search(columns, seed, n_states)
-            trees = starting_trees(columns, n_columns=d)
-            model = found.explained(trees if whole else trees[1:2], whole)
-            least += [found.least] * model.tree.n_hidden
-            families += level.connect(draft, part, model, everything=is_last)
-            done += 1
-            progress(int(WHOLE * (done / (done + n_parts))), WHOLE)
-        settled = settled or [family.nodes for family in families if family.is_whole]
-        if is_last or not families:
-            break
-        smaller = level.above(families)
-        parts = parts_of(smaller.rows, seed)
-        if smaller.rows.n_columns > _LARGEST_SHARE * level.rows.n_columns:
-            parts = [np.arange(smaller.rows.n_columns)]
-        level = smaller
-    return search.revised(draft, float(np.mean(least)) if least else 0.0, settled, whole)
+        for part, (model, least) in zip(self.parts, found, strict=True):
+            self.least += [least] * model.tree.n_hidden
+            families += self.level.connect(self.draft, part, model, everything=is_last)
+        self.settled = self.settled or [family.nodes for family in families if family.is_whole]
+        self.parts = []
+        if families:
+            smaller = self.level.above(families)
+            is_smaller = smaller.rows.n_columns <= _LARGEST_SHARE * self.level.rows.n_columns
+            self.parts = parts_of(smaller.rows, self.seed) if is_smaller else [np.arange(smaller.rows.n_columns)]
+            self.level = smaller
+
+    @property
+    def revision(self) -> _Revision:
+        """The whole tree, to be revised."""
+        least = float(np.mean(self.least)) if self.least else 0.0
+        return _Revision(self.rows, self.seed, self.n_states, self.draft, least, self.settled, self.whole)
 
 
 @dataclass(frozen=True)

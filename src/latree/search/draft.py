@@ -44,6 +44,14 @@ class Draft:
             child, above = (u, v) if parent[u] == v else (v, u)
             self.connect(child, above, model.tables[child] * marginals[above])
 
+    @classmethod
+    def of_columns(cls, names: Sequence[str]) -> "Draft":
+        """Return columns without any edge."""
+        draft = cls.__new__(cls)
+        draft.names, draft.n_observed = tuple(names), len(names)
+        draft.joint = {node: {} for node in range(len(names))}
+        return draft
+
     def connect(self, u: int, v: int, joint: FloatArray) -> None:
         """Add an edge, or replace its distribution."""
         self.joint[u][v], self.joint[v][u] = joint, joint.T

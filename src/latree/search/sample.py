@@ -65,7 +65,6 @@ class Sample:
         self.seed, self.n_states = seed, n_states
         self.log_rows = log(max(self.table.total_weight, 2.0))
         self._tolerance = rough_tolerance(self.table)
-        self._cells = column_cells(self.block.codes, self.table.n_states.tolist())
         self._surroundings: Surroundings | None = None  # of the last model
         self._progress, self._done = claim_progress(), 0.0
 
@@ -99,10 +98,10 @@ class Sample:
             self._surroundings = Surroundings(model, self)
         return self._surroundings
 
-    @property
+    @cached_property
     def cells(self) -> list[BoolArray]:
         """The messages of columns."""
-        return self._cells
+        return column_cells(self.block.codes, self.table.n_states.tolist())
 
     def _report(self) -> None:
         """Report that another fit of the whole model begins; how many there will be is not known."""

@@ -24,8 +24,9 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 
 from latree._util.arrays import IntArray
+from latree._util.progress import Progress, claim_progress, no_progress
 from latree._util.words import plural
-from latree._util.workers import one_blas_thread
+from latree._util.workers import one_blas_thread, one_thread
 from latree.errors import InputError
 from latree.table.formats.parquet import parquet_names, read_batches, row_groups
 from latree.table.raw import RawColumn, check_names, from_frame
@@ -33,7 +34,9 @@ from latree.table.rows import (
     FAN_IN,
     Block,
     BootstrapSample,
+    Item,
     MemoryRows,
+    Outcome,
     Rows,
     Sums,
     add,
@@ -103,7 +106,7 @@ def _new_client(address: str) -> Client:
     return client
 
 
-def _gather(client: Client, futures: list[Future]) -> list[Any]:
+def _gather(client: Client, futures: list[Future], progress: Progress = no_progress) -> list[Any]:
     """Return the results of tasks; raise if there have been no workers for some seconds."""
     alone_since: float | None = None
     with _cluster_errors():
@@ -112,6 +115,7 @@ def _gather(client: Client, futures: list[Future]) -> list[Any]:
                 with client.as_current():
                     wait(futures, timeout=_POLL_SECONDS)
             except TimeoutError:
+                progress(sum(future.done() for future in futures), len(futures))
                 alone_since = None if client.nthreads() else alone_since or time.monotonic()
                 if alone_since is not None and time.monotonic() - alone_since > CONNECT_SECONDS:
                     raise InputError(
@@ -341,6 +345,12 @@ class DaskRows(Rows):
         merged = merge_distinct(self._results(distinct_rows), self.n_rows)
         return self if merged is None else MemoryRows.from_block(merged)
 
+    def run(self, function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
+        """Apply a function to items that take long, on the workers."""
+        sent = [self.client.scatter([item], hash=False)[0] for item in items]
+        tasks = [self.client.submit(_on_one_thread, function, item, pure=False) for item in sent]
+        return _gather(self.client, tasks, claim_progress())
+
     def _send(self, work: Callable[..., Any]) -> Future:
         """Send a function of the rows of a chunk to the cluster once; the workers copy it from each other."""
         return self.client.submit(lambda task: task, (work, self.sample, self.order), pure=False)
@@ -361,6 +371,12 @@ def _on_chunk(
     rows = chunk if sample is None else sample.draw(position, chunk)
     with one_blas_thread():
         return work(rows if order is None else reorder_columns(rows, order), *more)
+
+
+def _on_one_thread(function: Callable[[Item], Outcome], item: Item) -> Outcome:
+    """Apply a function to an item, on a worker: its other threads have tasks of their own."""
+    with one_thread():
+        return function(item)
 
 
 def _count(rows: Block) -> int:

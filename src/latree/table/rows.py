@@ -9,18 +9,18 @@ import tempfile
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import count, groupby
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.progress import Progress
-from latree._util.workers import map_ordered
+from latree._util.workers import map_forked, map_ordered
 from latree.errors import InputError
 
 # Rows of a block: few enough that the messages of a block stay in the cache, and enough that the overhead of each NumPy
@@ -235,6 +235,10 @@ def missing_code(codes: CodeArray) -> int:
     return int(np.iinfo(codes.dtype).max)
 
 
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
 class Rows(ABC):
     """The rows of a table, wherever they are.
 
@@ -275,6 +279,13 @@ class Rows(ABC):
     def distinct(self) -> "Rows":
         """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
 
+    @abstractmethod
+    def run(self, function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
+        """Apply a function to items that take long and are independent of each other, where there are processors.
+
+        Those that take longest come first. The function and the items do not refer to these rows.
+        """
+
     @property
     def total_weight(self) -> float:
         """Sum of the weights of the rows."""
@@ -288,6 +299,10 @@ class Rows(ABC):
 
 class LocalRows(Rows):
     """What rows on this machine have in common: chunks are read one by one, and threads work on their blocks."""
+
+    def run(self, function: Callable[[Item], Outcome], items: Sequence[Item]) -> list[Outcome]:
+        """Apply a function to items that take long, on all cores."""
+        return map_forked(function, items, long=True)
 
     @abstractmethod
     def chunks(self) -> Iterator[Block]:
