@@ -1,6 +1,7 @@
 """The report: facts as one HTML file that contains its styles, scripts and data."""
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -15,14 +16,27 @@ from latree.facts.found import report_facts, title_of
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
-from latree.report.drawing import drawing_facts, payload, with_colours
-from latree.report.picture import convergence_chart, gain_bars, tree_picture
+from latree.report.drawing import drawing_facts, with_colours
+from latree.report.payload import has_table, payload
+from latree.report.picture import convergence_chart, gain_bars, is_folded, tree_picture
 from latree.table import Table
 
 _HERE = Path(__file__).parent
 
 # The number of unusual rows, and of rows in words, that a report shows if rows are given.
 DEFAULT_ROWS = 5
+
+# The columns of the table of groups beside the names of columns: what they are sorted by, their titles and explanations.
+_TABLE_HEADS = (
+    ("number", "No.", ""),
+    ("name", "Group", ""),
+    ("columns", "Size", "The number of its columns"),
+    ("mean_loading", "Loading", "The mean loading of its columns, whatever their signs"),
+    ("stability", "Stability", "How often its columns are in this group again in searches on parts of the rows"),
+    ("reliability", "Reliability", "The share of the variance of its score that is not uncertainty, if the model is right"),
+)
+# The number of lines of the table that are on the page at first, on paper, and without JavaScript.
+_TABLE_ROWS = 50
 
 # The files of the drawing's script. Each one builds on those before it.
 _SCRIPTS = (
@@ -33,6 +47,8 @@ _SCRIPTS = (
     "draw",
     "values",
     "panel",
+    "card",
+    "table",
     "search",
     "legend",
     "select",
@@ -138,11 +154,13 @@ def render(facts: dict[str, Any]) -> str:
     environment.filters |= {
         "count": count,
         "decimal": decimal,
+        "hundredths": hundredths,
         "number": number,
         "one_line": one_line,
         "percent": in_percent,
         "shortened": shortened,
         "state_size": state_size,
+        "rounded_percent": rounded_percent,
         "whole_percent": whole_percent,
     }
     style = _inline("report.css", "drawing.css")
@@ -159,17 +177,29 @@ def render(facts: dict[str, Any]) -> str:
         policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
         data=payload(facts),
         picture=tree_picture(facts),
-        broad_groups=_by_broad_group([group for group in facts["groups"] if group["has_card"]]),
+        picture_is_folded=is_folded(facts),
+        has_table=has_table(facts),
+        table_heads=_TABLE_HEADS,
+        table_rows=_TABLE_ROWS,
+        broad_groups=_by_broad_group(facts["groups"]),
         gain_bars=gain_bars(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
     )
 
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the groups under the names of the broad groups above them; those without one come last."""
-    names = dict.fromkeys(group["parent"] for group in groups)
-    ordered = [*(name for name in names if name is not None), *(name for name in names if name is None)]
-    return [{"name": name, "groups": [group for group in groups if group["parent"] == name]} for name in ordered]
+    """Return the groups under the names of the broad groups above them; all others come last, under None.
+
+    A broad group of a single group is none. If only one group is left over, it comes first: it needs no heading.
+    """
+    sizes = Counter(group["parent"] for group in groups if group["parent"] is not None)
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name, size in sizes.items() if size > 1}
+    others = []
+    for group in groups:
+        found.get(group["parent"], others).append(group)
+    parts = [{"name": name, "groups": below} for name, below in found.items()]
+    rest = [{"name": None, "groups": others}] if others else []
+    return rest + parts if len(others) == 1 else parts + rest
 
 
 def _inline(*names: str, frame: str = "{}") -> Markup:
@@ -207,11 +237,21 @@ def decimal(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:,.{digits}f}".replace("-", "−")
 
 
+def hundredths(value: float | None) -> str:
+    """Return a number from 0 to 1 with two digits, rounded as per cent are; a dash for None."""
+    return "–" if value is None else f"{percent(value) / 100:.2f}"
+
+
 def in_percent(share: float | None) -> str:
     """Return a share in per cent; a dash for None."""
     if share is None:
         return "–"
     return f"{percent(share)}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
+
+
+def rounded_percent(share: float | None) -> str:
+    """Return a share in whole per cent; a dash for None."""
+    return whole_percent(None if share is None else percent(share))
 
 
 def whole_percent(number: int | None) -> str:

@@ -7,16 +7,17 @@ const BOLD_FONT = "600 13px";
 const MIN_ARC = 9; // pixels between two names of the radial layout that can still be read
 const BADGE = 9.5; // radius of the circle with the number of a group
 
+const isBlob = (node) => node.kind === "group" || node.kind === "branch";
 // The radius of a folded group or branch: its area is proportional to its number of columns.
 let areaFactor = 6;
-const folded = (node) => node.kind === "group" || node.kind === "branch";
-const radiusOf = (node) => areaFactor * Math.sqrt(node.columns.length);
+const folded = (node) => node.kind === "group" || node.kind === "branch" || node.kind === "rest";
+const radiusOf = (node) => (node.kind === "rest" ? 4 : Math.max(3, areaFactor * Math.sqrt(node.columns.length)));
 
 // Gives every node its row and its distance from the root, both in units of the layout; returns the rows.
 function placeNodes(view, rowHeight) {
   areaFactor = Math.min(
     6,
-    22 / Math.sqrt(Math.max(1, ...view.nodes.filter(folded).map((node) => node.columns.length))),
+    22 / Math.sqrt(Math.max(1, ...view.nodes.filter(isBlob).map((node) => node.columns.length))),
   );
   const rows = [];
   let across = 0;

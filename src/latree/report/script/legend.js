@@ -62,7 +62,9 @@ function chips() {
   if (manyGroups && (frame.layout === "radial" || frame.narrow))
     rows.push([
       "Groups",
-      groups.map((group, i) => chip(group.colour, group.name, { group: i }, state.group === i, group.number)),
+      groups
+        .slice(0, GREY)
+        .map((group, i) => chip(group.colour, group.name, { group: i }, state.group === i, group.number)),
     ]);
   if (labels) {
     const coloured = labels.names.map((_, i) => i).filter((i) => labels.colours[i] < GREY);
