@@ -27,11 +27,11 @@ from latree.table.formats.text import write_columns, write_lines
 # With more numbers, loadings.csv is not part of the page: it would be most of the file.
 _MAX_LOADINGS = 20_000
 # A longer text is not offered for download: the page has to stay below 2 MB.
-_MAX_FILE = 150_000
+_MAX_FILE = 100_000
 # The number of columns that explain the states of a hidden variable.
 MAX_COLUMNS = 5
-# The number of related columns that are shown of a column.
-MAX_RELATED = 6
+# The number of related columns that are shown of a column; fewer if there are too many columns for the heat map.
+MAX_RELATED, _MAX_RELATED_OF_MANY = 6, 3
 # The number of states of a hidden variable that are explained: the largest ones.
 MAX_STATES = 8
 # The number of categories that are shown of a column. If it has more, the rarest are added up under one name.
@@ -214,7 +214,7 @@ def column_details(
         shown = in_model if in_data is None else in_data
         categories = CategoryList.of(column, shown)
         if correlation is None:
-            near = view.closest_columns(node, MAX_RELATED)
+            near = view.closest_columns(node, _MAX_RELATED_OF_MANY)
             others, values = [one.column for one in near], np.array([_correlation(view, node, one) for one in near])
         else:
             others, values = list(range(len(correlation))), np.where(np.arange(len(correlation)) == node, 0, correlation[node])

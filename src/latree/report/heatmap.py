@@ -12,8 +12,8 @@ from latree.interpret.view import View
 
 # The heat map shows columns if there are no more than this many: with more, a cell is smaller than two pixels.
 MAX_COLUMNS = 400
-# Otherwise it shows the largest groups, at most this many: a number can still be read beside each.
-MAX_GROUPS = 100
+# Otherwise it shows the largest groups, at most this many: their names can still be read beside the map.
+MAX_GROUPS = 60
 
 
 def matrix_facts(correlation: FloatArray, order: Sequence[int], is_ordered: Sequence[bool]) -> dict[str, Any]:

@@ -27,17 +27,17 @@ class Folds:
 
     Attributes
     ----------
-    groups : tuple of int
+    groups : list of int
         The groups that are one line each, by their places in the list of groups.
-    branches : tuple of int
+    branches : list of int
         The upper nodes of branches that are one line each; a folded branch may contain others.
-    rest : tuple of int
+    rest : list of int
         The upper nodes of branches that have no line of their own: one line stands for all that hang on the same node.
     """
 
-    groups: tuple[int, ...] = ()
-    branches: tuple[int, ...] = ()
-    rest: tuple[int, ...] = ()
+    groups: list[int] = field(default_factory=list)
+    branches: list[int] = field(default_factory=list)
+    rest: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -50,6 +50,7 @@ class DrawnNode:
     parent: "DrawnNode | None"
     n_columns: int = 0
     n_branches: int = 0  # of the line that stands for a rest
+    groups: set[int] = field(default_factory=set)  # of its columns
     children: list["DrawnNode"] = field(default_factory=list)
 
     @property
@@ -74,7 +75,7 @@ class Overview:
     --------
     >>> tree = {"parent": [2, 2, -1], "strength": [0.5, 0.5, None], "roots": [2]}
     >>> Overview(tree, 2, []).folds
-    Folds(groups=(), branches=(), rest=())
+    Folds(groups=[], branches=[], rest=[])
     """
 
     def __init__(self, tree: Mapping[str, Any], n_columns: int, groups: Sequence[Mapping[str, Any]]) -> None:
@@ -133,7 +134,7 @@ class Overview:
             waiting += new
             folded += new
             rest += inner_rest
-        return Folds(tuple(group for group in every if group not in opened), tuple(sorted(folded)), tuple(sorted(rest)))
+        return Folds([group for group in every if group not in opened], sorted(folded), sorted(rest))
 
     def _parts(self, top: int, opened: Collection[int]) -> tuple[int, list[int]]:
         """Return the lines of what is at the top of a branch, a group or a node, and the branches that hang on it."""
@@ -222,6 +223,8 @@ class Overview:
                     above.children.append(drawn)
                 found.append(drawn)
             stands_for[node] = drawn
-            drawn.n_columns += node < self.n_columns
+            if node < self.n_columns:
+                drawn.n_columns += 1
+                drawn.groups.add(group)
             drawn.n_branches += node in rest and rests.get(upper) is drawn
         return found

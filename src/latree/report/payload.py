@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 from markupsafe import Markup
@@ -10,35 +11,43 @@ from latree._util.words import one_line, percent, shortened
 from latree.facts.groups import MAX_CARDS
 from latree.facts.words import LIKELY, SURE
 
-# The most characters of the JSON. The rest of a page, its scripts included, has at most about 600,000: together they
-# stay below 2 MB, which every mailbox takes and every browser opens at once.
-_MAX_CHARACTERS = 1_250_000
-# The most characters of all names of nodes together. If there are more, long names are cut.
-_MAX_NAMES = 500_000
+# The most bytes of all names of nodes together. If there are more, long names are cut, but not to fewer than so many
+# letters.
+_MAX_NAMES, _MIN_LETTERS = 400_000, 16
 # The most letters of a column's description in a card.
 _MAX_DESCRIPTION = 80
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 
 
-def payload(facts: dict[str, Any]) -> Markup:
+def payload(facts: dict[str, Any], room: float = inf) -> Markup:
     """Return the facts that the script needs, as JSON that an HTML parser cannot take for markup.
 
-    Details come last, the most wanted first. Those that would make the page too large are left out; the script says so.
+    Parameters
+    ----------
+    facts : dict
+        From :func:`latree.report.render.page_facts`.
+    room : float
+        How many bytes it may have. Details that do not fit are left out, the most wanted last; the script says so.
     """
-    needed = _required(facts)
-    left = _MAX_CHARACTERS - len(_json(needed))
+    parts = {key: _json(part) for key, part in _required(facts).items()}
+    room -= sum(map(_size, parts.values()))
     for key, part in _details(facts).items():
-        if (size := len(_json(part))) <= left:
-            needed[key] = part
-            left -= size
-    text = _json(needed)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
+        text = _json(part)
+        if _size(text) <= room:
+            parts[key] = text
+            room -= _size(text)
+    return Markup("{" + ",".join(f'"{key}":{text}' for key, text in parts.items()) + "}")
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _size(text: str) -> int:
+    return len(text.encode()) + 20  # with its name
 
 
 def _required(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,12 +72,17 @@ def _required(facts: Mapping[str, Any]) -> dict[str, Any]:
 def _details(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what may be left out, the most wanted first."""
     columns, missing = facts["columns"], facts["data"]["missing"]
+    are_bins = [one["ordered"] and len(one["bounds"]) > 2 for one in facts["category_lists"]]
     return {
         "cards": _cards(facts) if has_table(facts) else None,
         "values": {
-            "lists": [one | {"names": _shown(one["names"])} for one in facts["category_lists"]],
+            # Of bins, only the bounds: names are made from them, and all have about the same share.
+            "lists": [
+                [_bound(text) for text in one["bounds"]] if is_bins else one | {"names": _shown(one["names"])}
+                for one, is_bins in zip(facts["category_lists"], are_bins, strict=True)
+            ],
             "of": [column["category_list"] for column in columns],
-            "percent": [packed(column["percent"]) for column in columns],
+            "percent": ["" if are_bins[column["category_list"]] else packed(column["percent"]) for column in columns],
             "missing": {node: count for node, count in enumerate(missing or ()) if count},
         },
         "profiles": {
@@ -104,9 +118,17 @@ def has_table(facts: Mapping[str, Any]) -> bool:
 
 def _names(names: Sequence[str]) -> list[str]:
     """Return names that are safe to show, cut if all together are too long."""
-    most = max(40, _MAX_NAMES // max(len(names), 1))
     shown = _shown(names)
-    return shown if sum(map(len, shown)) <= _MAX_NAMES else [shortened(name, most) for name in shown]
+    letters = letters_within(shown, _MAX_NAMES)
+    return shown if letters is None else [shortened(name, letters) for name in shown]
+
+
+def letters_within(names: Sequence[str], n_bytes: int) -> int | None:
+    """Return how many letters each name may have, so that all together have so many bytes; None if they are shorter."""
+    size = len("".join(names).encode())
+    # Letters are taken to have the mean size of all.
+    mean = size / max(sum(map(len, names)), 1)
+    return None if size <= n_bytes else max(int(n_bytes / mean / len(names)), _MIN_LETTERS)
 
 
 def _tree(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +147,8 @@ def _groups(facts: Mapping[str, Any]) -> dict[str, list[Any]]:
         return [None if group[key] is None else percent(group[key]) for group in groups]
 
     return {
-        "name": [one_line(group["name"]) for group in groups],
+        # Most have the name of their hidden variable.
+        "name": [None if group["name"] == facts["names"][group["centre"]] else one_line(group["name"]) for group in groups],
         "columns": [[column["node"] for column in group["columns"]] for group in groups],
         "hidden": [[node for node in group["nodes"] if node >= facts["n_columns"]] for group in groups],
         "centre": [group["centre"] for group in groups],
@@ -212,6 +235,14 @@ def _related(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "columns": [packed([other for other, _ in column["related"]], width) for column in columns],
         "values": [packed([value + 100 for _, value in column["related"]]) for column in columns],
     }
+
+
+def _bound(text: str) -> float | str:
+    """Return the bound of a bin as a number with as many digits as are shown, or as it is."""
+    try:
+        return float(f"{float(text):.3g}")
+    except ValueError:
+        return text
 
 
 def _shown(names: Sequence[str]) -> list[str]:

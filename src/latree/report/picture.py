@@ -192,11 +192,14 @@ class _FoldedPicture:
         if node.kind == "column":
             return _fitted(self.facts["names"][node.node], _MAX_FOLDED)
         if node.kind == "rest":
-            return f"{node.n_branches:,} more ({node.n_columns:,})"
-        if node.kind == "group":
+            name = f"{node.n_branches:,} more"
+        elif node.kind == "group":
             group = self.facts["groups"][node.group]
-            return _fitted(f"{group['number']} {one_line(group['name'])}", _MAX_FOLDED) + f" ({node.n_columns:,})"
-        return _fitted(self.facts["names"][node.node], _MAX_FOLDED) + f" ({node.n_columns:,})"
+            name = _fitted(f"{group['number']} {one_line(group['name'])}", _MAX_FOLDED)
+        else:
+            name = _fitted(self.facts["names"][node.node], _MAX_FOLDED)
+        in_groups = f" in {len(node.groups):,} groups" if node.kind != "group" and len(node.groups) > 1 else ""
+        return f"{name} ({node.n_columns:,}{in_groups})"
 
     def _edges(self, top: float, bottom: float) -> Iterator[Markup]:
         tree = self.facts["tree"]

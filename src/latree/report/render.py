@@ -11,13 +11,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from latree._util.files import write_text
-from latree._util.words import one_line, percent, plural, shortened
+from latree._util.words import counted, one_line, percent, shortened
 from latree.facts.found import report_facts, title_of
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.report.drawing import drawing_facts, with_colours
-from latree.report.payload import has_table, payload
+from latree.report.payload import has_table, letters_within, payload
 from latree.report.picture import convergence_chart, gain_bars, is_folded, tree_picture
 from latree.table import Table
 
@@ -26,17 +26,22 @@ _HERE = Path(__file__).parent
 # The number of unusual rows, and of rows in words, that a report shows if rows are given.
 DEFAULT_ROWS = 5
 
-# The columns of the table of groups beside the names of columns: what they are sorted by, their titles and explanations.
-_TABLE_HEADS = (
-    ("number", "No.", ""),
-    ("name", "Group", ""),
-    ("columns", "Size", "The number of its columns"),
-    ("mean_loading", "Loading", "The mean loading of its columns, whatever their signs"),
+# The figures of the table of groups, with their titles and explanations.
+_FIGURES = (
+    ("size", "Size", "The number of its columns"),
+    ("loading", "Loading", "The mean loading of its columns, whatever their signs"),
     ("stability", "Stability", "How often its columns are in this group again in searches on parts of the rows"),
     ("reliability", "Reliability", "The share of the variance of its score that is not uncertainty, if the model is right"),
 )
-# The number of lines of the table that are on the page at first, on paper, and without JavaScript.
-_TABLE_ROWS = 50
+# The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
+_TABLE_ROWS = 60
+
+# The most letters of a name in the list of smaller groups, and the most bytes of all of them: then they are cut further.
+_LIST_LETTERS, _MAX_LISTED = 32, 250_000
+# The most bytes of a page: one that every mailbox takes, and every browser opens at once.
+_MAX_PAGE = 2_000_000
+# Stands for the data until it is known how large the rest of the page is.
+_DATA = "\0data\0"
 
 # The files of the drawing's script. Each one builds on those before it.
 _SCRIPTS = (
@@ -152,15 +157,14 @@ def render(facts: dict[str, Any]) -> str:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "count": count,
+        "count": counted,
         "decimal": decimal,
-        "hundredths": hundredths,
+        "table_line": _table_line,
         "number": number,
         "one_line": one_line,
         "percent": in_percent,
         "shortened": shortened,
         "state_size": state_size,
-        "rounded_percent": rounded_percent,
         "whole_percent": whole_percent,
     }
     style = _inline("report.css", "drawing.css")
@@ -168,23 +172,26 @@ def render(facts: dict[str, Any]) -> str:
         _inline(*names, frame='(() => {{\n"use strict";\n\n{}}})();\n')
         for names in (["page.js"], [f"script/{name}.js" for name in _SCRIPTS])
     )
-    return environment.get_template("report.html").render(
+    page = environment.get_template("report.html").render(
         facts=facts,
         title=title_of(facts["source"]),
         style=style,
         page_script=page_script,
         drawing_script=drawing_script,
         policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
-        data=payload(facts),
+        data=_DATA,
         picture=tree_picture(facts),
         picture_is_folded=is_folded(facts),
         has_table=has_table(facts),
-        table_heads=_TABLE_HEADS,
+        table_figures=[figure for figure in _FIGURES if any(_table_line(group)[figure[0]] != "–" for group in facts["groups"])],
         table_rows=_TABLE_ROWS,
+        list_letters=min(_LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS),
         broad_groups=_by_broad_group(facts["groups"]),
         gain_bars=gain_bars(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
     )
+    before, mark, after = page.rpartition(_DATA)
+    return before + str(payload(facts, _MAX_PAGE - len(page.encode()))) + after if mark else page
 
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -200,6 +207,16 @@ def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
     parts = [{"name": name, "groups": below} for name, below in found.items()]
     rest = [{"name": None, "groups": others}] if others else []
     return rest + parts if len(others) == 1 else parts + rest
+
+
+def _table_line(group: Mapping[str, Any]) -> dict[str, str]:
+    """Return the figures of a group as the table shows them; a dash for what is unknown."""
+    return {
+        "size": number(len(group["columns"])),
+        "loading": hundredths(group["mean_loading"]),
+        "stability": rounded_percent(group["stability"]),
+        "reliability": hundredths(group["reliability"]),
+    }
 
 
 def _inline(*names: str, frame: str = "{}") -> Markup:
@@ -220,11 +237,6 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
-
-
-def count(whole: int, noun: str) -> str:
-    """Return a whole number with its noun, such as "1 column" or "1,000 columns"."""
-    return plural(whole, noun).replace(str(whole), number(whole), 1)
 
 
 def number(value: float) -> str:

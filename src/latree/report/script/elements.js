@@ -7,6 +7,7 @@ const { names, n_columns: nColumns, tree: edges, labels } = facts;
 const groups = facts.groups.name.map((_, i) => ({
   number: i + 1,
   ...Object.fromEntries(Object.entries(facts.groups).map(([key, values]) => [key, values[i]])),
+  name: facts.groups.name[i] ?? names[facts.groups.centre[i]],
 }));
 // Numbers come in hundredths, and -1 stands for no support.
 edges.strength = edges.strength.map((value) => value && value / 100);

@@ -1,9 +1,9 @@
 // The table of many groups: sorted by any of its columns, searched by names, and with the card of a group below its line.
 
-const ROWS_AT_ONCE = 50; // as many lines as the page has without this script
 const MAX_MEMBERS = 12; // columns that are listed in a line
 const MAX_FOUND = 4; // columns that are listed because they were searched for
 const table = $("group-table");
+const ROWS_AT_ONCE = table ? table.tBodies[0].rows.length : 0; // as many lines as without a script
 const sorting = { by: "number", descending: false };
 let nShown = ROWS_AT_ONCE;
 let shownGroups = groups.map((_, number) => number);
@@ -15,8 +15,8 @@ let searched = null; // for each group, its names in small letters; made when so
 const SORT_KEYS = {
   number: (group) => group.number,
   name: (group) => group.name,
-  columns: (group) => group.columns.length,
-  mean_loading: (group) => group.mean_loading,
+  size: (group) => group.columns.length,
+  loading: (group) => group.mean_loading,
   stability: (group) => group.stability,
   reliability: (group) => group.reliability,
 };
@@ -31,6 +31,15 @@ const collator = new Intl.Collator("en", { numeric: true });
 
 const twoDigits = (hundredths) => (hundredths === null ? "–" : (hundredths / 100).toFixed(2));
 
+const FIGURE_TEXTS = {
+  size: (group) => group.columns.length.toLocaleString("en"),
+  loading: (group) => twoDigits(group.mean_loading),
+  stability: (group) => percent(group.stability),
+  reliability: (group) => twoDigits(group.reliability),
+};
+// What the table has of them: some may be unknown for all groups.
+const FIGURES = Object.keys(FIGURE_TEXTS).filter((key) => table?.tHead.querySelector(`[data-sort=${key}]`));
+
 // Returns the line of a group, the same as on a page without a script.
 function tableLine(number) {
   const group = groups[number];
@@ -44,19 +53,13 @@ function tableLine(number) {
   const more = hits.length > MAX_FOUND ? ` and ${hits.length - MAX_FOUND} more` : "";
   const hit = make("small", { class: "found" }, ...linkedNames(hits.slice(0, MAX_FOUND), 32), more);
   const members = group.columns.slice(0, MAX_MEMBERS).map((id) => shorten(names[id], 32)).join(", ");
-  const figures = [
-    group.columns.length.toLocaleString("en"),
-    twoDigits(group.mean_loading),
-    percent(group.stability),
-    twoDigits(group.reliability),
-  ];
   return make(
     "tr",
-    { id: `group-${group.number}`, class: `line c${group.colour}` },
+    { id: `group-${group.number}`, class: `group-row c${group.colour}` },
     make("td", { class: "figure" }, make("span", { class: `badge c${group.colour}` }, String(group.number))),
     make("th", { scope: "row" }, button, hits.length ? hit : null),
     make("td", { class: "members" }, make("bdi", {}, members)),
-    ...figures.map((text, i) => make("td", { class: `figure f${i}` }, text)),
+    ...FIGURES.map((key) => make("td", { class: `figure ${key}` }, FIGURE_TEXTS[key](group))),
   );
 }
 const cardLine = (number) =>
@@ -146,7 +149,7 @@ if (table) {
     drawTable();
   });
   table.tBodies[0].addEventListener("click", (event) => {
-    const line = event.target.closest("tr.line");
+    const line = event.target.closest("tr.group-row");
     if (!line || event.target.closest("a")) return;
     const number = Number(line.id.slice("group-".length)) - 1;
     toggleCard(number, !openCards.has(number));

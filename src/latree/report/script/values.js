@@ -31,7 +31,17 @@ const statesOf = (id) => facts.states.lists[facts.states.of[id - nColumns]];
 const otherStates = (id) => facts.states.others[id - nColumns] || [0, 0];
 const nStatesOf = (id) => statesOf(id).length + otherStates(id)[0];
 
-const categoriesOf = (column) => facts.values.lists[facts.values.of[column]];
+function categoriesOf(column) {
+  const list = facts.values.lists[facts.values.of[column]];
+  if (!Array.isArray(list)) return list;
+  // Bins are named by their bounds.
+  const bins = { bounds: list, ordered: true };
+  return { ...bins, names: [...list, null].map((_, bin) => rangeName(bins, bin, bin)) };
+}
+function isBinned(column) {
+  const list = facts.values?.lists[facts.values.of[column]];
+  return Boolean(list && (Array.isArray(list) || list.bounds.length));
+}
 // What is shown in place of details that would have made the page too large.
 const leftOut = () => make("p", { class: "hint" }, "Left out to keep this page small.");
 
@@ -110,7 +120,7 @@ function rangeName({ names: values, bounds: exact }, first, last) {
   if (!exact.length) return first === last ? values[first] : `${values[first]} to ${values[last]}`;
   const bounds = exact.map(boundText);
   if (first === 0) return `≤ ${bounds[last]}`;
-  return last === values.length - 1 ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
+  return last === bounds.length ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
 }
 
 // The values that are much more common in a state than in all rows, for at most three columns.
