@@ -217,9 +217,12 @@ def column_details(
             near = view.closest_columns(node, _MAX_RELATED_OF_MANY)
             others, values = [one.column for one in near], np.array([_correlation(view, node, one) for one in near])
         else:
-            others, values = list(range(len(correlation))), np.where(np.arange(len(correlation)) == node, 0, correlation[node])
+            others, values = (
+                list(range(len(correlation))),
+                np.where(np.arange(len(correlation)) == node, 0, correlation[node]),
+            )
         hundredths = np.round(100 * np.round(values, 9)).astype(int)
-        related = np.lexsort((others, -abs(hundredths)))[:MAX_RELATED].tolist()
+        related = np.lexsort((np.array(others), -abs(hundredths)))[:MAX_RELATED].tolist()
         details.append(
             {
                 "model": categories.per_mille(in_model),

@@ -46,8 +46,8 @@ def matrix_facts(correlation: FloatArray, order: Sequence[int], is_ordered: Sequ
 def node_correlation(view: View, nodes: Sequence[int]) -> tuple[FloatArray, list[bool]]:
     """Return the correlation of every two of some nodes under the model, and which of them have an order.
 
-    That of two nodes with an order, hidden variables whose states are steps or ordered columns, is Pearson's correlation
-    of their scores. That of all others is the informational correlation.
+    Hidden variables whose states are steps, and ordered columns, have an order: the correlation of two of them is
+    Pearson's, of their scores. That of all others is the informational correlation.
     """
     scores = [_score(view, node) for node in nodes]
     sizes = [len(view.marginals[node]) for node in nodes]

@@ -1,10 +1,11 @@
 """Which parts of a tree a drawing starts with, so that it has at most 60 lines, and at least 8 where it can.
 
 A small tree is drawn whole. Otherwise each group of columns is one line. If there are too many groups, branches are
-folded: from the root outwards, the branch with the most columns is opened first, as long as all lines fit and it has
-more than twice the columns of a mean line, so that lines stand for about as much. Where so branches hang on one node that not even these fit, the largest are drawn, and one line stands for the rest. If there are
-too few groups, small groups are opened as long as all lines fit; if even the smallest is too large, groups are drawn
-like branches.
+folded: from the root outwards, the branch with the most columns is opened first, as long as all lines fit and its parts
+have at least a quarter of the columns of a mean line, so that lines stand for about as much. Where so many branches
+hang on one node that not even these fit, the largest are drawn, and one line stands for the rest. If there are too few
+groups, small groups are opened as long as all lines fit; if even the smallest is too large, groups are drawn like
+branches.
 
 A branch that is folded has an overview of its own, so that opening it does not fill the page.
 """
@@ -141,7 +142,9 @@ class Overview:
         group = self.group_of[top]
         if group < 0 or group in opened:
             return int(top < self.n_columns), self.children[top]
-        return 1, [child for node in self.groups[group] for child in self.children[node] if self.group_of[child] != group]
+        return 1, [
+            child for node in self.groups[group] for child in self.children[node] if self.group_of[child] != group
+        ]
 
     def _opened(self, tops: Sequence[int], opened: Collection[int]) -> tuple[int, list[int], list[int]]:
         """Open branches as long as their lines fit.

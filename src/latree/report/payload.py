@@ -29,14 +29,15 @@ def payload(facts: dict[str, Any], room: float = inf) -> Markup:
     room : float
         How many bytes it may have. Details that do not fit are left out, the most wanted last; the script says so.
     """
-    parts = {key: _json(part) for key, part in _required(facts).items()}
-    room -= sum(map(_size, parts.values()))
-    for key, part in _details(facts).items():
-        text = _json(part)
-        if _size(text) <= room:
-            parts[key] = text
-            room -= _size(text)
-    return Markup("{" + ",".join(f'"{key}":{text}' for key, text in parts.items()) + "}")
+    parts = [f'"{key}":{_json(part)}' for key, part in _required(facts).items()]
+    room -= 1 + sum(len(part.encode()) + 1 for part in parts)  # with brackets and commas
+    for key, detail in _details(facts).items():
+        part = f'"{key}":{_json(detail)}'
+        size = len(part.encode()) + 1
+        if size <= room:
+            parts.append(part)
+            room -= size
+    return Markup("{" + ",".join(parts) + "}")
 
 
 def _json(value: Any) -> str:
@@ -44,10 +45,6 @@ def _json(value: Any) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _size(text: str) -> int:
-    return len(text.encode()) + 20  # with its name
 
 
 def _required(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +145,9 @@ def _groups(facts: Mapping[str, Any]) -> dict[str, list[Any]]:
 
     return {
         # Most have the name of their hidden variable.
-        "name": [None if group["name"] == facts["names"][group["centre"]] else one_line(group["name"]) for group in groups],
+        "name": [
+            None if group["name"] == facts["names"][group["centre"]] else one_line(group["name"]) for group in groups
+        ],
         "columns": [[column["node"] for column in group["columns"]] for group in groups],
         "hidden": [[node for node in group["nodes"] if node >= facts["n_columns"]] for group in groups],
         "centre": [group["centre"] for group in groups],
@@ -178,7 +177,9 @@ def _cards(facts: Mapping[str, Any]) -> dict[str, Any]:
         "kinds": [group["number"] for group in groups if group["states_are"] == "kinds"],
         "loadings": [packed([_loading_code(column, group) for column in group["columns"]]) for group in groups],
         "cells": [[[cell[0] for cell in one["cells"]] for one in _with_cells(group)] for group in groups],
-        "shades": ["".join(_DIGITS[cell[1]] for one in _with_cells(group) for cell in one["cells"]) for group in groups],
+        "shades": [
+            "".join(_DIGITS[cell[1]] for one in _with_cells(group) for cell in one["cells"]) for group in groups
+        ],
         "parts": {
             group["number"]: [[node[one] for one in part] for part in group["parts"]]
             for group in groups
@@ -188,7 +189,11 @@ def _cards(facts: Mapping[str, Any]) -> dict[str, Any]:
         "unsure": {
             column["node"]: [
                 percent(column["stability"]),
-                *((group_number.get(other["group"]), percent(other["share"])) if (other := column["elsewhere"]) else ()),
+                *(
+                    (group_number.get(other["group"]), percent(other["share"]))
+                    if (other := column["elsewhere"])
+                    else ()
+                ),
             ]
             for group in groups
             for column in group["columns"]
@@ -251,6 +256,4 @@ def _shown(names: Sequence[str]) -> list[str]:
 
 def packed(numbers: Sequence[int], width: int = 2) -> str:
     """Write whole numbers with some characters each, in base 32: they are most of the file."""
-    return "".join(
-        "".join(_DIGITS[number // 32**place % 32] for place in reversed(range(width))) for number in numbers
-    )
+    return "".join("".join(_DIGITS[number // 32**place % 32] for place in reversed(range(width))) for number in numbers)

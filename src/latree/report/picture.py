@@ -1,8 +1,8 @@
 """Pictures without a script: the whole tree, for paper and for readers without JavaScript; and the small charts.
 
 The tree is cut into strips of some rows, one SVG element each, which stand below each other without a gap. So a printer
-can begin a new page between two of them, and no row is cut through. A tree of very many columns is folded as the drawing
-is at first; see :mod:`latree.report.overview`.
+can begin a new page between two of them, and no row is cut through. A tree of very many columns is folded, as the
+drawing is at first; see :mod:`latree.report.overview`.
 """
 
 from collections.abc import Iterator, Sequence

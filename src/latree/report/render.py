@@ -31,12 +31,16 @@ _FIGURES = (
     ("size", "Size", "The number of its columns"),
     ("loading", "Loading", "The mean loading of its columns, whatever their signs"),
     ("stability", "Stability", "How often its columns are in this group again in searches on parts of the rows"),
-    ("reliability", "Reliability", "The share of the variance of its score that is not uncertainty, if the model is right"),
+    (
+        "reliability",
+        "Reliability",
+        "The share of the variance of its score that is not uncertainty, if the model is right",
+    ),
 )
 # The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
 _TABLE_ROWS = 60
 
-# The most letters of a name in the list of smaller groups, and the most bytes of all of them: then they are cut further.
+# The most letters of a name in the list of smaller groups. If all together have more bytes, they are cut more.
 _LIST_LETTERS, _MAX_LISTED = 32, 250_000
 # The most bytes of a page: one that every mailbox takes, and every browser opens at once.
 _MAX_PAGE = 2_000_000
@@ -183,15 +187,19 @@ def render(facts: dict[str, Any]) -> str:
         picture=tree_picture(facts),
         picture_is_folded=is_folded(facts),
         has_table=has_table(facts),
-        table_figures=[figure for figure in _FIGURES if any(_table_line(group)[figure[0]] != "–" for group in facts["groups"])],
+        table_figures=[
+            figure for figure in _FIGURES if any(_table_line(group)[figure[0]] != "–" for group in facts["groups"])
+        ],
         table_rows=_TABLE_ROWS,
-        list_letters=min(_LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS),
+        list_letters=min(
+            _LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS
+        ),
         broad_groups=_by_broad_group(facts["groups"]),
         gain_bars=gain_bars(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
     )
     before, mark, after = page.rpartition(_DATA)
-    return before + str(payload(facts, _MAX_PAGE - len(page.encode()))) + after if mark else page
+    return before + str(payload(facts, _MAX_PAGE - len((before + after).encode()))) + after if mark else page
 
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -201,7 +209,7 @@ def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     sizes = Counter(group["parent"] for group in groups if group["parent"] is not None)
     found: dict[str, list[dict[str, Any]]] = {name: [] for name, size in sizes.items() if size > 1}
-    others = []
+    others = list[dict[str, Any]]()
     for group in groups:
         found.get(group["parent"], others).append(group)
     parts = [{"name": name, "groups": below} for name, below in found.items()]

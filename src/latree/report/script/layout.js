@@ -6,7 +6,6 @@ const NAME_FONT = "13px";
 const BOLD_FONT = "600 13px";
 const MIN_ARC = 9; // pixels between two names of the radial layout that can still be read
 const MANY_BLOBS = 20; // more folded groups and branches have smaller circles
-const MIN_LONG = 220; // pixels for the name of a branch with the number of its groups
 const BADGE = 9.5; // radius of the circle with the number of a group
 
 const isBlob = (node) => node.kind === "group" || node.kind === "branch";
@@ -65,8 +64,9 @@ function rowText(node, width = Infinity) {
   const before = node.kind === "group" ? `${groups[node.group].number} ` : "";
   const inGroups = node.kind === "group" ? 0 : new Set(node.columns.map((id) => groupOf[id])).size;
   const n = node.columns.length.toLocaleString("en");
-  const hasRoom = manyGroups && inGroups > 1 && width >= MIN_LONG;
-  const after = hasRoom ? ` (${n} in ${inGroups.toLocaleString("en")} groups)` : ` (${n})`;
+  const whole = `${viewName(node)} (${n} in ${inGroups.toLocaleString("en")} groups)`;
+  if (manyGroups && inGroups > 1 && widthOf(whole, BOLD_FONT) <= width) return whole;
+  const after = ` (${n})`;
   return before + fitted(viewName(node), BOLD_FONT, width - widthOf(before + after, BOLD_FONT)) + after;
 }
 
