@@ -53,7 +53,8 @@ function cardSummary(number, members) {
   }
   const inner = cards.parts[group.number];
   if (inner) {
-    const texts = inner.map((ids) => `${ids.slice(0, 6).map((id) => shorten(names[id], 24)).join(", ")}${ids.length > 6 ? " …" : ""}`);
+    const first = (ids) => ids.slice(0, 6).map((id) => shorten(names[id], 24));
+    const texts = inner.map((ids) => first(ids).join(", ") + (ids.length > 6 ? " …" : ""));
     parts.push(`It falls into parts: ${texts.join("; ")}.`);
   }
   return make("p", { class: "summary" }, ...parts);
@@ -81,7 +82,8 @@ function cellTable(number, members) {
   const shades = unpack(cards.shades[number], 1);
   const heads = stateNames.map((name, i) => {
     const size = cards.sizes[number][i];
-    return make("th", { scope: "col", class: "state" }, name, make("span", {}, size ? percent(size) : "<\u00a01\u00a0%"));
+    const text = size ? percent(size) : "<\u00a01\u00a0%";
+    return make("th", { scope: "col", class: "state" }, name, make("span", {}, text));
   });
   const lines = cards.cells[number].map((cells, i) => {
     const member = members[i];
@@ -97,13 +99,21 @@ function cellTable(number, members) {
       ...cells.map((cell, k) => make("td", { class: `h${shades[i * cells.length + k]}` }, cell)),
     );
   });
-  const head = make("tr", {}, make("th", { scope: "col" }, "Column"), make("th", { scope: "col", class: "loading" }, "Loading"), ...heads);
-  return make("div", { class: "scroll" }, make("table", { class: "heat" }, make("thead", {}, head), make("tbody", {}, ...lines)));
+  const head = make(
+    "tr",
+    {},
+    make("th", { scope: "col" }, "Column"),
+    make("th", { scope: "col", class: "loading" }, "Loading"),
+    ...heads,
+  );
+  const cellsTable = make("table", { class: "heat" }, make("thead", {}, head), make("tbody", {}, ...lines));
+  return make("div", { class: "scroll" }, cellsTable);
 }
 function otherColumns(members, hasLoadings) {
-  const texts = members.map((member) =>
-    make("span", {}, treeLink(member.id, 32), doubt(member), hasLoadings ? make("small", {}, ` ${loadingText(member)}`) : ""),
-  );
+  const texts = members.map((member) => {
+    const loading = hasLoadings ? make("small", {}, ` ${loadingText(member)}`) : "";
+    return make("span", {}, treeLink(member.id, 32), doubt(member), loading);
+  });
   return make("p", { class: "others" }, ...texts.flatMap((text) => [text, " "]));
 }
 
@@ -115,15 +125,18 @@ function cardOf(number) {
   const nShown = cards.cells[number].length;
   const { stability, reliability } = group;
   const stable = "How often its columns are in this group again when the search is repeated on parts of the rows";
-  const reliable = "The share of the variance of its score that is not uncertainty; usually larger than Cronbach's alpha";
+  const reliable =
+    "The share of the variance of its score that is not uncertainty; usually larger than Cronbach's alpha";
   const marks = make(
     "dl",
     { class: "marks" },
     stability === null ? null : cardMark("stability", percent(stability), stable),
-    reliability === null ? null : cardMark("reliability", (reliability / 100).toFixed(2), reliable, "if the model is right"),
+    reliability === null
+      ? null
+      : cardMark("reliability", (reliability / 100).toFixed(2), reliable, "if the model is right"),
   );
-  const nHidden = cards.n_states[number] - cards.sizes[number].length;
-  const largest = nHidden > 0 ? ` The ${cards.sizes[number].length} largest of ${cards.n_states[number]} states are shown.` : "";
+  const [nStates, nLargest] = [cards.n_states[number], cards.sizes[number].length];
+  const largest = nStates > nLargest ? ` The ${nLargest} largest of ${nStates} states are shown.` : "";
   const others = members.slice(nShown);
   return make(
     "article",

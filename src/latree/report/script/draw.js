@@ -96,7 +96,8 @@ function drawLink(node) {
 
 // A node: a dot, the number of the group whose hidden variable it is, or a circle for what is folded.
 function drawMark(node) {
-  const centre = manyGroups && !hasSeveralGroups(node) ? node.members.find((id) => groupWithCentre.has(id)) : undefined;
+  const hasCentre = manyGroups && !hasSeveralGroups(node);
+  const centre = hasCentre ? node.members.find((id) => groupWithCentre.has(id)) : undefined;
   const group = centre === undefined ? null : groups[groupWithCentre.get(centre)];
   const isBadge = group !== null && isHidden(centre) && !folded(node);
   node.radius = folded(node) ? radiusOf(node) : isBadge ? BADGE : isHidden(node.id) ? 4 : 3;
@@ -110,8 +111,9 @@ function drawMark(node) {
 }
 
 // Whether one circle stands for columns of several groups.
-const hasSeveralGroups = (node) =>
-  (node.kind === "branch" || node.kind === "rest") && node.columns.some((id) => groupOf[id] !== groupOf[node.columns[0]]);
+function hasSeveralGroups({ kind, columns }) {
+  return (kind === "branch" || kind === "rest") && columns.some((id) => groupOf[id] !== groupOf[columns[0]]);
+}
 
 // A thin line from a node to its name, which stands in line with all other names.
 function drawLeader(node) {

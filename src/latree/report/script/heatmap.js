@@ -1,4 +1,4 @@
-// The heat map of the dependence between columns, or between groups if there are many columns, in the order of the tree.
+// The heat map of the dependence between columns or, if there are many, between groups, in the order of the tree.
 
 const { values: packedRows, order: shownItems, signed: isSigned } = facts.matrix || { values: [], order: [] };
 const isOfGroups = facts.matrix?.of === "groups";

@@ -254,7 +254,9 @@ function showStart() {
     make("h3", {}, "Explore the tree"),
     make("ul", { class: "tips" }, ...tips.map((text) => make("li", {}, text))),
     facts.has_table ? make("p", {}, make("a", { href: "#groups" }, `All ${count(groups.length, "group")}`)) : "",
-    listed.length > 1 ? section("Groups", null, make("table", { class: "group-list" }, make("tbody", {}, ...listed))) : "",
+    listed.length > 1
+      ? section("Groups", null, make("table", { class: "group-list" }, make("tbody", {}, ...listed)))
+      : "",
   );
 }
 

@@ -117,8 +117,7 @@ svg.addEventListener("click", (event) => choosePart(targetOf(event) || {}));
 // Selects what is drawn; the line that stands for the rest is opened.
 function choosePart(target, options) {
   if (!target.rest) return select(target, options);
-  const { rest } = target;
-  openRest(rest);
+  openRest(target.rest);
   updateDrawing({ animate: true });
   pushAddress();
 }
@@ -146,7 +145,8 @@ svg.addEventListener("pointerleave", () => {
 
 function tooltipLines({ node = null, group = null, label = null, rest = null }) {
   const lines = [];
-  if (rest) lines.push(make("strong", {}, `${viewName(rest)}, ${count(rest.columns.length, "column")}`), "click to show");
+  if (rest)
+    lines.push(make("strong", {}, `${viewName(rest)}, ${count(rest.columns.length, "column")}`), "click to show some");
   else if (label !== null) lines.push(make("strong", {}, shortName(labels.names[label], 60)), "your label");
   else if (group !== null) {
     lines.push(make("strong", {}, `${groups[group].number} `, shortName(groups[group].name, 60)));

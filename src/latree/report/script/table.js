@@ -1,4 +1,4 @@
-// The table of many groups: sorted by any of its columns, searched by names, and with the card of a group below its line.
+// The table of many groups: sorted by a click on a head, searched by names, with the card of a group below its line.
 
 const MAX_MEMBERS = 12; // columns that are listed in a line
 const MAX_FOUND = 4; // columns that are listed because they were searched for
@@ -80,7 +80,8 @@ function drawTable() {
 function updateCount() {
   const all = count(groups.length, "group");
   const n = shownGroups.length;
-  $("group-count").textContent = n === groups.length ? all : n ? `${n.toLocaleString("en")} of ${all}` : "No group or column has this name";
+  const some = n ? `${n.toLocaleString("en")} of ${all}` : "No group or column has this name";
+  $("group-count").textContent = n === groups.length ? all : some;
   const left = n - nShown;
   $("more-groups").hidden = left <= 0;
   $("more-groups").textContent = `Show ${Math.min(left, 2 * ROWS_AT_ONCE)} more`;
@@ -106,8 +107,10 @@ function searchTable() {
   nShown = ROWS_AT_ONCE;
   drawTable();
 }
-const columnWords = (id) =>
-  [names[id], labels && labels.of[id] >= 0 ? labels.names[labels.of[id]] : "", facts.cards?.descriptions[id] || ""].join(" ");
+function columnWords(id) {
+  const label = labels && labels.of[id] >= 0 ? labels.names[labels.of[id]] : "";
+  return [names[id], label, facts.cards?.descriptions[id] || ""].join(" ");
+}
 
 // Opens or closes the card below the line of a group.
 function toggleCard(number, isOpen) {

@@ -26,8 +26,8 @@ const isLeftOut = (id) =>
 
 // Returns the nodes to draw, every one after its parent, and for each node of the tree the one that stands for it.
 //
-// What is drawn stands for one node, a group, a branch, or several hidden variables between which edges are left out. Its
-// id is that of the upper one, whose edge leads to the parent.
+// What is drawn stands for one node, a group, a branch, the rest of a node's branches, or several hidden variables
+// between which edges are left out. Its id is that of the upper one, whose edge leads to the parent.
 function makeView() {
   const drawnFor = new Array(names.length);
   const rests = new Map(); // the line that stands for the rest of what hangs on a node
@@ -68,7 +68,8 @@ function makeView() {
   return { nodes, drawnFor };
 }
 
-const isFolded = (id) => state.foldedBranches.has(id) || (groupOf[id] >= 0 && state.foldedGroups.has(groupOf[id]));
+const isFolded = (id) =>
+  state.foldedBranches.has(id) || state.rest.has(id) || (groupOf[id] >= 0 && state.foldedGroups.has(groupOf[id]));
 function kindOf(id) {
   if (state.foldedBranches.has(id)) return "branch";
   if (groupOf[id] >= 0 && state.foldedGroups.has(groupOf[id])) return "group";
@@ -117,8 +118,8 @@ function changedFolds() {
 }
 // Draws some branches that had no line of their own: the largest.
 function openRest({ branches }) {
-  const largest = [...branches].sort((a, b) => columnsBelow[b] - columnsBelow[a] || edges.strength[b] - edges.strength[a]);
-  for (const id of largest.slice(0, MORE)) state.rest.delete(id);
+  const bySize = (a, b) => columnsBelow[b] - columnsBelow[a] || edges.strength[b] - edges.strength[a];
+  for (const id of [...branches].sort(bySize).slice(0, MORE)) state.rest.delete(id);
 }
 // Unfolds what hides a node; returns whether anything changed.
 function reveal(id) {
