@@ -93,16 +93,24 @@ def test_lines_are_columns_then_groups_then_branches(n_groups, n_tops, lines, ki
     assert {node.kind for node in drawn if node.is_line} == kinds
 
 
-def test_few_large_groups_are_opened():
-    # Three groups of 20, 30 and 200 columns: the small ones fit, the large one stays one line.
-    sizes = [20, 30, 200]
+def stars(sizes):
+    """A hidden variable with a star of columns for each group."""
     n = sum(sizes)
     parent = [n + group for group, size in enumerate(sizes) for _ in range(size)] + [n + 3] * 3 + [-1]
     tree = {"parent": parent, "strength": [0.5] * (n + 3) + [None], "roots": [n + 3]}
     groups = [{"nodes": [*(c for c in range(n) if parent[c] == n + group), n + group]} for group in range(3)]
-    overview = Overview(tree, n, groups)
+    return Overview(tree, n, groups)
+
+
+def test_few_large_groups_are_opened():
+    # The small ones fit, the large one stays one line.
+    overview = stars([20, 30, 200])
     assert overview.folds == Folds(groups=[2])
     assert n_lines(overview.drawn(overview.folds)) == 51
+    # None fits: the strongest columns of one of them are drawn, and the others stay folded.
+    overview = stars([200, 200, 200])
+    assert overview.folds.groups == []
+    assert MIN_LINES <= n_lines(overview.drawn(overview.folds)) <= MAX_LINES
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -129,11 +129,11 @@ def letters_within(names: Sequence[str], n_bytes: int) -> int | None:
 
 
 def _tree(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tree with strengths and lengths in hundredths."""
-    hundredths = {
-        key: [None if value is None else percent(value) for value in tree[key]] for key in ("strength", "length")
+    """Return the tree with strengths and lengths in thousandths."""
+    thousandths = {
+        key: [None if value is None else round(1000 * value) for value in tree[key]] for key in ("strength", "length")
     }
-    return {**tree, **hundredths, "support": [-1 if share is None else share for share in tree["support"]]}
+    return {**tree, **thousandths, "support": [-1 if share is None else share for share in tree["support"]]}
 
 
 def _groups(facts: Mapping[str, Any]) -> dict[str, list[Any]]:

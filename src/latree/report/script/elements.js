@@ -9,9 +9,9 @@ const groups = facts.groups.name.map((_, i) => ({
   ...Object.fromEntries(Object.entries(facts.groups).map(([key, values]) => [key, values[i]])),
   name: facts.groups.name[i] ?? names[facts.groups.centre[i]],
 }));
-// Numbers come in hundredths, and -1 stands for no support.
-edges.strength = edges.strength.map((value) => value && value / 100);
-edges.length = edges.length.map((value) => value && value / 100);
+// Strengths and lengths come in thousandths, and -1 stands for no support.
+edges.strength = edges.strength.map((value) => value && value / 1000);
+edges.length = edges.length.map((value) => value && value / 1000);
 edges.support = edges.support.map((share) => (share < 0 ? null : share));
 const $ = (id) => document.getElementById(id);
 const svg = $("drawing");
