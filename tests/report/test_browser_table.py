@@ -251,6 +251,10 @@ def test_nothing_is_wider_than_the_screen(visit, width):
         "[...document.querySelectorAll('.group-table .scroll')].filter(s => s.scrollWidth > s.clientWidth + 1).length"
     )
     assert opened.page.evaluate(too_wide) == 0
+    # A card is as wide as the table.
+    right = "selector => Math.round(document.querySelector(selector).getBoundingClientRect().right)"
+    assert opened.page.evaluate(right, "#group-2") == opened.page.evaluate(right, ".opened")
+    assert opened.page.evaluate(right, "#group-2 td:last-child") == opened.page.evaluate(right, ".opened td")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -51,7 +51,7 @@ class DrawnNode:
     parent: "DrawnNode | None"
     n_columns: int = 0
     n_branches: int = 0  # of the line that stands for a rest
-    groups: set[int] = field(default_factory=set)  # of its columns
+    groups: set[int] = field(default_factory=set)  # of its columns; -1 if some are in none
     children: list["DrawnNode"] = field(default_factory=list)
 
     @property
@@ -230,4 +230,8 @@ class Overview:
                 drawn.n_columns += 1
                 drawn.groups.add(group)
             drawn.n_branches += node in rest and rests.get(upper) is drawn
+        # What stands for the rest comes last.
+        for line in rests.values():
+            if line.parent:
+                line.parent.children.sort(key=lambda child: child.kind == "rest")
         return found

@@ -198,7 +198,8 @@ class _FoldedPicture:
             name = _fitted(f"{group['number']} {one_line(group['name'])}", _MAX_FOLDED)
         else:
             name = _fitted(self.facts["names"][node.node], _MAX_FOLDED)
-        in_groups = f" in {len(node.groups):,} groups" if node.kind != "group" and len(node.groups) > 1 else ""
+        has_groups = node.kind != "group" and len(node.groups) > 1 and -1 not in node.groups
+        in_groups = f" in {len(node.groups):,} groups" if has_groups else ""
         return f"{name} ({node.n_columns:,}{in_groups})"
 
     def _edges(self, top: float, bottom: float) -> Iterator[Markup]:

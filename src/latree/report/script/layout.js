@@ -62,7 +62,8 @@ function placeNodes(view, rowHeight) {
 function rowText(node, width = Infinity) {
   if (!folded(node)) return fitted(viewName(node), NAME_FONT, width);
   const before = node.kind === "group" ? `${groups[node.group].number} ` : "";
-  const inGroups = node.kind === "group" ? 0 : new Set(node.columns.map((id) => groupOf[id])).size;
+  const theirGroups = new Set(node.kind === "group" ? [] : node.columns.map((id) => groupOf[id]));
+  const inGroups = theirGroups.has(-1) ? 0 : theirGroups.size;
   const n = node.columns.length.toLocaleString("en");
   const whole = `${viewName(node)} (${n} in ${inGroups.toLocaleString("en")} groups)`;
   if (manyGroups && inGroups > 1 && widthOf(whole, BOLD_FONT) <= width) return whole;

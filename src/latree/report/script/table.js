@@ -62,8 +62,11 @@ function tableLine(number) {
     ...FIGURES.map((key) => make("td", { class: `figure ${key}` }, FIGURE_TEXTS[key](group))),
   );
 }
-const cardLine = (number) =>
-  make("tr", { class: "opened" }, make("td", { colspan: table.tHead.rows[0].cells.length }, cardOf(number)));
+// The card is as wide as the table, which has fewer columns on a phone.
+function cardLine(number) {
+  const shown = [...table.tHead.rows[0].cells].filter((head) => getComputedStyle(head).display !== "none");
+  return make("tr", { class: "opened" }, make("td", { colspan: shown.length }, cardOf(number)));
+}
 
 function drawTable() {
   const lines = shownGroups
@@ -163,6 +166,7 @@ if (table) {
     drawTable();
   });
   window.addEventListener("hashchange", showCardOfAddress);
+  window.matchMedia("(max-width: 620px)").addEventListener("change", drawTable);
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#group-']");
     if (link && link.getAttribute("href") === window.location.hash) showCardOfAddress();

@@ -61,6 +61,9 @@ function makeView() {
     drawnFor[id] = node;
     nodes.push(node);
   }
+  // What stands for the rest comes last.
+  for (const rest of rests.values())
+    rest.parent?.children.sort((a, b) => (a.kind === "rest") - (b.kind === "rest"));
   for (const node of nodes) {
     node.columns = node.members.filter((id) => !isHidden(id));
     node.isNamed = node.kind !== "hidden";
