@@ -190,15 +190,17 @@ def test_cards_of_many_groups_are_small():
     assert shown == {20: {8}, 21: {5}}
 
 
-def test_the_largest_of_very_many_groups_have_cards():
-    n_columns = 3 * 42
+@pytest.mark.parametrize(("n_groups", "n_cards"), [(20, 20), (21, 0), (42, 0), (70, 0)])
+def test_groups_have_a_card_each_or_are_the_lines_of_a_table(n_groups, n_cards):
+    n_columns = 3 * n_groups
     tree = Tree([f"x{column:03}" for column in range(n_columns)], [(c, n_columns + c // 3) for c in range(n_columns)])
     model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
-    cards = group_cards(model)
-    assert [card["has_card"] for card in cards] == [True] * 40 + [False] * 2
     page = report_html(model)
-    assert page.count("<article") == 40
-    assert all(f'id="group-{number}"' in page for number in range(1, 43))
+    assert page.count("<article") == n_cards
+    assert ('id="group-table"' in page) == (n_cards == 0)
+    # Every group has a place: a card, a line, or an entry of the list of smaller groups, which a table of 60 needs.
+    assert all(page.count(f'id="group-{number}"') == 1 for number in range(1, n_groups + 1))
+    assert ('id="other-groups"' in page) == (n_groups > 60)
 
 
 def test_many_states_are_cut_to_the_largest():

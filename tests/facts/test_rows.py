@@ -6,6 +6,7 @@ import pytest
 
 import latree
 from helpers.models import naive_joint, small_models, table_of
+from helpers.report import grouped_model
 from latree._util.words import percent
 from latree.facts.rows import row_facts
 from latree.interpret.groups import with_groups
@@ -65,3 +66,11 @@ def test_rows_have_the_names_of_the_table():
     facts = row_facts(model, table, 3)
     assert facts["unusual"][0]["row"] == names[int(np.argmin(scores))]
     assert [row["row"] for row in facts["spaced"]] == ["person 0", "person 14", "person 29"]
+
+
+def test_unusual_cells_do_not_depend_on_how_many_copies_are_in_memory(monkeypatch):
+    model = grouped_model([5, 4, 3])
+    table = model.sample(60, random_state=0)
+    expected = row_facts(model, table, 4)
+    monkeypatch.setattr("latree.facts.rows._MAX_COPIED", 30)
+    assert row_facts(model, table, 4) == expected

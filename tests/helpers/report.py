@@ -118,3 +118,49 @@ def grouped_model(sizes, seed=0):
         for number, (first, last) in enumerate(pairwise(start))
     ]
     return replace(model, groups=tuple(groups), hidden_names=(*(group.name for group in groups), "what all share"))
+
+
+def wide_model(n_groups, n_tops, size=5, seed=0):
+    """Return a model of many groups of a few columns, whose hidden variables hang on those of some broad groups.
+
+    Groups differ in size, stability and strength; names of columns say which group they are in.
+    """
+    rng = np.random.default_rng(seed)
+    sizes = sorted((rng.integers(size - 2, size + 3, n_groups)).tolist(), reverse=True)
+    n, of_group = sum(sizes), np.repeat(np.arange(n_groups), sizes).tolist()
+    tops = [n + n_groups + group * n_tops // n_groups for group in range(n_groups)]
+    edges = [(column, n + group) for column, group in enumerate(of_group)]
+    edges += [(n + group, top) for group, top in enumerate(tops)]
+    if n_tops > 1:
+        edges += [(top, n + n_groups + n_tops) for top in range(n + n_groups, n + n_groups + n_tops)]
+    support = [np.nan if min(edge) < n else round(rng.uniform(0.3, 1), 2) for edge in edges]
+    start = np.cumsum([0, *sizes]).tolist()
+    names = [f"g{group + 1}_{column - start[group] + 1}" for column, group in enumerate(of_group)]
+    tree = Tree(names, edges, support=support)
+    parent = tree.rooted().parent.tolist()
+    tables = [rng.dirichlet([9.0] * 3)[:, None] if above < 0 else _kept(rng.uniform(0.4, 0.9)) for above in parent]
+    columns = tuple(Column(name, "integer", ("1", "2", "3"), ordered=True) for name in names)
+    model = LatentTreeModel(tree, columns, tuple(tables))
+    groups = []
+    for number, (first, last) in enumerate(pairwise(start)):
+        stability = np.round(rng.uniform(0.3, 1, last - first), 2)
+        groups.append(
+            Group(
+                name=f"theme {number + 1}",
+                level="main",
+                columns=tree.names[first:last],
+                hidden=tree.node_names[n + number],
+                parent=None,
+                stability=float(stability.mean()),
+                nodes=(*range(first, last), n + number),
+                centre=n + number,
+                column_stability=tuple(stability.tolist()),
+            )
+        )
+    hidden = [f"theme {number + 1}" for number in range(n_groups)] + [f"field {number + 1}" for number in range(n_tops)]
+    return replace(model, groups=tuple(groups), hidden_names=(*hidden, *["what all share"] * (n_tops > 1)))
+
+
+def _kept(share):
+    """A table of three states: a value is kept with a probability, and otherwise drawn anew."""
+    return share * np.eye(3) + (1 - share) / 3

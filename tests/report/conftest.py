@@ -7,7 +7,7 @@ import pytest
 
 import latree
 from helpers.models import model_on
-from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
+from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model, wide_model
 from latree.learn import learn_model
 from latree.model import LatentTreeModel
 from latree.report.render import report_html
@@ -100,6 +100,8 @@ MAKERS = {
     "nine": nine,
     "groups": groups,
     "many": many,
+    "wide": lambda: report_html(wide_model(90, 9)),
+    "flat": lambda: report_html(wide_model(90, 1)),
     "binned": binned,
     "hostile": hostile,
     "thousand": thousand,

@@ -10,7 +10,9 @@ import latree
 from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
 from latree._util.words import one_line
-from latree.report.drawing import MAX_CATEGORIES, CategoryList, matrix_facts, payload
+from latree.report.drawing import MAX_CATEGORIES, CategoryList
+from latree.report.heatmap import matrix_facts
+from latree.report.payload import payload
 from latree.report.render import page_facts
 from latree.table import Column
 from latree.tree import Tree
@@ -42,7 +44,7 @@ def test_rows_are_those_of_the_picture(name):
     facts = page_facts(model_on(tree, [2] * tree.n_nodes, 0))
     rows = facts["places"]["row"]
     assert sorted(rows[: tree.n_observed]) == list(range(tree.n_observed))
-    assert facts["matrix"]["order"] == np.argsort(rows[: tree.n_observed]).tolist()
+    assert facts["order"] == facts["matrix"]["order"] == np.argsort(rows[: tree.n_observed]).tolist()
     assert max(facts["places"]["along"]) == (1 if len(tree.edges) else 0)
 
 
@@ -85,25 +87,10 @@ def symmetric(d, seed=0):
 def test_values_are_hundredths_in_the_order_of_the_tree():
     correlation, order = symmetric(4), [2, 0, 3, 1]
     facts = matrix_facts(correlation, order, [True] * 4)
-    assert (facts["order"], facts["block"], facts["signed"]) == (order, 1, True)
+    assert (facts["order"], facts["signed"]) == (order, True)
     for i in range(4):
         for j in range(i, 4):
             assert facts["values"][i][j - i] - 100 == round(100 * correlation[order[i], order[j]])
-
-
-@pytest.mark.parametrize(("d", "block"), [(4, 1), (5, 2), (8, 2), (9, 3), (10, 3)])
-def test_neighbours_share_a_cell_if_there_are_too_many_columns(monkeypatch, d, block):
-    monkeypatch.setattr("latree.report.drawing.MAX_CELLS", 4)
-    correlation = symmetric(d)
-    facts = matrix_facts(correlation, range(d), [False] * d)
-    assert facts["block"] == block
-    cells = [range(start, min(start + block, d)) for start in range(0, d, block)]
-    assert len(facts["values"]) == len(cells)
-    for i, rows in enumerate(cells):
-        for j in range(i, len(cells)):
-            # The mean of all pairs of different columns, or 1 for a column that is alone in its cell.
-            pairs = [correlation[a, b] for a in rows for b in cells[j] if a != b] or [1]
-            assert facts["values"][i][j - i] - 100 == pytest.approx(100 * np.mean(pairs), abs=0.51)
 
 
 def test_only_two_ordered_columns_have_a_sign():
@@ -135,8 +122,8 @@ def test_bins_are_named_by_their_bounds():
     assert CategoryList.of(text, np.ones(2)).names == ("(a, b]", "<= c")
 
 
-def unpacked(text):
-    return [int(text[i : i + 2], 32) for i in range(0, len(text), 2)]
+def unpacked(text, width=2):
+    return [int(text[i : i + width], 32) for i in range(0, len(text), width)]
 
 
 def test_it_is_json_without_markup_and_with_names_that_can_be_shown():
@@ -153,11 +140,17 @@ def test_long_lists_of_numbers_are_packed_without_loss():
     facts = page_facts(grouped_model([4, 3]))
     embedded = json.loads(str(payload(facts)))
     assert [unpacked(row) for row in embedded["matrix"]["values"]] == facts["matrix"]["values"]
-    for packed, plain in zip(embedded["hidden"], facts["hidden"], strict=True):
-        assert embedded["state_lists"][packed["states"]] == plain["states"]
-        for (column, loading, shares), expected in zip(packed["columns"], plain["columns"], strict=True):
+    states, profiles, values, related = (embedded[key] for key in ("states", "profiles", "values", "related"))
+    for number, plain in enumerate(facts["hidden"]):
+        assert states["lists"][states["of"][number]] == plain["states"]
+        assert states["sizes"][number] == plain["sizes"]
+        for (column, loading, shares), expected in zip(profiles["columns"][number], plain["columns"], strict=True):
             assert (column, loading) == (expected["column"], expected["loading"])
             assert unpacked(shares) == [share for of_state in expected["shares"] for share in of_state]
-    for packed, plain in zip(embedded["columns"], facts["columns"], strict=True):
-        assert (unpacked(packed["model"]), unpacked(packed["percent"])) == (plain["model"], plain["percent"])
-        assert packed["related"] == [number for pair in plain["related"] for number in pair]
+    for column, plain in enumerate(facts["columns"]):
+        assert unpacked(profiles["model"][column]) == plain["model"]
+        assert unpacked(values["percent"][column]) == plain["percent"]
+        assert values["of"][column] == plain["category_list"]
+        others = unpacked(related["columns"][column], related["width"])
+        correlations = [value - 100 for value in unpacked(related["values"][column])]
+        assert list(map(list, zip(others, correlations, strict=True))) == plain["related"]

@@ -11,12 +11,12 @@ import pytest
 import latree
 from helpers.models import model_on, small_models
 from helpers.report import HOSTILE, SHAPES, Page, grouped_model, hostile_model, learned_run
-from latree._util.words import one_line
+from latree._util.words import counted, one_line
 from latree.facts.found import facts_of
 from latree.facts.text import group_lines
 from latree.facts.words import worth_facts
 from latree.interpret.worth import measure_worth
-from latree.report.render import count, in_percent, report_html
+from latree.report.render import in_percent, report_html
 
 MODELS = small_models()
 
@@ -96,7 +96,7 @@ def test_categories_and_labels_are_embedded_without_invisible_characters():
     model = hostile_model()
     page = Page(report_html(model, labels=dict(zip(model.tree.names, HOSTILE, strict=True))))
     embedded = json.loads(page.scripts[0])
-    names = [*embedded["labels"]["names"], *(name for names in embedded["category_lists"] for name in names["names"])]
+    names = [*embedded["labels"]["names"], *(name for names in embedded["values"]["lists"] for name in names["names"])]
     assert len(names) > 2 * len(HOSTILE)
     assert names == [one_line(name) for name in names]
 
@@ -165,7 +165,7 @@ def test_support_is_explained_as_it_was_computed():
 
 
 def test_numbers_are_written_for_readers():
-    assert [count(number, "row") for number in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
+    assert [counted(number, "row") for number in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
     assert [in_percent(share) for share in (None, 0, 0.004, 0.5, 1)] == [
         "–",
         "0\u00a0%",

@@ -24,6 +24,11 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun and commas between thousands, such as "1,000 rows"."""
+    return plural(number, noun).replace(str(number), f"{number:,}", 1)
+
+
 def printable(name: str) -> str:
     """Return a name without characters that XML forbids, that break a line, or that change the writing direction."""
     return "".join(map(_printable_letter, name))

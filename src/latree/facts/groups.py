@@ -16,12 +16,11 @@ from latree.interpret.scores import scored_groups
 from latree.interpret.view import View
 from latree.table import Column
 
+# Up to so many groups have a card each: about what a reader looks through. More are the lines of a table.
+MAX_CARDS = 20
 # The number of columns of a group that are shown in full, the strongest first, and the same if there are many groups.
 # The others are listed by name, unless they are very few.
 _MAX_COLUMNS, _MAX_COLUMNS_OF_MANY, _VERY_FEW = 12, 5, 2
-_MANY_GROUPS = 20
-# The number of groups that have a card, the largest; all others have a line in a list.
-_MAX_CARDS = 40
 # The number of states that are shown; if there are more, the largest of them.
 MAX_STATES = 6
 # The number of shades of a heat map's cells, beside the lightest.
@@ -79,7 +78,7 @@ def all_groups(view: View) -> list[dict[str, Any]]:
             if group.centre in view.kinds
             else "steps",
         }
-        found.append(facts | {"meaning": _meaning(facts["columns"])})
+        found.append(facts | {"mean_loading": _mean_loading(facts["columns"]), "meaning": _meaning(facts["columns"])})
     return found
 
 
@@ -88,7 +87,7 @@ def with_states(groups: Sequence[Mapping[str, Any]], view: View) -> list[dict[st
     model = view.model
     shown = {
         group["centre"]: [column["node"] for column in group["columns"][: _n_shown(group, len(groups))]]
-        for group in groups[:_MAX_CARDS]
+        for group in groups
         if group["hidden"] is not None
     }
     conditionals = {
@@ -100,7 +99,6 @@ def with_states(groups: Sequence[Mapping[str, Any]], view: View) -> list[dict[st
         card: dict[str, Any] = {
             **group,
             "columns": [column | {"cells": []} for column in group["columns"]],
-            "has_card": group["number"] <= _MAX_CARDS,
             "n_shown": _n_shown(group, len(groups)),
             "states": [],
         }
@@ -174,7 +172,7 @@ def _typical(column: Column, inside: FloatArray, overall: FloatArray) -> dict[st
 def _n_shown(group: Mapping[str, Any], n_groups: int) -> int:
     """Return how many columns of a group are shown in full."""
     columns = group["columns"]
-    most = _MAX_COLUMNS if n_groups <= _MANY_GROUPS else _MAX_COLUMNS_OF_MANY
+    most = _MAX_COLUMNS if n_groups <= MAX_CARDS else _MAX_COLUMNS_OF_MANY
     return len(columns) if len(columns) <= most + _VERY_FEW else most
 
 
@@ -187,6 +185,12 @@ def _meaning(columns: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
         key: [column["node"] for column in sure if column["direction"] == direction][:_MEANING]
         for key, direction in (("more", 1), ("less", -1))
     }
+
+
+def _mean_loading(columns: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return the mean of the loadings of a group's columns, whatever their signs; None if it has none."""
+    loadings = [abs(column["loading"]) for column in columns if column["loading"] is not None]
+    return _rounded(sum(loadings) / len(loadings)) if loadings else None
 
 
 def two_digits(value: float, span: float) -> str:

@@ -16,6 +16,7 @@ from latree.table.checking import facts_of_column, labels_in_words
 from latree.table.findings import sentences
 from latree.table.raw import label_of
 
+_MAX_COPIED = 2**22  # the number of cells of copies of a row that are in memory at a time
 _N_CELLS = 4  # the number of least expected cells that are shown of an unusual row
 _N_GROUPS = 6  # the number of groups on which a row is described, those that say most about it
 # A state says something about a row if knowing it is worth so many nats: a state that most rows are in says little.
@@ -94,16 +95,22 @@ def _least_expected_cells(model: LatentTreeModel, table: Table, row: int) -> lis
     present = np.flatnonzero(codes >= 0)
     if not len(present):
         return []
-    # One copy of the row without each present cell, and last the whole row.
-    copies = np.repeat(codes[None, :], len(present) + 1, axis=0)
-    copies[np.arange(len(present)), present] = -1
-    scores = model.log_likelihood_rows(Table.from_codes(model.columns, copies))
+
+    def without(cells: IntArray) -> Table:
+        """Return one copy of the row without each of some cells."""
+        copies = np.repeat(codes[None, :], len(cells), axis=0)
+        copies[np.arange(len(cells)), cells] = -1
+        return Table.from_codes(model.columns, copies)
+
+    whole = model.log_likelihood_rows(Table.from_codes(model.columns, codes[None, :]))
+    blocks = np.array_split(present, -(-len(present) * len(codes) // _MAX_COPIED))
+    scores = np.concatenate([model.log_likelihood_rows(without(block)) for block in blocks])
     with np.errstate(invalid="ignore"):
-        probabilities = np.exp(np.minimum(scores[-1] - scores[:-1], 0))
+        probabilities = np.exp(np.minimum(whole - scores, 0))
     # If the rest of the row is impossible, too, the probability is undefined: such a cell counts as expected.
     probabilities = np.where(np.isnan(probabilities), 1.0, probabilities)
     chosen = np.lexsort((present, np.round(probabilities, 9)))[:_N_CELLS]
-    expected = model.complete(Table.from_codes(model.columns, copies[chosen])).codes()
+    expected = model.complete(without(present[chosen])).codes()
     cells = []
     for number, position in enumerate(chosen.tolist()):
         column = int(present[position])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from latree._util.words import listed, percent, plural, setting, shortened
+from latree._util.words import counted, listed, percent, plural, setting, shortened
 from latree.model.record import Candidate, SimplerGain, Worth
 from latree.settings import Goal
 
@@ -50,12 +50,12 @@ def headline(facts: dict[str, Any]) -> str:
     if facts["finding"] == "independent":
         return "No dependence found"
     if facts["finding"] == "one hidden variable":
-        n_states = plural(facts["groups"][0]["n_states"], "state")
-        return f"One hidden variable with {n_states} explains {plural(n_columns, 'column')}"
+        n_states = counted(facts["groups"][0]["n_states"], "state")
+        return f"One hidden variable with {n_states} explains {counted(n_columns, 'column')}"
     if facts["finding"] == "no groups":
-        return f"{plural(n_columns, 'column')} form no groups"
+        return f"{counted(n_columns, 'column')} form no groups"
     verb = "fall into" if n_groups > 1 else "form"
-    found = f"{plural(n_columns, 'column')} {verb} {plural(n_groups, 'group')}"
+    found = f"{counted(n_columns, 'column')} {verb} {counted(n_groups, 'group')}"
     match = facts["labels"]["match"] if facts["labels"] else ""
     return found + (f": {match}" if match else "")
 

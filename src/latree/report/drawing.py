@@ -1,42 +1,41 @@
-"""What the drawing shows and its panel says: the tree, columns, hidden variables and heat map, and their JSON."""
+"""What the drawing shows and its panel says: the tree, columns, hidden variables and heat map."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from latree._util.arrays import FloatArray
-from latree._util.words import one_line, percent, whole_shares
+from latree._util.words import percent, whole_shares
 from latree.counts.contingency import column_counts
+from latree.counts.distances import informational_correlation
 from latree.facts.groups import category_name
 from latree.facts.text import group_table
-from latree.facts.words import LIKELY, SURE
 from latree.figure.draw import group_colours, label_colours
 from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
 from latree.interpret.columns import loading_columns
+from latree.interpret.dependence import RelatedColumn, standardised_codes
 from latree.interpret.view import View
 from latree.model import LatentTreeModel
+from latree.report.heatmap import MAX_COLUMNS as MAX_MATRIX
+from latree.report.heatmap import MAX_GROUPS, matrix_facts, node_correlation
+from latree.report.overview import Overview
 from latree.table import Column, Table
 from latree.table.formats.text import write_columns, write_lines
 
 # With more numbers, loadings.csv is not part of the page: it would be most of the file.
 _MAX_LOADINGS = 20_000
+# A longer text is not offered for download: the page has to stay below 2 MB.
+_MAX_FILE = 100_000
 # The number of columns that explain the states of a hidden variable.
 MAX_COLUMNS = 5
-# The number of related columns that are shown of a column.
-MAX_RELATED = 6
+# The number of related columns that are shown of a column; fewer if there are too many columns for the heat map.
+MAX_RELATED, _MAX_RELATED_OF_MANY = 6, 3
 # The number of states of a hidden variable that are explained: the largest ones.
 MAX_STATES = 8
 # The number of categories that are shown of a column. If it has more, the rarest are added up under one name.
 MAX_CATEGORIES = 20
-# The heat map has at most this many cells in a row. Of more columns, neighbours share a cell.
-MAX_CELLS = 400
-# Facts that are embedded as they are. Names are made safe to show, and long lists of numbers are packed.
-_FACTS = ("n_columns", "tree", "aliases", "files")
-_GROUP_FACTS = ("number", "nodes", "centre", "colour")
 
 
 def with_colours(facts: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +52,8 @@ def with_colours(facts: dict[str, Any]) -> dict[str, Any]:
 def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tree, the columns with their categories, the hidden variables, and the matrix of the heat map."""
     model = view.model
-    correlation = view.column_correlation if table is None else view.counted_correlation(table)
+    is_wide = model.tree.n_observed > MAX_MATRIX
+    correlation = None if is_wide else view.column_correlation if table is None else view.counted_correlation(table)
     columns, category_lists = column_details(view, table, correlation)
     # Columns with the same categories share one list of them.
     keys = [(categories.names, categories.ordered, categories.bounds) for categories in category_lists]
@@ -61,20 +61,36 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
     number = {key: place for place, key in enumerate(distinct)}
     for column, key in zip(columns, keys, strict=True):
         column["category_list"] = number[key]
-    places = _places(model)
+    places, tree = _places(model), _tree_facts(view)
     order = sorted(range(model.tree.n_observed), key=lambda column: places["row"][column])
+    if correlation is None:
+        matrix = _group_matrix(view, facts["groups"], places["row"])
+    else:
+        matrix = matrix_facts(correlation, order, [column.ordered for column in model.columns]) | {"of": "columns"}
     return {
-        "tree": _tree_facts(view),
+        "tree": tree,
         "places": places,
+        "order": order,
+        "folds": asdict(Overview(tree, model.tree.n_observed, facts["groups"]).folds),
         "category_lists": [
             {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
         ],
         "columns": columns,
         "hidden": hidden_details(view, category_lists),
-        "matrix": matrix_facts(correlation, order, [column.ordered for column in model.columns]),
+        "matrix": matrix,
         "has_rows": table is not None,
         "files": _files(model, facts),
     }
+
+
+def _group_matrix(view: View, groups: list[dict[str, Any]], row: list[float]) -> dict[str, Any] | None:
+    """Return the heat map of the largest groups, in the order of the tree; None if there is at most one group."""
+    if len(groups) < 2:
+        return None
+    shown = groups[:MAX_GROUPS]
+    correlation, is_ordered = node_correlation(view, [group["centre"] for group in shown])
+    order = sorted(range(len(shown)), key=lambda place: (row[shown[place]["centre"]], place))
+    return matrix_facts(correlation, order, is_ordered) | {"of": "groups"}
 
 
 def _places(model: LatentTreeModel) -> dict[str, list[float]]:
@@ -99,7 +115,7 @@ def _files(model: LatentTreeModel, facts: Mapping[str, Any]) -> dict[str, str]:
     }
     if 0 < model.tree.n_observed * model.tree.n_hidden <= _MAX_LOADINGS:
         files["loadings.csv"] = write_columns(loading_columns(model))
-    return files
+    return {name: text for name, text in files.items() if len(text) <= _MAX_FILE}
 
 
 def _tree_facts(view: View) -> dict[str, Any]:
@@ -122,48 +138,6 @@ def _tree_facts(view: View) -> dict[str, Any]:
             None if edge < 0 or np.isnan(tree.support[edge]) else percent(float(tree.support[edge]))
             for edge in rooted.up
         ],
-    }
-
-
-def matrix_facts(correlation: FloatArray, order: Sequence[int], is_ordered: Sequence[bool]) -> dict[str, Any]:
-    """Return the heat map of a matrix of correlations.
-
-    Parameters
-    ----------
-    correlation : array, shape (d, d)
-        Symmetric, from -1 to 1.
-    order : sequence of int
-        The columns in the order in which they are shown.
-    is_ordered : sequence of bool
-        Which columns are ordered. Only correlations of two ordered columns have a sign.
-
-    Returns
-    -------
-    dict
-        ``order``: the columns. ``block``: how many neighbouring columns share a cell; the last cell may have fewer.
-        ``values``: for each cell row i, the values of the cells i, i + 1, ... in hundredths plus 100. A cell of several
-        columns has the mean of all its pairs of different columns. ``signed``: whether any value may be negative.
-    """
-    d = len(order)
-    block = -(-d // MAX_CELLS)
-    starts = np.arange(0, d, block)
-    arranged = correlation[np.ix_(order, order)].copy()
-    pairs = np.ones((d, d))
-    if block > 1:
-        # A column is not compared with itself, unless it is alone in its cell.
-        np.fill_diagonal(arranged, 0)
-        np.fill_diagonal(pairs, 0)
-        if d % block == 1:
-            arranged[-1, -1] = pairs[-1, -1] = 1
-    sums, counts = (
-        np.add.reduceat(np.add.reduceat(values, starts, axis=0), starts, axis=1) for values in (arranged, pairs)
-    )
-    hundredths = np.round(100 * np.round(sums / counts, 9)).astype(int)
-    return {
-        "order": list(order),
-        "block": block,
-        "values": [(hundredths[i, i:] + 100).tolist() for i in range(len(starts))],
-        "signed": sum(is_ordered) > 1,
     }
 
 
@@ -220,7 +194,7 @@ def observed_shares(table: Table) -> list[FloatArray | None]:
 
 
 def column_details(
-    view: View, table: Table | None, correlation: FloatArray
+    view: View, table: Table | None, correlation: FloatArray | None
 ) -> tuple[list[dict[str, Any]], list[CategoryList]]:
     """Return for every column its distribution and related columns, and the categories that are shown.
 
@@ -229,8 +203,8 @@ def column_details(
     view : View
     table : Table or None
         Rows, whose shares are shown; without rows, those of the model.
-    correlation : array
-        Of every two columns.
+    correlation : array or None
+        Of every two columns; None if there are too many of them. Then related columns are those of the model.
     """
     model = view.model
     observed = observed_shares(table) if table is not None else [None] * model.tree.n_observed
@@ -239,18 +213,33 @@ def column_details(
         in_model, in_data = view.marginals[node], observed[node]
         shown = in_model if in_data is None else in_data
         categories = CategoryList.of(column, shown)
-        hundredths = np.round(100 * np.round(correlation[node], 9)).astype(int)
-        hundredths[node] = 0
-        related = np.lexsort((np.arange(len(hundredths)), -abs(hundredths)))[:MAX_RELATED]
+        if correlation is None:
+            near = view.closest_columns(node, _MAX_RELATED_OF_MANY)
+            others, values = [one.column for one in near], np.array([_correlation(view, node, one) for one in near])
+        else:
+            others, values = (
+                list(range(len(correlation))),
+                np.where(np.arange(len(correlation)) == node, 0, correlation[node]),
+            )
+        hundredths = np.round(100 * np.round(values, 9)).astype(int)
+        related = np.lexsort((np.array(others), -abs(hundredths)))[:MAX_RELATED].tolist()
         details.append(
             {
                 "model": categories.per_mille(in_model),
                 "percent": whole_shares(categories.shares(shown).tolist()),
-                "related": [[other, int(hundredths[other])] for other in related.tolist() if hundredths[other]],
+                "related": [[others[place], int(hundredths[place])] for place in related if hundredths[place]],
             }
         )
         category_lists.append(categories)
     return details, category_lists
+
+
+def _correlation(view: View, column: int, other: RelatedColumn) -> float:
+    """Return the correlation of two columns under the model: Pearson's of their codes, if both have an order."""
+    if not (view.model.columns[column].ordered and view.model.columns[other.column].ordered):
+        return float(informational_correlation(np.array(other.information)))
+    codes, other_codes = (standardised_codes(view.marginals[node]) for node in (column, other.column))
+    return float((view.marginals[column] * codes) @ (other_codes @ other.conditional))
 
 
 def hidden_details(view: View, category_lists: list[CategoryList]) -> list[dict[str, Any]]:
@@ -286,63 +275,3 @@ def hidden_details(view: View, category_lists: list[CategoryList]) -> list[dict[
             }
         )
     return details
-
-
-def payload(facts: dict[str, Any]) -> Markup:
-    """Return the facts that the script needs, as JSON that an HTML parser cannot take for markup."""
-    labels = facts["labels"]
-    # Most hidden variables have the same names of states.
-    state_lists = [list(names) for names in dict.fromkeys(tuple(hidden["states"]) for hidden in facts["hidden"])]
-    needed = {key: facts[key] for key in _FACTS} | {
-        "names": _shown(facts["names"]),
-        "labels": labels and {key: labels[key] for key in ("of", "colours")} | {"names": _shown(labels["names"])},
-        "category_lists": [
-            categories | {"names": _shown(categories["names"])} for categories in facts["category_lists"]
-        ],
-        "groups": [
-            {
-                "name": one_line(group["name"]),
-                **{key: group[key] for key in _GROUP_FACTS},
-                "stability": None if group["stability"] is None else percent(group["stability"]),
-            }
-            for group in facts["groups"]
-        ],
-        "columns": [
-            column
-            | {key: _packed(column[key]) for key in ("model", "percent")}
-            | {"related": [number for pair in column["related"] for number in pair]}
-            for column in facts["columns"]
-        ],
-        "state_lists": state_lists,
-        "hidden": [
-            {
-                "states": state_lists.index(hidden["states"]),
-                "sizes": hidden["sizes"],
-                # A column, its loading, and the shares of its values in one state after the other.
-                "columns": [
-                    [column["column"], column["loading"], "".join(map(_packed, column["shares"]))]
-                    for column in hidden["columns"]
-                ],
-            }
-            | ({"others": hidden["others"]} if hidden["others"] else {})
-            for hidden in facts["hidden"]
-        ],
-        "matrix": facts["matrix"] | {"values": [_packed(row) for row in facts["matrix"]["values"]]},
-        "missing": facts["data"]["missing"],
-        "has_rows": facts["has_rows"],
-        "limits": [SURE, LIKELY],
-    }
-    text = json.dumps(needed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-def _shown(names: list[str]) -> list[str]:
-    return [one_line(name) for name in names]
-
-
-def _packed(numbers: list[int]) -> str:
-    """Write whole numbers from 0 to 1000 with two characters each, in base 32: they are most of the file."""
-    digits = "0123456789abcdefghijklmnopqrstuv"
-    return "".join(digits[number // 32] + digits[number % 32] for number in numbers)

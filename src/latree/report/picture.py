@@ -1,7 +1,8 @@
 """Pictures without a script: the whole tree, for paper and for readers without JavaScript; and the small charts.
 
 The tree is cut into strips of some rows, one SVG element each, which stand below each other without a gap. So a printer
-can begin a new page between two of them, and no row is cut through.
+can begin a new page between two of them, and no row is cut through. A tree of very many columns is folded, as the
+drawing is at first; see :mod:`latree.report.overview`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,20 +15,31 @@ from markupsafe import Markup
 from latree._util.words import one_line
 from latree.facts.words import LIKELY, SURE
 from latree.figure.picture import shortened, text_width
+from latree.report.overview import DrawnNode, Folds, Overview
 
 _WIDTH = 760  # of the picture; the page scales it
 _ROW = 16  # height of a row
 _ROWS_PER_STRIP = 10
 _FONT = 11  # size of names
 _MAX_NAMES, _MAX_GROUPS = 200, 190  # widths of the names of columns and of groups
+_MAX_FOLDED = 300  # width of the name of something folded
 _LEFT = 8
 _STRIP = 12  # width of the colours of labels
 _BADGE = 7  # radius of the circle with a group's number
 _SUPPORT_ROOM = 20  # the support of an edge is written if the edge is longer
+_MAX_ROWS = 200  # a tree of more columns, about three pages, is folded
+_MAX_RADIUS = 7.5  # of a folded group or branch
+
+
+def is_folded(facts: dict[str, Any]) -> bool:
+    """Return whether the picture shows an overview of the tree."""
+    return bool(facts["n_columns"] > _MAX_ROWS)
 
 
 def tree_picture(facts: dict[str, Any]) -> Markup:
     """Return the strips of the picture, one after the other."""
+    if is_folded(facts):
+        return Markup("\n").join(_FoldedPicture(facts).strips())
     picture = _Picture(facts)
     n_rows = facts["n_columns"]
     return Markup("\n").join(
@@ -61,7 +73,7 @@ class _Picture:
         hidden = [
             node for node in range(self.n_columns, len(self.y)) if top - _BADGE <= self.y[node] <= bottom + _BADGE
         ]
-        columns = self.facts["matrix"]["order"][first:end]
+        columns = self.facts["order"][first:end]
         content = [*self._edges(top, bottom), *self._nodes(hidden), *self._names(columns), *self._brackets(first, end)]
         return Markup('<svg viewBox="0 {} {} {}" aria-hidden="true">{}</svg>').format(
             top, _WIDTH, bottom - top, Markup("").join(content)
@@ -123,7 +135,7 @@ class _Picture:
 
     def _brackets(self, first: int, end: int) -> Iterator[Markup]:
         """Draw a line beside the names of each group, with its number and name beside its first row."""
-        order = self.facts["matrix"]["order"]
+        order = self.facts["order"]
         rows = groupby(range(first, end), lambda row: self.group_of.get(order[row], {}).get("number"))
         for number, run in rows:
             if number is None:
@@ -140,6 +152,101 @@ class _Picture:
                 name = _fitted(f"{number} {one_line(group['name'])}", _MAX_GROUPS)
                 text = Markup('<text class="group-name" x="{}" y="{:g}">{}</text>')
                 yield text.format(self.groups_at + 6, start * _ROW + _ROW / 2 + 4, name)
+
+
+class _FoldedPicture:
+    """The overview of a tree, where circles stand for groups and branches."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self.facts = facts
+        overview = Overview(facts["tree"], facts["n_columns"], facts["groups"])
+        self.nodes = overview.drawn(Folds(**facts["folds"]))
+        self.lines = _lines_of(self.nodes)
+        self.y = {id(node): (row + 0.5) * _ROW for row, node in enumerate(self.lines)}
+        along: dict[int, float] = {}
+        for node in self.nodes:
+            length = facts["tree"]["length"][node.node]
+            along[id(node)] = along[id(node.parent)] + length if node.parent else 0.0
+        for node in reversed(self.nodes):
+            if not node.is_line:
+                below = [self.y[id(child)] for child in node.children]
+                self.y[id(node)] = (min(below) + max(below)) / 2
+        texts = [self._text(node) for node in self.lines]
+        self.names_at = round(_WIDTH - max(1.06 * _width(text) for text in texts) - 4)  # bold letters are wider
+        start, end = _LEFT + _MAX_RADIUS, self.names_at - _MAX_RADIUS - 6
+        farthest = max(along.values()) or 1.0
+        self.x = {key: round(start + distance / farthest * (end - start), 1) for key, distance in along.items()}
+        self.largest = max(node.n_columns for node in self.lines)
+
+    def strips(self) -> Iterator[Markup]:
+        """Yield the SVG elements of some rows each."""
+        for first in range(0, len(self.lines), _ROWS_PER_STRIP):
+            lines = self.lines[first : first + _ROWS_PER_STRIP]
+            top, height = first * _ROW, len(lines) * _ROW
+            content = [*self._edges(top, top + height), *self._marks(top, top + height), *self._names(lines)]
+            yield Markup('<svg viewBox="0 {} {} {}" aria-hidden="true">{}</svg>').format(
+                top, _WIDTH, height, Markup("").join(content)
+            )
+
+    def _text(self, node: DrawnNode) -> str:
+        if node.kind == "column":
+            return _fitted(self.facts["names"][node.node], _MAX_FOLDED)
+        if node.kind == "rest":
+            name = f"{node.n_branches:,} more"
+        elif node.kind == "group":
+            group = self.facts["groups"][node.group]
+            name = _fitted(f"{group['number']} {one_line(group['name'])}", _MAX_FOLDED)
+        else:
+            name = _fitted(self.facts["names"][node.node], _MAX_FOLDED)
+        has_groups = node.kind != "group" and len(node.groups) > 1 and -1 not in node.groups
+        in_groups = f" in {len(node.groups):,} groups" if has_groups else ""
+        return f"{name} ({node.n_columns:,}{in_groups})"
+
+    def _edges(self, top: float, bottom: float) -> Iterator[Markup]:
+        tree = self.facts["tree"]
+        for node in self.nodes:
+            if node.parent is None:
+                continue
+            (x0, y0), (x1, y1) = ((self.x[id(one)], self.y[id(one)]) for one in (node.parent, node))
+            if max(y0, y1) < top or min(y0, y1) > bottom:
+                continue
+            looks = f"w{round(3 * tree['strength'][node.node])}{_certainty(tree['support'][node.node])}"
+            across = f"H{x1:g}" if top <= y1 <= bottom else ""
+            path = Markup('<path class="link trunk {}" d="M{:g},{:g}V{:g}{}"/>')
+            yield path.format("w0" if node.kind == "rest" else looks, x0, y0, y1, across)
+
+    def _marks(self, top: float, bottom: float) -> Iterator[Markup]:
+        for node in self.nodes:
+            x, y = self.x[id(node)], self.y[id(node)]
+            if top - _BADGE <= y <= bottom + _BADGE:
+                colour = f"c{self.facts['groups'][node.group]['colour']}" if node.kind == "group" else "trunk"
+                is_blob = node.kind in ("group", "branch")
+                radius = max(_MAX_RADIUS * (node.n_columns / self.largest) ** 0.5, 2.0) if is_blob else 2.5
+                mark = Markup('<circle class="blob {}" cx="{:g}" cy="{:g}" r="{:.2g}"/>')
+                yield mark.format(colour, x, y, radius)
+
+    def _names(self, lines: list[DrawnNode]) -> Iterator[Markup]:
+        leaders = "".join(f"M{self.x[id(node)] + 10:g},{self.y[id(node)]:g}H{self.names_at - 4:g}" for node in lines)
+        yield Markup('<path class="leader" d="{}"/><g transform="translate({:g})">').format(leaders, self.names_at)
+        for node in lines:
+            looks = Markup(' class="group-name"') if node.kind in ("group", "branch") else ""
+            yield Markup('<text{} y="{:g}">{}</text>').format(looks, self.y[id(node)] + 4, self._text(node))
+        yield Markup("</g>")
+
+
+def _lines_of(nodes: list[DrawnNode]) -> list[DrawnNode]:
+    """Return the nodes with a line from top to bottom: each is in the middle of its branches."""
+    lines, waiting = [], [(node, False) for node in reversed(nodes) if node.parent is None]
+    while waiting:
+        node, is_own = waiting.pop()
+        if is_own:
+            lines.append(node)
+            continue
+        around = [(child, False) for child in node.children]
+        if node.is_line:
+            around.insert(len(around) // 2, (node, True))
+        waiting += reversed(around)
+    return lines
 
 
 def _certainty(support: int | None) -> str:

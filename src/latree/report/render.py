@@ -1,6 +1,7 @@
 """The report: facts as one HTML file that contains its styles, scripts and data."""
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -10,19 +11,41 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from latree._util.files import write_text
-from latree._util.words import one_line, percent, plural, shortened
+from latree._util.words import counted, one_line, percent, shortened
 from latree.facts.found import report_facts, title_of
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
-from latree.report.drawing import drawing_facts, payload, with_colours
-from latree.report.picture import convergence_chart, gain_bars, tree_picture
+from latree.report.drawing import drawing_facts, with_colours
+from latree.report.payload import has_table, letters_within, payload
+from latree.report.picture import convergence_chart, gain_bars, is_folded, tree_picture
 from latree.table import Table
 
 _HERE = Path(__file__).parent
 
 # The number of unusual rows, and of rows in words, that a report shows if rows are given.
 DEFAULT_ROWS = 5
+
+# The figures of the table of groups, with their titles and explanations.
+_FIGURES = (
+    ("size", "Size", "The number of its columns"),
+    ("loading", "Loading", "The mean loading of its columns, whatever their signs"),
+    ("stability", "Stability", "How often its columns are in this group again in searches on parts of the rows"),
+    (
+        "reliability",
+        "Reliability",
+        "The share of the variance of its score that is not uncertainty, if the model is right",
+    ),
+)
+# The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
+_TABLE_ROWS = 60
+
+# The most letters of a name in the list of smaller groups. If all together have more bytes, they are cut more.
+_LIST_LETTERS, _MAX_LISTED = 32, 250_000
+# The most bytes of a page: one that every mailbox takes, and every browser opens at once.
+_MAX_PAGE = 2_000_000
+# Stands for the data until it is known how large the rest of the page is.
+_DATA = "\0data\0"
 
 # The files of the drawing's script. Each one builds on those before it.
 _SCRIPTS = (
@@ -33,6 +56,8 @@ _SCRIPTS = (
     "draw",
     "values",
     "panel",
+    "card",
+    "table",
     "search",
     "legend",
     "select",
@@ -136,8 +161,9 @@ def render(facts: dict[str, Any]) -> str:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "count": count,
+        "count": counted,
         "decimal": decimal,
+        "table_line": _table_line,
         "number": number,
         "one_line": one_line,
         "percent": in_percent,
@@ -150,26 +176,55 @@ def render(facts: dict[str, Any]) -> str:
         _inline(*names, frame='(() => {{\n"use strict";\n\n{}}})();\n')
         for names in (["page.js"], [f"script/{name}.js" for name in _SCRIPTS])
     )
-    return environment.get_template("report.html").render(
+    page = environment.get_template("report.html").render(
         facts=facts,
         title=title_of(facts["source"]),
         style=style,
         page_script=page_script,
         drawing_script=drawing_script,
         policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
-        data=payload(facts),
+        data=_DATA,
         picture=tree_picture(facts),
-        broad_groups=_by_broad_group([group for group in facts["groups"] if group["has_card"]]),
+        picture_is_folded=is_folded(facts),
+        has_table=has_table(facts),
+        table_figures=[
+            figure for figure in _FIGURES if any(_table_line(group)[figure[0]] != "–" for group in facts["groups"])
+        ],
+        table_rows=_TABLE_ROWS,
+        list_letters=min(
+            _LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS
+        ),
+        broad_groups=_by_broad_group(facts["groups"]),
         gain_bars=gain_bars(facts["fit"]["compared"]),
         convergence=convergence_chart(facts["fit"]["history"]),
     )
+    before, mark, after = page.rpartition(_DATA)
+    return before + str(payload(facts, _MAX_PAGE - len((before + after).encode()))) + after if mark else page
 
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the groups under the names of the broad groups above them; those without one come last."""
-    names = dict.fromkeys(group["parent"] for group in groups)
-    ordered = [*(name for name in names if name is not None), *(name for name in names if name is None)]
-    return [{"name": name, "groups": [group for group in groups if group["parent"] == name]} for name in ordered]
+    """Return the groups under the names of the broad groups above them; all others come last, under None.
+
+    A broad group of a single group is none. If only one group is left over, it comes first: it needs no heading.
+    """
+    sizes = Counter(group["parent"] for group in groups if group["parent"] is not None)
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name, size in sizes.items() if size > 1}
+    others = list[dict[str, Any]]()
+    for group in groups:
+        found.get(group["parent"], others).append(group)
+    parts = [{"name": name, "groups": below} for name, below in found.items()]
+    rest = [{"name": None, "groups": others}] if others else []
+    return rest + parts if len(others) == 1 else parts + rest
+
+
+def _table_line(group: Mapping[str, Any]) -> dict[str, str]:
+    """Return the figures of a group as the table shows them; a dash for what is unknown."""
+    return {
+        "size": number(len(group["columns"])),
+        "loading": hundredths(group["mean_loading"]),
+        "stability": rounded_percent(group["stability"]),
+        "reliability": hundredths(group["reliability"]),
+    }
 
 
 def _inline(*names: str, frame: str = "{}") -> Markup:
@@ -192,11 +247,6 @@ def _hash(text: str) -> str:
     return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
 
 
-def count(whole: int, noun: str) -> str:
-    """Return a whole number with its noun, such as "1 column" or "1,000 columns"."""
-    return plural(whole, noun).replace(str(whole), number(whole), 1)
-
-
 def number(value: float) -> str:
     """Return a number with commas between thousands."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6g}"
@@ -207,11 +257,21 @@ def decimal(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:,.{digits}f}".replace("-", "−")
 
 
+def hundredths(value: float | None) -> str:
+    """Return a number from 0 to 1 with two digits, rounded as per cent are; a dash for None."""
+    return "–" if value is None else f"{percent(value) / 100:.2f}"
+
+
 def in_percent(share: float | None) -> str:
     """Return a share in per cent; a dash for None."""
     if share is None:
         return "–"
     return f"{percent(share)}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
+
+
+def rounded_percent(share: float | None) -> str:
+    """Return a share in whole per cent; a dash for None."""
+    return whole_percent(None if share is None else percent(share))
 
 
 def whole_percent(number: int | None) -> str:

@@ -8,8 +8,7 @@ function press(attribute, value) {
 function updateControls() {
   press("layout", state.layout);
   press("lengths", state.lengths);
-  const some = state.foldedGroups.size + state.foldedBranches.size > 0;
-  press("fold", canFoldGroups && state.foldedGroups.size === groups.length ? "groups" : some ? "" : "none");
+  press("fold", foldsKind());
   slider.value = state.support;
   const nLeftOut = edges.support.filter((_, id) => edges.parent[id] >= 0 && isLeftOut(id)).length;
   $("support-text").textContent = state.support
@@ -27,10 +26,12 @@ for (const button of document.querySelectorAll("button[data-layout], button[data
     pushAddress();
   });
 }
+const canFold = { none: canShowColumns, groups: canFoldGroups && canShowGroups, overview: foldsKind() === "overview" };
 for (const button of document.querySelectorAll("button[data-fold]")) {
-  button.hidden = !canFoldGroups;
+  // A single way to fold needs no button.
+  button.hidden = !canFold[button.dataset.fold] || Object.values(canFold).filter(Boolean).length < 2;
   button.addEventListener("click", () => {
-    foldGroups(button.dataset.fold === "groups");
+    setFolds(button.dataset.fold);
     updateDrawing({ animate: true });
     showPanel();
     pushAddress();
@@ -50,6 +51,7 @@ slider.addEventListener("input", () => {
 updateDrawing();
 showPanel();
 if (window.location.hash.includes("=")) readAddress();
+else if (table) showCardOfAddress();
 stage.dataset.milliseconds = Math.round(performance.now() - startTime);
 
 let later = 0;

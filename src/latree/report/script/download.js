@@ -39,7 +39,9 @@ function pictureKey() {
   const ink = getComputedStyle(stage).color;
   const named = frame.layout === "horizontal" && !frame.narrow;
   const entries = [
-    ...(manyGroups && !named ? groups.map(({ colour, number, name }) => [colour, `${number} ${name}`]) : []),
+    ...(manyGroups && !named ? groups : [])
+      .slice(0, MAX_LISTED)
+      .map(({ colour, number, name }) => [colour, `${number} ${name}`]),
     ...(labels ? labels.names.map((name, i) => [labels.colours[i], name]) : []),
   ];
   const elements = [];
@@ -91,4 +93,4 @@ for (const button of document.querySelectorAll("button[data-download]")) {
   });
 }
 // The text of the button that copies the tree.
-$("newick").textContent = facts.files["tree.nwk"];
+if ($("newick")) $("newick").textContent = facts.files["tree.nwk"];

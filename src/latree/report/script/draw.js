@@ -85,9 +85,10 @@ function drawAll() {
 const classes = (...names) => names.filter(Boolean).join(" ");
 
 function drawLink(node) {
+  const isRest = node.kind === "rest"; // of several edges
   node.link = drawn("path", {
-    class: classes("link", edgeColour(node.id), certainty(node.id)),
-    "stroke-width": rounded(1 + 3 * edges.strength[node.id]),
+    class: classes("link", isRest ? TRUNK : edgeColour(node.id), isRest ? "" : certainty(node.id)),
+    "stroke-width": isRest ? 1 : rounded(1 + 3 * edges.strength[node.id]),
     d: linkPath(frame, node),
   });
   return node.link;
@@ -95,17 +96,23 @@ function drawLink(node) {
 
 // A node: a dot, the number of the group whose hidden variable it is, or a circle for what is folded.
 function drawMark(node) {
-  const centre = manyGroups ? node.members.find((id) => groupWithCentre.has(id)) : undefined;
+  const hasCentre = manyGroups && !hasSeveralGroups(node);
+  const centre = hasCentre ? node.members.find((id) => groupWithCentre.has(id)) : undefined;
   const group = centre === undefined ? null : groups[groupWithCentre.get(centre)];
   const isBadge = group !== null && isHidden(centre) && !folded(node);
   node.radius = folded(node) ? radiusOf(node) : isBadge ? BADGE : isHidden(node.id) ? 4 : 3;
   const kind = folded(node) ? "folded" : isBadge ? "badge-mark" : node.kind;
-  const colour = group === null ? colourOf(node.id) : `c${group.colour}`;
+  const colour = hasSeveralGroups(node) ? TRUNK : group === null ? colourOf(node.id) : `c${group.colour}`;
   node.mark = drawn("g", { class: classes("mark", kind, colour), "data-id": node.id });
   node.mark.append(drawn("circle", { r: rounded(node.radius) }));
   const hasRoom = group !== null && widthOf(String(group.number), "650 11px") <= 2 * node.radius - 2;
   if (hasRoom) node.mark.append(drawn("text", { class: "number", dy: "0.36em" }, String(group.number)));
   return node.mark;
+}
+
+// Whether one circle stands for columns of several groups.
+function hasSeveralGroups({ kind, columns }) {
+  return (kind === "branch" || kind === "rest") && columns.some((id) => groupOf[id] !== groupOf[columns[0]]);
 }
 
 // A thin line from a node to its name, which stands in line with all other names.
@@ -194,6 +201,7 @@ function hiddenText(node, id) {
 function supportText(node) {
   if (frame.layout !== "horizontal" || !node.parent || edges.support[node.id] === null || node.kind === "column")
     return [];
+  if (node.kind === "rest") return [];
   const text = String(edges.support[node.id]);
   if (node.v - node.radius - node.parent.v < widthOf(text, "10px") + 8) return [];
   const x = (node.parent.v + node.v - node.radius) / 2;

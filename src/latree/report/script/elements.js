@@ -2,7 +2,17 @@
 
 const startTime = performance.now();
 const facts = JSON.parse(document.getElementById("facts").textContent);
-const { names, n_columns: nColumns, tree: edges, groups, labels } = facts;
+const { names, n_columns: nColumns, tree: edges, labels } = facts;
+// One object per group, from one list per property.
+const groups = facts.groups.name.map((_, i) => ({
+  number: i + 1,
+  ...Object.fromEntries(Object.entries(facts.groups).map(([key, values]) => [key, values[i]])),
+  name: facts.groups.name[i] ?? names[facts.groups.centre[i]],
+}));
+// Strengths and lengths come in thousandths, and -1 stands for no support.
+edges.strength = edges.strength.map((value) => value && value / 1000);
+edges.length = edges.length.map((value) => value && value / 1000);
+edges.support = edges.support.map((share) => (share < 0 ? null : share));
 const $ = (id) => document.getElementById(id);
 const svg = $("drawing");
 const stage = $("stage");
@@ -10,8 +20,9 @@ const panel = $("panel");
 const reducedMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
 const SVG = "http://www.w3.org/2000/svg";
 
-// Whole numbers are written in base 32 with two characters each.
-const unpack = (text) => Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 32));
+// Whole numbers are written in base 32, most of them with two characters each.
+const unpack = (text, width = 2) =>
+  Array.from({ length: text.length / width }, (_, i) => parseInt(text.slice(width * i, width * (i + 1)), 32));
 
 // Names come from Python without line breaks and invisible characters. A long name ends with an ellipsis.
 const shorten = (text, maxLength = 28) => {

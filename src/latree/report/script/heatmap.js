@@ -1,6 +1,7 @@
-// The heat map of the dependence between columns, in the order of the tree.
+// The heat map of the dependence between columns or, if there are many, between groups, in the order of the tree.
 
-const { values: packedRows, order: shownColumns, block: perCell, signed: isSigned } = facts.matrix;
+const { values: packedRows, order: shownItems, signed: isSigned } = facts.matrix || { values: [], order: [] };
+const isOfGroups = facts.matrix?.of === "groups";
 const MAX_PAIRS = 5;
 const MAX_SIDE = 700; // pixels
 const canvas = $("heatmap-canvas");
@@ -9,8 +10,15 @@ const nCells = packedRows.length;
 // Row i has the values of the cells i, i + 1, ...: the other half is the same.
 const upper = packedRows.map((row) => unpack(row).map((value) => value - 100));
 const cellValue = (i, j) => (i <= j ? upper[i][j - i] : upper[j][i - j]);
-const columnsOfCell = (i) => shownColumns.slice(i * perCell, (i + 1) * perCell);
-// Colours go from the lowest to the highest correlation of two different columns: with 1 as their end, all would be pale.
+// What the rows and columns of the map are: columns, or groups by their places in the list of groups.
+const itemName = (i) => (isOfGroups ? groupText(shownItems[i]) : names[shownItems[i]]);
+const groupText = (number) => `${groups[number].number} ${groups[number].name}`;
+const groupOfItem = (i) => (isOfGroups ? shownItems[i] : groupOf[shownItems[i]]);
+const itemLink = (i, maxLength) =>
+  isOfGroups
+    ? make("a", { href: `#group=${shownItems[i] + 1}`, class: "link" }, shortName(itemName(i), maxLength))
+    : nodeLink(shownItems[i], maxLength);
+// Colours go from the lowest to the highest correlation of two different ones: with 1 as their end, all would be pale.
 const strongest = upper.reduce((most, row) => Math.max(most, ...row.slice(1).map(Math.abs)), 30);
 const LIMIT = Math.min(100, 10 * Math.ceil(strongest / 10));
 let map = null; // sizes in pixels, and the picture without a cursor
@@ -20,7 +28,7 @@ let cursor = null; // the cell that is pointed at
 function groupRuns() {
   const runs = [];
   for (let i = 0; i < nCells; i++) {
-    const group = groupOf[columnsOfCell(i)[0]];
+    const group = groupOfItem(i);
     const last = runs[runs.length - 1];
     if (last && last.group === group) last.end = i + 1;
     else runs.push({ group, start: i, end: i + 1 });
@@ -41,10 +49,10 @@ function drawMap() {
   const width = box.clientWidth;
   if (!width) return;
   const scale = window.devicePixelRatio || 1;
-  const widest = Math.max(...longest(shownColumns.map((id) => names[id])).map((name) => widthOf(name, "12px")));
+  const widest = Math.max(...longest(shownItems.map((_, i) => itemName(i))).map((name) => widthOf(name, "12px")));
   const namesWidth = Math.min(widest + 22, 160, 0.3 * width);
   const side = Math.min(width, Math.max(240, Math.min(MAX_SIDE, nCells * 30 + namesWidth)));
-  const showsNames = perCell === 1 && (side - namesWidth) / nCells >= 9;
+  const showsNames = (side - namesWidth) / nCells >= 9;
   const left = showsNames ? namesWidth : 12;
   const top = runs.length ? 22 : 4;
   const body = side - left - 2;
@@ -65,7 +73,7 @@ function drawMap() {
     context.font = `${font} ${family}`;
     context.textAlign = "right";
     for (let i = 0; i < nCells; i++)
-      context.fillText(fitted(names[shownColumns[i]], font, left - 22), left - 14, top + (i + 0.5) * cell);
+      context.fillText(fitted(itemName(i), font, left - 22), left - 14, top + (i + 0.5) * cell);
   }
   context.textAlign = "center";
   context.font = `600 11px ${family}`;
@@ -73,8 +81,8 @@ function drawMap() {
   for (const { group, start, end } of runs) {
     const [from, size] = [start * cell, (end - start) * cell];
     context.fillStyle = context.strokeStyle = colours[groups[group].colour];
-    context.fillRect(left - 8, top + from + 0.5, 4, size - 1);
-    context.fillRect(left + from + 0.5, top - 8, size - 1, 4);
+    context.fillRect(left - 8, top + from + 0.5, 4, Math.max(1, size - 1));
+    context.fillRect(left + from + 0.5, top - 8, Math.max(1, size - 1), 4);
     context.lineWidth = 1.5;
     if (end - start > 1) context.strokeRect(left + from, top + from, size, size);
     context.fillStyle = ink;
@@ -114,7 +122,7 @@ function cellPicture() {
   const itself = rgb("var(--line)");
   for (let i = 0; i < nCells; i++)
     for (let j = 0; j < nCells; j++) {
-      const colour = i === j && perCell === 1 ? itself : colours[cellValue(i, j) + 100];
+      const colour = i === j ? itself : colours[cellValue(i, j) + 100];
       const at = 4 * (i * nCells + j);
       for (let k = 0; k < 3; k++) pixels.data[at + k] = colour[k];
       pixels.data[at + 3] = 255;
@@ -132,12 +140,7 @@ function cellAt(event) {
   );
   return i >= 0 && j >= 0 && i < nCells && j < nCells ? [i, j] : null;
 }
-function cellName(i) {
-  const ids = columnsOfCell(i);
-  return ids.length === 1
-    ? nameElement(ids[0], 30)
-    : make("bdi", {}, `${shorten(names[ids[0]], 22)} … ${shorten(names[ids[ids.length - 1]], 22)}`);
-}
+const cellName = (i) => shortName(itemName(i), 30);
 function pointAt(cell) {
   if (String(cell) === String(cursor)) return;
   cursor = cell;
@@ -147,11 +150,11 @@ function pointAt(cell) {
     return;
   }
   const [i, j] = cell;
-  if (i === j && perCell === 1) readout.replaceChildren(cellName(i));
+  if (i === j) readout.replaceChildren(cellName(i));
   else readout.replaceChildren(cellName(i), " and ", cellName(j), ": ", make("strong", {}, signed(cellValue(i, j))));
 }
 function chooseCell([i]) {
-  select({ node: columnsOfCell(i)[0] }, { show: true });
+  select(isOfGroups ? { group: shownItems[i] } : { node: shownItems[i] }, { show: true });
 }
 
 // ---- the strongest pairs, beside the map ----
@@ -159,7 +162,7 @@ function chooseCell([i]) {
 function pairTable(title, pairs) {
   if (!pairs.length) return "";
   const rows = pairs.map(([i, j, value]) => {
-    const names = [nodeLink(shownColumns[i], 20), " and ", nodeLink(shownColumns[j], 20)];
+    const names = [itemLink(i, 20), " and ", itemLink(j, 20)];
     const line = row(make("span", {}, ...names), figure(signed(value)));
     line.addEventListener("pointerenter", () => pointAt([i, j]));
     line.addEventListener("pointerleave", () => pointAt(null));
@@ -172,11 +175,10 @@ function drawPairs() {
     .flatMap((row, i) => row.slice(1).map((value, k) => [i, i + 1 + k, value]))
     .filter(([, , value]) => value);
   all.sort((a, b) => Math.abs(b[2]) - Math.abs(a[2]));
-  const group = (i) => groupOf[shownColumns[i]];
-  const between = all.filter(([i, j]) => group(i) !== group(j) || group(i) < 0);
+  const between = all.filter(([i, j]) => groupOfItem(i) !== groupOfItem(j) || groupOfItem(i) < 0);
   $("heatmap-pairs").replaceChildren(
     pairTable("Strongest pairs", all.slice(0, MAX_PAIRS)),
-    manyGroups ? pairTable("Strongest pairs between groups", between.slice(0, MAX_PAIRS)) : "",
+    manyGroups && !isOfGroups ? pairTable("Strongest pairs between groups", between.slice(0, MAX_PAIRS)) : "",
   );
 }
 
@@ -184,7 +186,7 @@ if (canvas && nCells > 1) {
   $("heatmap-limits").replaceChildren(
     ...[isSigned ? -LIMIT : 0, LIMIT].map((value) => make("span", {}, signed(value))),
   );
-  if (perCell === 1) drawPairs();
+  drawPairs();
   canvas.addEventListener("pointermove", (event) => pointAt(cellAt(event)));
   canvas.addEventListener("pointerleave", () => pointAt(null));
   canvas.addEventListener("click", (event) => {

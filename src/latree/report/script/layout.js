@@ -5,19 +5,20 @@ const NARROW = 600; // a drawing that is narrower has no names of groups and hid
 const NAME_FONT = "13px";
 const BOLD_FONT = "600 13px";
 const MIN_ARC = 9; // pixels between two names of the radial layout that can still be read
+const MANY_BLOBS = 20; // more folded groups and branches have smaller circles
 const BADGE = 9.5; // radius of the circle with the number of a group
 
+const isBlob = (node) => node.kind === "group" || node.kind === "branch";
 // The radius of a folded group or branch: its area is proportional to its number of columns.
 let areaFactor = 6;
-const folded = (node) => node.kind === "group" || node.kind === "branch";
-const radiusOf = (node) => areaFactor * Math.sqrt(node.columns.length);
+const folded = (node) => node.kind === "group" || node.kind === "branch" || node.kind === "rest";
+const radiusOf = (node) => (node.kind === "rest" ? 4 : Math.max(3, areaFactor * Math.sqrt(node.columns.length)));
 
 // Gives every node its row and its distance from the root, both in units of the layout; returns the rows.
 function placeNodes(view, rowHeight) {
-  areaFactor = Math.min(
-    6,
-    22 / Math.sqrt(Math.max(1, ...view.nodes.filter(folded).map((node) => node.columns.length))),
-  );
+  const blobs = view.nodes.filter(isBlob).map((node) => node.columns.length);
+  const largest = blobs.length > MANY_BLOBS ? 12 : 22; // radius in pixels
+  areaFactor = Math.min(6, largest / Math.sqrt(Math.max(1, ...blobs)));
   const rows = [];
   let across = 0;
   const takeRow = (node) => {
@@ -61,7 +62,12 @@ function placeNodes(view, rowHeight) {
 function rowText(node, width = Infinity) {
   if (!folded(node)) return fitted(viewName(node), NAME_FONT, width);
   const before = node.kind === "group" ? `${groups[node.group].number} ` : "";
-  const after = ` (${node.columns.length})`;
+  const theirGroups = new Set(node.kind === "group" ? [] : node.columns.map((id) => groupOf[id]));
+  const inGroups = theirGroups.has(-1) ? 0 : theirGroups.size;
+  const n = node.columns.length.toLocaleString("en");
+  const whole = `${viewName(node)} (${n} in ${inGroups.toLocaleString("en")} groups)`;
+  if (manyGroups && inGroups > 1 && widthOf(whole, BOLD_FONT) <= width) return whole;
+  const after = ` (${n})`;
   return before + fitted(viewName(node), BOLD_FONT, width - widthOf(before + after, BOLD_FONT)) + after;
 }
 

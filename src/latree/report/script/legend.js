@@ -19,7 +19,7 @@ function meanings() {
     if (state.lengths === "strength") add(glyph(36, line(2, 10, "", 2), line(16, 34, "", 2)), "long: weak dependence");
   }
   if (nColumns < names.length) add(glyph(12, drawn("circle", { class: "dot", cx: 6, cy: 7, r: 4 })), "hidden variable");
-  if (manyGroups && groups.some((group) => isHidden(group.centre)))
+  if (manyGroups && groups.some((group, number) => isHidden(group.centre) && !state.foldedGroups.has(number)))
     add(
       glyph(
         20,
@@ -59,10 +59,14 @@ function chip(colour, text, target, isPressed, number = null) {
 function chips() {
   const rows = [];
   // In a wide drawing from left to right, groups have their names beside their brackets.
-  if (manyGroups && (frame.layout === "radial" || frame.narrow))
+  // Those of folded groups are beside their circles.
+  const unnamed = groups.filter((_, number) => number < GREY && !state.foldedGroups.has(number));
+  if (manyGroups && unnamed.length && (frame.layout === "radial" || frame.narrow))
     rows.push([
       "Groups",
-      groups.map((group, i) => chip(group.colour, group.name, { group: i }, state.group === i, group.number)),
+      unnamed.map(({ colour, name, number }) =>
+        chip(colour, name, { group: number - 1 }, state.group === number - 1, number),
+      ),
     ]);
   if (labels) {
     const coloured = labels.names.map((_, i) => i).filter((i) => labels.colours[i] < GREY);

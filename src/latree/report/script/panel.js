@@ -1,5 +1,7 @@
 // The panel beside the drawing: details of the selected node, group or label.
 
+const MAX_LISTED = 200; // lines of a list in the panel
+
 function nodeLink(id, maxLength = 28) {
   return make("a", { href: `#node=${id}`, class: "link" }, nameElement(id, maxLength));
 }
@@ -69,7 +71,7 @@ function neighbourTable(id) {
     ...children[id].map((child) => [child, child]),
   ];
   near.sort((a, b) => edges.strength[b[1]] - edges.strength[a[1]] || a[0] - b[0]);
-  const rows = near.map(([other, edge]) =>
+  const rows = near.slice(0, MAX_LISTED).map(([other, edge]) =>
     row(
       nodeLink(other, 22),
       barCell(edges.strength[edge]),
@@ -88,9 +90,9 @@ function neighbourTable(id) {
 }
 
 function showHidden(id) {
-  const detail = facts.hidden[id - nColumns];
+  const sizes = facts.states.sizes[id - nColumns];
   const stateNames = statesOf(id);
-  const columns = detail.columns.map(([column, loading, packed]) => ({
+  const columns = (facts.profiles?.columns[id - nColumns] || []).map(([column, loading, packed]) => ({
     column,
     loading,
     shares: sharesOf(stateNames.length, packed),
@@ -109,16 +111,16 @@ function showHidden(id) {
         "div",
         { class: "line" },
         make("span", { class: "state" }, name),
-        shareBar(detail.sizes[i] / 100),
-        make("span", { class: "figure" }, percent(detail.sizes[i])),
+        shareBar(sizes[i] / 100),
+        make("span", { class: "figure" }, percent(sizes[i])),
       ),
-      make("div", { class: "meaning" }, ...(words.length ? ["Typical: ", ...words] : ["Like all rows"])),
+      columns.length
+        ? make("div", { class: "meaning" }, ...(words.length ? ["Typical: ", ...words] : ["Like all rows"]))
+        : null,
     );
   });
-  if (detail.others) {
-    const [n, share] = detail.others;
-    states.push(make("li", { class: "muted" }, `${count(n, "smaller state")}: ${percent(share)}`));
-  }
+  const [n, share] = otherStates(id);
+  if (n) states.push(make("li", { class: "muted" }, `${count(n, "smaller state")}: ${percent(share)}`));
   const profiles = columns.map(({ column, loading, shares }) =>
     make(
       "div",
@@ -142,46 +144,58 @@ function showHidden(id) {
     panelHead(colourOf(id), kind, nameElement(id, 80), [groupLine(id)], { node: id, card }),
     section(
       "States",
-      "Share of the rows, and the values that are more common there than in all rows.",
+      `Share of the rows${columns.length ? ", and the values that are more common there than in all rows" : ""}.`,
       make("ol", { class: "states-list" }, ...states),
     ),
-    section(
-      "Columns",
-      "Those that depend on it most, with their loadings. Each bar is a state, each colour a value.",
-      ...profiles,
-    ),
+    columns.length
+      ? section(
+          "Columns",
+          "Those that depend on it most, with their loadings. Each bar is a state, each colour a value.",
+          ...profiles,
+        )
+      : section("Columns", null, leftOut()),
     section("Neighbours", "What edges connect it with.", neighbourTable(id)),
   );
 }
 
 function showColumn(id) {
-  const detail = facts.columns[id];
-  const pairs = Array.from({ length: detail.related.length / 2 }, (_, i) => detail.related.slice(2 * i, 2 * i + 2));
-  const related = pairs.map(([column, value]) =>
+  const others = facts.related ? unpack(facts.related.columns[id], facts.related.width) : [];
+  const values = facts.related ? unpack(facts.related.values[id]).map((value) => value - 100) : [];
+  const related = others.map((column, i) => [column, values[i]]);
+  const rows = related.map(([column, value]) =>
     row(nodeLink(column, 22), barCell(Math.abs(value) / 100, value < 0 ? "negative" : ""), figure(signed(value))),
   );
-  const missing = facts.missing && facts.missing[id] ? `${count(facts.missing[id], "cell")} missing` : null;
+  const nMissing = facts.values?.missing[id];
+  const missing = nMissing ? `${count(nMissing, "cell")} missing` : null;
   const label =
     labels && labels.of[id] >= 0 ? make("span", {}, "Label: ", shortName(labels.names[labels.of[id]], 60)) : null;
-  const kind = categoriesOf(id).bounds.length ? "Column of numbers, cut into bins" : "Column";
+  const kind = isBinned(id) ? "Column of numbers, cut into bins" : "Column";
   panel.replaceChildren(
     panelHead(colourOf(id), kind, nameElement(id, 80), [groupLine(id), label, missing], { node: id }),
     section(facts.has_rows ? "Values" : "Values under the model", null, distribution(id)),
-    related.length
-      ? section(
-          "Most related columns",
-          "Correlation with this column.",
-          make("table", {}, make("tbody", {}, ...related)),
-        )
-      : section("Most related columns", "None: this column is independent of all others."),
+    relatedSection(rows),
     ...(children[id].length || edges.parent[id] >= 0
       ? [section("Neighbours", "What edges connect it with.", neighbourTable(id))]
       : []),
   );
 }
 
+function relatedSection(rows) {
+  const title = "Most related columns";
+  if (!facts.related) return section(title, null, leftOut());
+  if (!rows.length) return section(title, "None: this column is independent of all others.");
+  const where = facts.matrix?.of === "columns" ? "" : " under the model";
+  return section(title, `Correlation with this column${where}.`, make("table", {}, make("tbody", {}, ...rows)));
+}
+
 function columnList(ids) {
-  return make("ul", { class: "column-list" }, ...ids.map((id) => make("li", {}, nodeLink(id, 36))));
+  const more = ids.length - MAX_LISTED;
+  return make(
+    "ul",
+    { class: "column-list" },
+    ...ids.slice(0, MAX_LISTED).map((id) => make("li", {}, nodeLink(id, 36))),
+    more > 0 ? make("li", { class: "muted" }, `and ${more.toLocaleString("en")} more`) : null,
+  );
 }
 function showGroup(number) {
   const group = groups[number];
@@ -192,7 +206,7 @@ function showGroup(number) {
       group: number,
       card: group.number,
     }),
-    section(count(columnsOf[number].length, "column"), null, columnList(columnsOf[number])),
+    section(count(groups[number].columns.length, "column"), null, columnList(groups[number].columns)),
   );
 }
 function showLabel(number) {
@@ -229,16 +243,20 @@ function showStart() {
     "Double-click, or press F, to fold a group or a branch.",
     "Press / to search, Esc to close.",
   ];
-  const listed = groups.map((group, number) =>
+  // Many groups are the lines of a table.
+  const listed = (facts.has_table ? [] : groups).map((group, number) =>
     row(
       make("span", { class: "group-entry" }, groupBadge(number), groupButton(number, 44)),
-      figure(String(columnsOf[number].length)),
+      figure(String(groups[number].columns.length)),
     ),
   );
   panel.replaceChildren(
     make("h3", {}, "Explore the tree"),
     make("ul", { class: "tips" }, ...tips.map((text) => make("li", {}, text))),
-    manyGroups ? section("Groups", null, make("table", { class: "group-list" }, make("tbody", {}, ...listed))) : "",
+    facts.has_table ? make("p", {}, make("a", { href: "#groups" }, `All ${count(groups.length, "group")}`)) : "",
+    listed.length > 1
+      ? section("Groups", null, make("table", { class: "group-list" }, make("tbody", {}, ...listed)))
+      : "",
   );
 }
 

@@ -22,10 +22,11 @@ function allEntries() {
     for (const stateName of statesOf(centre)) add(stateName, `state of ${shorten(name, 30)}`, { node: centre }, name);
   }
   const seen = new Set();
-  names.slice(0, nColumns).forEach((name, id) => {
+  names.slice(0, facts.values ? nColumns : 0).forEach((name, id) => {
+    if (isBinned(id)) return;
     for (const value of categoriesOf(id).names) {
-      // Numbers and bins would find every column.
-      if (categoriesOf(id).bounds.length || /^[-\d.]*$/.test(value) || seen.size > 5000) continue;
+      // Numbers would find every column.
+      if (/^[-\d.]*$/.test(value) || seen.size > 5000) continue;
       seen.add(value);
       add(value, `value of ${shorten(name, 30)}`, { node: id }, name);
     }

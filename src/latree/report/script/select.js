@@ -6,7 +6,8 @@ const HIT_DISTANCE = 14; // a click selects a node that is at most this many pix
 function select({ node = null, group = null, label = null }, { show = false, remember = true } = {}) {
   if (node === null && group === null && label === null && nothingSelected()) return;
   Object.assign(state, { node, group, label });
-  if (node !== null && reveal(node)) updateDrawing({ animate: true });
+  const revealed = node !== null ? reveal(node) : group !== null && revealGroup(groups[group].centre);
+  if (revealed) updateDrawing({ animate: true });
   updateSelection();
   drawLegend();
   showPanel();
@@ -33,19 +34,16 @@ function scrollToSelected() {
 
 // ---- the address ----
 
-const DEFAULT_FOLDS = foldsText();
-function foldsText() {
-  if (canFoldGroups && state.foldedGroups.size === groups.length && !state.foldedBranches.size) return "groups";
-  const folds = [...state.foldedGroups].map((group) => groups[group].number);
-  return [...folds, ...[...state.foldedBranches].map((id) => `b${id}`)].join(".") || "none";
-}
+const foldsText = () => (changedFolds() ? foldsKind() || changedFolds() : "");
 function readFolds(text) {
-  state.foldedGroups = text === "groups" ? allGroups() : new Set();
-  state.foldedBranches = new Set();
+  if ((text === "groups" && canShowGroups) || (text === "none" && canShowColumns)) return setFolds(text);
+  setFolds("overview");
+  const toggle = (set, id) => set.delete(id) || set.add(id);
   for (const part of text.split(".")) {
-    const id = Number(part.replace("b", ""));
-    if (part.startsWith("b") && id in names) state.foldedBranches.add(id);
-    else if (id - 1 in groups) state.foldedGroups.add(id - 1);
+    const id = Number(part.replace(/^[br]/, ""));
+    if (part.startsWith("b") && id in names) toggle(state.foldedBranches, id);
+    else if (part.startsWith("r") && facts.folds.rest.includes(id)) toggle(state.rest, id);
+    else if (id - 1 in groups) toggle(state.foldedGroups, id - 1);
   }
 }
 function addressText() {
@@ -56,7 +54,7 @@ function addressText() {
   if (state.support) parts.push(`support=${state.support}`);
   if (state.layout !== "horizontal") parts.push(`layout=${state.layout}`);
   if (state.lengths !== "strength") parts.push(`lengths=${state.lengths}`);
-  if (foldsText() !== DEFAULT_FOLDS) parts.push(`fold=${foldsText()}`);
+  if (foldsText()) parts.push(`fold=${foldsText()}`);
   return parts.length ? `#${parts.join("&")}` : "";
 }
 function writeAddress(how) {
@@ -75,12 +73,13 @@ function readAddress({ show = true } = {}) {
   state.support = whole(wanted.support, 0, 100) || 0;
   state.layout = wanted.layout === "radial" ? "radial" : "horizontal";
   state.lengths = wanted.lengths === "equal" ? "equal" : "strength";
-  readFolds(wanted.fold || DEFAULT_FOLDS);
+  readFolds(wanted.fold || "");
   state.node = whole(wanted.node, 0, names.length - 1);
   const group = whole(wanted.group, 1, groups.length);
   state.group = group === null ? null : group - 1;
   state.label = labels ? whole(wanted.label, 0, labels.names.length - 1) : null;
   if (state.node !== null) reveal(state.node);
+  else if (state.group !== null) revealGroup(groups[state.group].centre);
   updateDrawing();
   showPanel();
   if (show && !nothingSelected()) scrollToSelected();
@@ -89,7 +88,7 @@ window.addEventListener("popstate", () => readAddress());
 
 // ---- the pointer ----
 
-// What is at the pointer: {node} or {group}, or null.
+// What is at the pointer: {node}, {group} or {rest}, or null.
 function targetOf(event) {
   const element = event.target === svg ? null : event.target.closest("[data-id], [data-group], [data-label]");
   if (element && element.dataset.group !== undefined) return { group: Number(element.dataset.group) };
@@ -108,15 +107,23 @@ function targetOf(event) {
   return best && targetOfNode(best, best.id);
 }
 const targetOfNode = (node, id) => {
+  if (node.kind === "rest") return { rest: node };
   if (node.kind === "group") return { group: node.group };
   const centre = node.members.find((member) => groupWithCentre.has(member));
   return { node: node.kind === "hidden" && centre !== undefined ? centre : id };
 };
 
-svg.addEventListener("click", (event) => select(targetOf(event) || {}));
+svg.addEventListener("click", (event) => choosePart(targetOf(event) || {}));
+// Selects what is drawn; the line that stands for the rest is opened.
+function choosePart(target, options) {
+  if (!target.rest) return select(target, options);
+  openRest(target.rest);
+  updateDrawing({ animate: true });
+  pushAddress();
+}
 svg.addEventListener("dblclick", (event) => {
   const target = targetOf(event);
-  if (target) toggleFold(target);
+  if (target && !target.rest) toggleFold(target);
 });
 
 const tooltip = $("tip");
@@ -136,12 +143,14 @@ svg.addEventListener("pointerleave", () => {
   tooltip.hidden = true;
 });
 
-function tooltipLines({ node = null, group = null, label = null }) {
+function tooltipLines({ node = null, group = null, label = null, rest = null }) {
   const lines = [];
-  if (label !== null) lines.push(make("strong", {}, shortName(labels.names[label], 60)), "your label");
+  if (rest)
+    lines.push(make("strong", {}, `${viewName(rest)}, ${count(rest.columns.length, "column")}`), "click to show some");
+  else if (label !== null) lines.push(make("strong", {}, shortName(labels.names[label], 60)), "your label");
   else if (group !== null) {
     lines.push(make("strong", {}, `${groups[group].number} `, shortName(groups[group].name, 60)));
-    lines.push(count(columnsOf[group].length, "column"));
+    lines.push(count(groups[group].columns.length, "column"));
   } else {
     lines.push(make("strong", {}, nameElement(node, 60)));
     if (isHidden(node))
@@ -166,7 +175,10 @@ function toggleFold({ node = null, group = null }) {
     toggleGroup(group);
     if (state.foldedGroups.has(group)) Object.assign(state, { node: null, group, label: null });
   } else if (node !== null) toggleBranch(node);
-  else if (canFoldGroups) foldGroups(state.foldedGroups.size < groups.length);
+  else if (canFoldGroups) {
+    const wanted = foldsKind() === "groups" ? "none" : "groups";
+    setFolds((wanted === "groups" ? canShowGroups : canShowColumns) ? wanted : "overview");
+  }
   updateDrawing({ animate: true });
   showPanel();
   pushAddress();
@@ -203,5 +215,5 @@ function moveSelection(key) {
   else if (key === "ArrowRight") next = now.children[0];
   else if (key === "ArrowLeft") next = now.parent;
   else next = inColumn[inColumn.indexOf(now) + (key === "ArrowDown" ? 1 : -1)];
-  if (next) select(targetOfNode(next, next.id), { show: true });
+  if (next) choosePart(targetOfNode(next, next.id), { show: true });
 }

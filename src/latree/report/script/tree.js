@@ -23,9 +23,8 @@ for (const below of children) below.sort((a, b) => columnsBelow[a] - columnsBelo
 const order = fromRoots();
 
 const groupOf = new Array(names.length).fill(-1);
-groups.forEach((group, number) => group.nodes.forEach((id) => (groupOf[id] = number)));
+groups.forEach((group, number) => [...group.columns, ...group.hidden].forEach((id) => (groupOf[id] = number)));
 const groupWithCentre = new Map(groups.map((group, number) => [group.centre, number]));
-const columnsOf = groups.map((group) => group.nodes.filter((id) => !isHidden(id)));
 const manyGroups = groups.length > 1;
 
 // The class that gives a node or an edge its colour.

@@ -27,10 +27,23 @@ function sharesOf(nStates, packed) {
   return Array.from({ length: nStates }, (_, i) => all.slice(i * n, (i + 1) * n));
 }
 // The names of the states of a hidden variable that are shown, and how many states it has.
-const statesOf = (id) => facts.state_lists[facts.hidden[id - nColumns].states];
-const nStatesOf = (id) => statesOf(id).length + (facts.hidden[id - nColumns].others?.[0] || 0);
+const statesOf = (id) => facts.states.lists[facts.states.of[id - nColumns]];
+const otherStates = (id) => facts.states.others[id - nColumns] || [0, 0];
+const nStatesOf = (id) => statesOf(id).length + otherStates(id)[0];
 
-const categoriesOf = (column) => facts.category_lists[facts.columns[column].category_list];
+function categoriesOf(column) {
+  const list = facts.values.lists[facts.values.of[column]];
+  if (!Array.isArray(list)) return list;
+  // Bins are named by their bounds.
+  const bins = { bounds: list, ordered: true };
+  return { ...bins, names: [...list, null].map((_, bin) => rangeName(bins, bin, bin)) };
+}
+function isBinned(column) {
+  const list = facts.values?.lists[facts.values.of[column]];
+  return Boolean(list && (Array.isArray(list) || list.bounds.length));
+}
+// What is shown in place of details that would have made the page too large.
+const leftOut = () => make("p", { class: "hint" }, "Left out to keep this page small.");
 
 // The colour of a value. Ordered values go from light to dark.
 function categoryColour({ names: values, ordered }, value) {
@@ -77,7 +90,7 @@ function categoryLegend(categories) {
 
 // The values of a column: their shares, or for bins, which all have about the same share, the bounds of some of them.
 function distribution(id) {
-  const detail = facts.columns[id];
+  if (!facts.values) return leftOut();
   const { names: values, bounds: exact } = categoriesOf(id);
   if (exact.length > 2) {
     const bounds = exact.map(boundText);
@@ -91,7 +104,7 @@ function distribution(id) {
     const hint = make("p", { class: "hint" }, `Cut into ${values.length} bins with about as many rows each.`);
     return make("div", {}, make("table", { class: "distribution" }, make("tbody", {}, ...rows)), hint);
   }
-  const shares = unpack(detail.percent);
+  const shares = unpack(facts.values.percent[id]);
   const rows = values.map((text, value) =>
     row(
       make("bdi", text.length > 24 ? { title: text } : {}, shorten(text, 24)),
@@ -107,7 +120,7 @@ function rangeName({ names: values, bounds: exact }, first, last) {
   if (!exact.length) return first === last ? values[first] : `${values[first]} to ${values[last]}`;
   const bounds = exact.map(boundText);
   if (first === 0) return `≤ ${bounds[last]}`;
-  return last === values.length - 1 ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
+  return last === bounds.length ? `> ${bounds[first - 1]}` : `${bounds[first - 1]} to ${bounds[last]}`;
 }
 
 // The values that are much more common in a state than in all rows, for at most three columns.
@@ -115,7 +128,7 @@ function typicalValues(columns, stateNumber) {
   const found = [];
   for (const { column, shares } of columns) {
     const categories = categoriesOf(column);
-    const model = unpack(facts.columns[column].model);
+    const model = unpack(facts.profiles.model[column]);
     let best = null;
     // Ordered values may be joined to a range, such as 5 to 6, or all above a bound.
     for (let first = 0; first < model.length; first++) {
