@@ -482,10 +482,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> from latree.datasets import load_python_manual
         >>> words = load_python_manual().data[["key", "dictionary", "mapping", "pattern", "match", "subject"]]
         >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(words.sample(frac=1, random_state=0))
-        >>> model.topics().round(2)[["topic", "share", "words"]]
+        >>> model.topics().round(1)[["topic", "share", "words"]]
                      topic  share                     words
-        0  key, dictionary   0.10  key, dictionary, mapping
-        1   match, pattern   0.06   match, pattern, subject
+        0  key, dictionary    0.1  key, dictionary, mapping
+        1   pattern, match    0.1   pattern, match, subject
         """
         check_is_fitted(self)
         for name, number in (("n_words", n_words), ("n_documents", n_documents)):

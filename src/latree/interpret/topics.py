@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,6 +116,8 @@ class Topic:
 def find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
     """Return the topics of a model of documents, each after the topic that it is a part of, large ones first.
 
+    They are found once, and kept with the model.
+
     Parameters
     ----------
     model : LatentTreeModel
@@ -132,8 +134,16 @@ def find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
     >>> tree = latree.Tree.from_newick("((moon,orbit,nasa),(god,bible,jesus));")
     >>> model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=5)
     >>> [topic.name for topic in find_topics(model)]
-    ['orbit, moon', 'jesus, bible']
+    ['jesus, bible', 'orbit, moon']
     """
+    kept = vars(model)
+    if "_topics" not in kept:
+        kept["_topics"] = _find_topics(model)
+    found: tuple[Topic, ...] = kept["_topics"]
+    return found
+
+
+def _find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
     number = {column.name: node for node, column in enumerate(model.columns) if is_word(column)}
     if not number:
         raise InputError(
@@ -162,8 +172,7 @@ def find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
 
     found = [topic for at in parts_of.get(None, []) for topic in topics_of(at)]
     above = [draft for draft in _every(found) if draft.parts]
-    known = dict(zip(map(id, above), _with_words(view, above), strict=True))
-    return _named(model, groups, _complete(found, known))
+    return _named(model, groups, _complete(found, iter(_with_words(view, above))))
 
 
 def is_word(column: Column) -> bool:
@@ -204,20 +213,21 @@ def _all_absent(parts: Sequence[_Draft]) -> dict[int, BoolArray]:
 
 
 def _every(drafts: Sequence[_Draft]) -> Iterator[_Draft]:
+    """Yield topics, each before its parts."""
     for draft in drafts:
         yield draft
         yield from _every(draft.parts)
 
 
-def _complete(drafts: Sequence[_Draft], known: Mapping[int, _Draft]) -> list[_Draft]:
-    """Return topics with the words of those above others, large ones first.
+def _complete(drafts: Sequence[_Draft], above: Iterator[_Draft]) -> list[_Draft]:
+    """Return topics, large ones first, with the words of those above others, which come in the order of _every.
 
     Where a topic above others has no words, because nearly all documents have it, its parts take its place.
     """
     found: list[_Draft] = []
     for draft in drafts:
-        parts = _complete(draft.parts, known)
-        with_words = known.get(id(draft), draft)
+        with_words = next(above) if draft.parts else draft
+        parts = _complete(draft.parts, above)
         found += [replace(with_words, parts=tuple(parts))] if len(with_words.words) >= MIN_COLUMNS else parts
     return sorted(found, key=lambda one: (-round(one.share, _DECIMALS), [word.column for word in one.words]))
 
@@ -225,7 +235,7 @@ def _complete(drafts: Sequence[_Draft], known: Mapping[int, _Draft]) -> list[_Dr
 def _with_words(view: View, drafts: Sequence[_Draft]) -> list[_Draft]:
     """Return topics with their shares and words, by what the model says of documents of which one word is known."""
     model = view.model
-    scorer = TopicScorer.of(model, [draft.absent for draft in drafts])
+    scorer = TopicScorer.of(model.network, [draft.absent for draft in drafts])
     columns = np.array(sorted({column for draft in drafts for column in draft.columns}), dtype=np.intp)
     (absent,) = scorer.absent(_rows_without(model, np.array([-1])))  # of documents of which nothing is known
     # P(topic absent | word not there), of each word and topic.
@@ -350,9 +360,8 @@ class TopicScorer:
     parts: tuple[_Part, ...]
 
     @classmethod
-    def of(cls, model: LatentTreeModel, absent: Sequence[Mapping[int, BoolArray]]) -> "TopicScorer":
+    def of(cls, network: Network, absent: Sequence[Mapping[int, BoolArray]]) -> "TopicScorer":
         """Return the scorer of topics, by the states in which each is absent; see :class:`Topic`."""
-        network = model.network
         place = {node: at for at, node in enumerate(network.order.tolist())}
         parts = []
         for states in absent:
@@ -419,14 +428,17 @@ class TopicRows:
     Attributes
     ----------
     shares : array of float
-        The mean probability of each topic.
+        The mean probability of each topic; NaN if there is no document that is possible under the model.
     absent : csr_array of float, shape (documents, topics)
-        The probability that a topic is absent, where it is more probable in the document than in a document of which
-        nothing is known. Other cells are not stored.
+        The probability that a topic is absent, where the topic is more probable than in a document of which nothing is
+        known. Other cells are not stored.
+    has_words : array of bool
+        Of each stored cell, whether the document has a word of the topic. Other words may speak for a topic, too.
     """
 
     shares: FloatArray
     absent: csr_array
+    has_words: BoolArray
 
     @cached_property
     def scores(self) -> csr_array:
@@ -436,45 +448,61 @@ class TopicRows:
 
 def topics_in_rows(model: LatentTreeModel, topics: Sequence[Topic], table: Table) -> TopicRows:
     """Return how probable topics are in the rows of a table with the model's columns."""
-    scorer = TopicScorer.of(model, [topic.absent for topic in topics])
-    shares = np.array([topic.share for topic in topics])
-    blocks = [one for one in table.map(partial(_in_block, scorer, shares)) if one is not None]
-    total = sum(weight for _, _, weight in blocks)
-    mean = sum((present for _, present, _ in blocks), np.zeros(len(topics))) / total if total else shares * np.nan
-    absent = vstack([absent for absent, _, _ in blocks], format="csr")
-    return TopicRows(mean, absent)
+    found = table.map(partial(_in_block, model.network, tuple(topics)))
+    absent, has_words, present, weights = zip(*(one for one in found if one is not None), strict=True)
+    total = sum(weights)
+    shares = sum(present) / total if total else np.full(len(topics), np.nan)
+    return TopicRows(np.asarray(shares), vstack(absent, format="csr"), np.concatenate(has_words))
 
 
-def _in_block(scorer: TopicScorer, shares: FloatArray, block: Block) -> NDArray[Any]:
-    """Return what is found in a block at its first row, and None at the others: few cells of a matrix are stored."""
-    absent, weights = scorer.absent(block.codes), row_weights(block)
+def _in_block(network: Network, topics: tuple[Topic, ...], block: Block) -> NDArray[Any]:
+    """Return what is found in a block at its first row, and None at the others: of a matrix, few cells are stored."""
+    absent, weights = (
+        TopicScorer.of(network, [topic.absent for topic in topics]).absent(block.codes),
+        row_weights(block),
+    )
     is_possible = ~np.isnan(absent).any(axis=1)
-    rows, columns = np.nonzero(1 - absent > shares)  # not NaN
-    stored = csr_array((absent[rows, columns], (rows, columns)), shape=absent.shape)
+    rows, columns = np.nonzero(1 - absent > [topic.share for topic in topics])  # NaN is not
+    # How many words of each topic each row has.
+    own = np.zeros((block.codes.shape[1], len(topics)), dtype=np.float32)
+    for at, topic in enumerate(topics):
+        own[[word.column for word in topic.words], at] = 1
+    n_words = csr_array(signed_codes(block.codes) > 0) @ own
     found = np.full(len(absent), None, dtype=object)
-    found[0] = (stored, weights[is_possible] @ (1 - absent[is_possible]), float(weights[is_possible].sum()))
+    found[0] = (
+        csr_array((absent[rows, columns], (rows, columns)), shape=absent.shape),
+        n_words[rows, columns] > 0,
+        weights[is_possible] @ (1 - absent[is_possible]),
+        float(weights[is_possible].sum()),
+    )
     return found
 
 
 def typical_documents(topics: Sequence[Topic], found: TopicRows, table: Table, n: int) -> list[list[TypicalDocument]]:
-    """Return the documents in which each topic is most certain, of those that more probably have it than not."""
-    by_topic = found.absent.tocsc()
-    chosen: list[list[tuple[int, float]]] = []
-    for at in range(len(topics)):
-        cells = slice(by_topic.indptr[at], by_topic.indptr[at + 1])
-        rows, absent = by_topic.indices[cells], by_topic.data[cells]
-        # The smallest probability of absence, and of equal ones the first row.
-        best = [place for place in np.lexsort([rows, absent])[:n].tolist() if absent[place] < _HALF]
-        chosen.append([(int(rows[place]), 1 - float(absent[place])) for place in best])
-    numbers = np.array(sorted({row for some in chosen for row, _ in some}), dtype=np.intp)
+    """Return the documents in which each topic is most certain, of those that have some of its words.
+
+    They have the topic more probably than not.
+    """
+    cells = found.absent.tocoo()
+    kept = np.flatnonzero(found.has_words & (cells.data < _HALF))
+    rows, columns, absent = cells.row[kept], cells.col[kept], cells.data[kept]
+    # Of each topic, the least probability of absence first; of equal ones, the first row.
+    order = np.lexsort([rows, absent, columns])
+    starts = np.searchsorted(columns[order], np.arange(len(topics) + 1))
+    chosen = [order[start : min(start + n, stop)] for start, stop in pairwise(starts.tolist())]
+    numbers = np.unique(rows[np.concatenate(chosen)]) if chosen else np.empty(0, dtype=np.intp)
     codes = signed_codes(table.rows.fetch(numbers).codes) if len(numbers) else np.empty((0, table.n_columns))
-    place_of = {row: place for place, row in enumerate(numbers.tolist())}
-    return [
-        [
-            TypicalDocument(
-                row, probability, tuple(word.column for word in topic.words if codes[place_of[row], word.column] > 0)
-            )
-            for row, probability in some
-        ]
-        for topic, some in zip(topics, chosen, strict=True)
-    ]
+    typical: list[list[TypicalDocument]] = []
+    for topic, some in zip(topics, chosen, strict=True):
+        documents = zip(
+            rows[some].tolist(), (1 - absent[some]).tolist(), codes[np.searchsorted(numbers, rows[some])], strict=True
+        )
+        typical.append(
+            [
+                TypicalDocument(
+                    row, probability, tuple(word.column for word in topic.words if cells_of[word.column] > 0)
+                )
+                for row, probability, cells_of in documents
+            ]
+        )
+    return typical
