@@ -129,10 +129,13 @@ def of_factors(make: Any, matrix: Any, n_bottom: int, n_above: int) -> Found:
     model = make(n_bottom)
     weights = model.fit_transform(matrix)
     bottom = model.components_[np.argsort(-weights.sum(axis=0), kind="stable")]  # large topics first
-    words = [np.argsort(-some, kind="stable")[:N_WORDS].tolist() for some in (*above, *bottom)]
     unit = [some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-12) for some in (above, bottom)]
-    parents = (unit[1] @ unit[0].T).argmax(axis=1).tolist() if len(above) else [-1] * n_bottom
-    return Found(words, [-1] * len(above) + parents)
+    nearest = (unit[1] @ unit[0].T).argmax(axis=1) if len(above) else np.full(n_bottom, -1)
+    with_children, parents = np.unique(nearest, return_inverse=True)
+    if not len(above):
+        with_children, parents = with_children[:0], nearest
+    words = [np.argsort(-some, kind="stable")[:N_WORDS].tolist() for some in (*above[with_children], *bottom)]
+    return Found(words, [-1] * len(with_children) + parents.tolist())
 
 
 def measured(found: Found, npmi: NDArray[np.float64], lengths: list[int], seconds: float) -> dict[str, float]:

@@ -54,8 +54,11 @@ def test_topics_of_weights_have_the_most_similar_parent():
             return self
 
         def fit_transform(self, matrix):
-            return np.array([[1, 3, 2]])  # how large the topics are
+            return np.array([[1, 3, 2]])[:, : len(self.components_)]  # how large the topics are
 
     found = of_factors(Weights, np.zeros((1, 4)), 3, 2)
     assert [words[0] for words in found.words] == [0, 3, 0, 2, 3]
     assert found.parents == [-1, -1, 0, 1, 1]
+    assert of_factors(Weights, np.zeros((1, 4)), 3, 0).parents == [-1, -1, -1]
+    # A topic above that is nearest to none below is left out.
+    assert of_factors(Weights, np.zeros((1, 4)), 2, 3).parents == [-1, -1, 0, 1]
