@@ -1,30 +1,35 @@
-"""Topics beside LDA and NMF: python benchmarks/topics.py --texts FILE (or --table FILE) [--write NAME].
+r"""Topics beside LDA and NMF: python benchmarks/topics.py --texts FILE (or --table FILE) [--write NAME].
 
 A file of texts has one document per line; the most frequent words that are no stop words are taken. A table has one row
 per document and one column of zeros and ones per word, and may be compressed. Debian's descriptions of packages are
-such texts, on a machine that has them in English (`apt-get -o Acquire::Languages=en update`):
+such texts, one per source, on a machine that has them in English (`apt-get -o Acquire::Languages=en update`):
 
-    apt-cache show $(apt-cache pkgnames) | awk '/^Description-en/ {if (text) print text; text = ""; inside = 1}
-        /^[A-Z]/ && !/^Description-en/ {inside = 0} inside {text = text " " $0}' | sort -u > debian.txt
+    apt-cache -o Acquire::Languages=en show $(apt-cache pkgnames) | awk -v RS= '{
+        source = match($0, /\nSource: [^ \n]+/) ? substr($0, RSTART + 9, RLENGTH - 9) : $2
+        start = index($0, "\nDescription-en: ")
+        if (start && !(source in seen)) {
+            seen[source]; text = substr($0, start + 17)
+            sub(/\n[A-Z].*/, "", text); gsub(/[ \n]+/, " ", text); print text}}' > debian.txt
 
 Half of the documents are fitted, and the coherence of topics is measured in the other half. LDA and NMF of scikit-learn
-get as many topics as latree finds at the bottom of its hierarchy, and the same words: LDA their counts, NMF tf-idf; of
-tables both get zeros and ones, as latree always does. Their topics have 10 words; those of latree have at most 10, and
-often fewer. So the column "same length" cuts the topics of the others to the lengths that latree's have, large ones
+get as many topics as latree finds at the bottom of its hierarchy, and the same words: LDA their counts, and NMF their
+tf-idf; latree sees only whether they occur. Their topics have 10 words; those of latree have at most 10, and often
+fewer. So the column "same length" cuts the topics of the others to the lengths that latree's have, large ones
 first. A level above is made for LDA and NMF by as many topics as latree has there, fitted for themselves, and each
 topic below belongs to the one with the most similar weights of words (cosine).
 
-    NPMI   mean over pairs of a topic's words of log(p_ij / (p_i p_j)) / -log p_ij; -1 for pairs that are never together
-    TD     topic diversity: the share of words in the lists of all topics at the bottom that are in no other list
-    PCC    parent-child coherence: NPMI of pairs of a parent's and a child's words that are not in both; -1 for pairs of
-           words that are in both
-    PCD    parent-child diversity: the share of words in the two lists that are in one of them only
-    SD     sibling diversity: TD of the children of a parent
-    PnCD   parent-non-child diversity: PCD of a parent and topics of the level below it that are not its children
+- NPMI: mean over pairs of a topic's words of log(p_ij / (p_i p_j)) / -log p_ij; -1 for pairs that are never together.
+- covered: the share of all words that are in the list of a topic at the bottom.
+- TD, topic diversity: the share of words in the lists of all topics at the bottom that are in no other list.
+- PCC, parent-child coherence: NPMI of pairs of a parent's and a child's words that are not in both lists; -1 for pairs
+  of words that are.
+- PCD, parent-child diversity: the share of words in the two lists that are in one of them only.
+- SD, sibling diversity: TD of the children of a parent.
+- PnCD, parent-non-child diversity: PCD of a parent and topics of the level below it that are not its children.
 
 The last four are those of TopMost (X. Wu and others: On the affinity, rationality, and diversity of hierarchical topic
-modeling, 2024), as means over all pairs. A parent of latree is the union of its children and lists their words. So its
-PCC and PCD are low by construction.
+modeling, 2024), as means over all pairs. A parent of latree is the union of its children and lists their words, which
+PCC counts as a fault.
 """
 
 import argparse
@@ -43,7 +48,7 @@ import latree
 from page import DOCS, Section
 
 N_WORDS = 10
-COLUMNS = ("topics", "words", "NPMI", "same length", "TD", "PCC", "PCD", "SD", "PnCD", "seconds")
+COLUMNS = ("topics", "words", "NPMI", "same length", "covered", "TD", "PCC", "PCD", "SD", "PnCD", "seconds")
 ONE_DECIMAL = ("topics", "words", "seconds")
 
 
@@ -140,13 +145,14 @@ def of_factors(make: Any, matrix: Any, n_bottom: int, n_above: int) -> Found:
 
 def measured(found: Found, npmi: NDArray[np.float64], lengths: list[int], seconds: float) -> dict[str, float]:
     """Return the figures of one line."""
-    bottom = found.bottom
+    bottom, n_columns = found.bottom, len(npmi)
     cut = [words[:length] for words, length in zip(bottom, lengths, strict=False)]
     return {
         "topics": len(bottom),
         "words": float(np.mean(list(map(len, bottom)))),
         "NPMI": coherence(bottom, npmi),
         "same length": coherence(cut, npmi),
+        "covered": len({word for words in bottom for word in words}) / n_columns,
         "TD": diversity(bottom),
         **hierarchy(found, npmi),
         "seconds": seconds,

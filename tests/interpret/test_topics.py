@@ -1,5 +1,7 @@
 """Topics: beside brute force, in documents about known topics, nested, and in agreement with states."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -245,6 +247,35 @@ def test_a_name_that_was_given_is_kept():
     after = [topic.name for topic in find_topics(model.rename({group.name: "letters"}))]
     assert [name for name in after if name not in before] == ["letters"]
     assert len(after) == len(before)
+
+
+def test_a_typical_document_has_words_of_the_topic():
+    """Other words speak for the topic of a and b, too, of which nothing is known in the first document."""
+    model = hierarchy_of_words()
+    topics = find_topics(model)
+    at = [topic.name for topic in topics].index("a, b")
+    rows = Table.from_codes(model.columns, np.array([[-1, -1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0, 0]]))
+    found = topics_in_rows(model, topics, rows)
+    assert found.scores[0, at] > 0.5
+    assert [one.row for one in typical_documents(topics, found, rows, 2)[at]] == [1]
+
+
+def test_a_group_with_one_part_is_a_topic_itself():
+    model = hierarchy_of_words()
+    without = replace(model, groups=tuple(group for group in model.groups if group.columns != ("c", "d")))
+    words = [{model.tree.names[word.column] for word in topic.words} for topic in find_topics(without)]
+    assert words == [set("efgh"), set("ef"), set("gh"), set("abcd")]
+
+
+def test_steps_above_the_average_are_one_topic():
+    tree = Tree.from_newick("(a,b,c,d,e);")
+    there = np.array([0.02, 0.4, 0.8])
+    columns = tuple(Column(name, "boolean", ("False", "True"), ordered=True) for name in tree.names)
+    tables = (*[np.stack([1 - there, there])] * 5, np.array([[0.7], [0.2], [0.1]]))
+    (topic,) = find_topics(with_groups(LatentTreeModel(tree, columns, tables)))
+    assert topic.share == pytest.approx(0.3)
+    assert [word.inside for word in topic.words] == pytest.approx([(0.2 * 0.4 + 0.1 * 0.8) / 0.3] * 5)
+    assert [word.outside for word in topic.words] == pytest.approx([0.02] * 5)
 
 
 def test_states_that_are_kinds_are_topics_of_their_own():
