@@ -1,11 +1,12 @@
-"""Tables of docs/lab/peers.md: each benchmark prints its own table and, with --write, puts it into the page."""
+"""Tables of pages such as docs/lab/peers.md: a benchmark prints its own table and, with --write, puts it there."""
 
 import argparse
 from pathlib import Path
 
 from latree.learners.methods import METHODS
 
-PAGE = Path(__file__).parent.parent / "docs" / "lab" / "peers.md"
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "lab" / "peers.md"
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -19,8 +20,8 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 class Section:
     """A table that is printed line by line and can be put into the page at the end."""
 
-    def __init__(self, name: str, write: bool) -> None:
-        self.name, self.write = name, write
+    def __init__(self, name: str, write: bool, page: Path = PAGE) -> None:
+        self.name, self.write, self.page = name, write, page
         self.lines: list[str] = []
 
     def add(self, line: str) -> None:
@@ -32,7 +33,7 @@ class Section:
         """Replace the section of the page between its two marks, if `--write` was given."""
         if self.write:
             begin, end = f"<!-- begin {self.name} -->\n", f"<!-- end {self.name} -->"
-            before, rest = PAGE.read_text(encoding="utf-8").split(begin)
+            before, rest = self.page.read_text(encoding="utf-8").split(begin)
             after = rest.split(end)[1]
             block = "```text\n" + "\n".join(self.lines) + "\n```\n"
-            PAGE.write_text(before + begin + block + end + after, encoding="utf-8")
+            self.page.write_text(before + begin + block + end + after, encoding="utf-8")

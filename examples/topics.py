@@ -3,10 +3,11 @@ Topics of a text
 ================
 
 Python comes with its own language reference. We divide it into paragraphs, and look which of 34 words occur in each.
-Words that occur together form topics: groups of columns with a hidden variable each.
+Words that occur together form topics.
 """
 
 import matplotlib.pyplot as plt
+import pandas as pd
 
 import latree
 from latree.datasets import load_python_manual
@@ -14,9 +15,7 @@ from latree.datasets import load_python_manual
 manual = load_python_manual()
 print(manual.description)
 model = latree.LatentTree(random_state=0).fit(manual.data)
-for group in model.groups_:
-    if group.level == "main":
-        print(f"{', '.join(group.columns)}")
+print(model.topics(manual.data)[["topic", "parent", "share_in_data", "words"]].to_string())
 
 # %%
 # The topics form a tree, too:
@@ -24,9 +23,9 @@ for group in model.groups_:
 picture = model.plot(layout="horizontal")
 
 # %%
-# How much of each topic there is in some chapters of the manual: the mean score of their paragraphs.
+# Which share of the paragraphs of some chapters has each topic: the mean probability, where it is above the average.
 
-scores = model.transform(manual.data)
+scores = pd.DataFrame(model.topic_scores(manual.data).toarray(), columns=model.topics()["topic"])
 chapters = ["calls", "class", "debugger", "import", "match", "strings", "typesmapping"]
 means = scores.groupby(manual.rows["topic"]).mean().reindex(chapters).dropna()
 figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")

@@ -28,7 +28,7 @@ try:
     from latree.cli.common import Interrupted
     from latree.cli.fit import demo, fit
     from latree.cli.reading import check
-    from latree.cli.results import compare, export, groups, methods, plot, rename, report
+    from latree.cli.results import compare, export, groups, methods, plot, rename, report, topics
     from latree.cli.rows import impute, sample, score, transform
     from latree.errors import FitWarning, InputError
     from latree.paper.commands import power, reproduce, theory
@@ -76,6 +76,7 @@ _COMMANDS = (
     methods,
     demo,
     groups,
+    topics,
     rename,
     transform,
     score,

@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -20,11 +21,13 @@ from latree._util.progress import progress_bars, stage
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
 from latree.facts.found import summary_of
+from latree.facts.topics import N_DOCUMENTS, N_WORDS, topic_columns, topic_facts
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
 from latree.interpret.columns import loadings, profiles
 from latree.interpret.groups import group_labels, with_n_groups
 from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
+from latree.interpret.topics import find_topics, topics_in_rows
 from latree.learn import learn_model
 from latree.learners.methods import find_method
 from latree.model import Group, LatentTreeModel
@@ -433,6 +436,76 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return profiles(self.model_, hidden, self._backend)
+
+    def topics(
+        self,
+        X: Any = None,
+        *,
+        n_words: int = N_WORDS,
+        n_documents: int = N_DOCUMENTS,
+        sample_weight: Any = None,
+    ) -> Any:
+        """Return the topics of documents, as a frame: rows of the data are documents, and columns are words.
+
+        A topic is a state, or several, of a group's hidden variable in which words of the group are more probable than
+        elsewhere. A group that is divided further is a topic above its parts; a document has it if it has any of them.
+        Words that say little about a topic are not listed, and words that depend on no other one are in none.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix, Table, or name of a file, optional
+            Documents, for the share of each topic in them and for typical ones.
+        n_words : int
+            The most words of a topic.
+        n_documents : int
+            The most typical documents of a topic.
+        sample_weight : array of float, or str, optional
+            The weights of the documents, as in :meth:`fit`.
+
+        Returns
+        -------
+        data frame
+            One row per topic, each after the topic that it is a part of, large ones first, with the columns
+
+            - ``topic``: a name, made of its first words; or that of its group, if you gave it one by :meth:`rename`.
+            - ``level``, ``parent``: 1 for topics that are part of no other one, 2 for their parts, and so on; and the
+              name of the topic that it is a part of, or an empty text.
+            - ``share``: the share of documents that have the topic, under the model.
+            - ``words``: those that say the most about the topic come first.
+            - ``share_in_data``, with X: the mean probability of the topic in these documents.
+            - ``documents``, with X: the documents in which the topic is most certain, by the column of identifiers or
+              by their numbers from 1, each with the words of the topic that it has.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.datasets import load_python_manual
+        >>> words = load_python_manual().data[["key", "dictionary", "mapping", "pattern", "match", "subject"]]
+        >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(words.sample(frac=1, random_state=0))
+        >>> model.topics().round(1)[["topic", "share", "words"]]
+                     topic  share                     words
+        0  key, dictionary    0.1  key, dictionary, mapping
+        1   pattern, match    0.1   pattern, match, subject
+        """
+        check_is_fitted(self)
+        for name, number in (("n_words", n_words), ("n_documents", n_documents)):
+            if type(number) is not int or number < 0:
+                raise InputError(f"{name} must be a whole number of at least 0, not {number!r:.60}")
+        table = None
+        if X is not None:
+            table = self._encoded(X, sample_weight, self._column_in(X, as_reading(self.reading).identifier))
+        facts = topic_facts(self.model_, table, n_words, n_documents)
+        return make_frame(topic_columns(facts, table is not None), self._backend)
+
+    def topic_scores(self, X: Any) -> csr_array:
+        """Return the probability of each topic in each document, as a sparse matrix.
+
+        Only cells are stored where the topic is more probable than in a document of which nothing is known, that is,
+        than the ``share`` of the topic in :meth:`topics`. The topics are in the same order as there. ``X`` is as in
+        :meth:`transform`.
+        """
+        table = self._encoded(X)
+        return topics_in_rows(self.model_, find_topics(self.model_), table).scores
 
     def impute(self, X: Any, how: How = "mode", *, draws: int | None = None, random_state: RandomState = None) -> Any:
         """Fill every missing cell given the present cells of its row; other cells do not change.

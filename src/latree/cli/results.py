@@ -1,5 +1,6 @@
-"""Commands about a fitted model: report, plot, export, groups, rename, compare; and the list of methods."""
+"""Commands about a fitted model: report, plot, export, groups, topics, rename, compare; and the list of methods."""
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from latree.errors import InputError
 
 if TYPE_CHECKING:
     from latree.model import LatentTreeModel
+    from latree.table import Table
 
 # Rows of each kind that a report with data shows, unless the user asks for another number.
 _ROWS = 5
@@ -200,6 +202,101 @@ def groups(model: Path, out: Path | None, n_groups: int | None, as_json: bool) -
         click.echo(to_json(group_list(all_groups(view_of(loaded)))), nl=False)
     else:
         click.echo("\n".join(group_lines(facts_of(loaded))))
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("data", type=common.file, required=False)
+@common.new_output(
+    "New .csv, .tsv or .txt file with one line per topic; by default the topics are printed.",
+    endings=common.TABLE_ENDINGS,
+)
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="Instead of topics, the documents that have them: one line per document and topic, with the probability.",
+)
+@click.option("--words", type=common.Whole(1), default=10, show_default=True, help="Most words of a topic.")
+@click.option(
+    "--documents", type=common.Whole(0), show_default="3", help="Most typical documents of a topic; needs DATA."
+)
+@common.identifier
+@common.weights
+@common.data_format
+@common.unseen
+@common.as_json
+def topics(
+    model: Path,
+    data: Path | None,
+    out: Path | None,
+    scores: bool,
+    words: int,
+    documents: int | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Print the topics of documents.
+
+    MODEL is a model.json or the folder of a fit to documents: rows are documents, columns are words. Each topic has the
+    share of documents that have it, and its words, those that say the most about it first. Topics that are part of
+    another one stand below it. With DATA, such as the documents of the fit, shares are those in DATA, and typical
+    documents are listed with the words that make them typical. Words that depend on no other one are in no topic.
+
+    With --scores, a document is listed for a topic if the topic is more probable in it than in a document of which
+    nothing is known.
+
+    Example: latree topics run words.npz
+    """
+    from latree._util.files import to_json
+    from latree._util.progress import progress_bars, stage
+    from latree.facts.topics import N_DOCUMENTS, topic_facts, topic_lines, topic_table, words_in_no_topic
+    from latree.table.formats.text import guarded
+
+    given = {
+        "--scores": scores,
+        "--documents": documents,
+        "--id": options["identifier"],
+        "--weights": options["weights"],
+    }
+    if data is None and (needs := [name for name, value in given.items() if value]):
+        raise InputError(f"{needs[0]} needs documents as the second argument")
+    if scores and as_json:
+        raise InputError("--scores are a table: leave out --json")
+    loaded = common.load_model(model)
+    with progress_bars(data is not None):
+        with stage("Reading the table"):
+            table, how = common.read_rows(data, loaded, **options) if data else (None, {})
+        with stage("Finding topics"):
+            if scores and table is not None:
+                found = _topic_scores(loaded, table)
+            else:
+                facts = topic_facts(loaded, table, words, N_DOCUMENTS if documents is None else documents)
+    if scores:
+        with common.rows_output(out) as write:
+            write([[how["identifier"] or "row", "topic", "probability"]])
+            write((name, guarded(topic), f"{probability:.6f}") for name, topic, probability in found)
+    elif out is not None:
+        with common.rows_output(out) as write:
+            write(topic_table(facts, table is not None))
+    elif as_json:
+        click.echo(to_json(facts), nl=False)
+    else:
+        click.echo("\n".join(topic_lines(facts, words_in_no_topic(loaded))))
+    if out is not None:
+        click.echo(f"Written to {out}")
+
+
+def _topic_scores(model: "LatentTreeModel", table: "Table") -> Iterator[tuple[str, str, float]]:
+    """Yield the name of each document with each topic that it has, and how probable that is."""
+    import numpy as np
+
+    from latree.interpret.topics import find_topics, topics_in_rows
+
+    topics = find_topics(model)
+    found = topics_in_rows(model, topics, table).scores.tocoo()
+    names = table.names_of_rows(np.arange(table.n_rows))
+    for row, topic, probability in zip(found.row.tolist(), found.col.tolist(), found.data.tolist(), strict=True):
+        yield names[row], topics[topic].name, probability
 
 
 @click.command()

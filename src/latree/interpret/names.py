@@ -44,11 +44,11 @@ _MIN_COLUMNS_OF_STEM = 3
 # A name of more words is a sentence, whose words may be shared by chance.
 _MAX_WORDS = 4
 # What stands between columns.
-_SEPARATOR = ", "
+SEPARATOR = ", "
 # If a name is taken, so many other columns are tried beside the only column of a hidden variable.
 _N_SPARE = 3
 # Names of columns are cut to this length within other names.
-_MAX_LENGTH = 30
+MAX_LENGTH = 30
 # Amounts of information that agree in so many decimals are a tie, which is broken by the names of columns.
 _DECIMALS = 9
 
@@ -111,7 +111,7 @@ def _claim(candidates: Iterable[str], taken: set[tuple[str, ...]]) -> str:
 
 def _parts(name: str) -> tuple[str, ...]:
     """Return what two names have in common that differ only in the order of their columns."""
-    return tuple(sorted(name.split(_SEPARATOR)))
+    return tuple(sorted(name.split(SEPARATOR)))
 
 
 def _alternatives(
@@ -137,7 +137,7 @@ def _alternatives(
 
 
 def _listed(tree: Tree, columns: Sequence[int]) -> str:
-    return _SEPARATOR.join(shortened(tree.names[column], _MAX_LENGTH) for column in columns)
+    return SEPARATOR.join(shortened(tree.names[column], MAX_LENGTH) for column in columns)
 
 
 def _own_label(group: Group, label_of: Mapping[str, str]) -> str | None:

@@ -1,0 +1,133 @@
+"""The command topics, beside the estimator's methods."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+from helpers.cli import run, succeed
+from helpers.documents import BACKGROUND, TOPICS, planted_documents
+from latree import LatentTree
+
+N_ROWS = 600
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    """A folder with documents as .npz and .csv, and a fit to them."""
+    folder = tmp_path_factory.mktemp("documents")
+    words, _ = planted_documents(N_ROWS)
+    save_npz(folder / "words.npz", csr_array(words.to_numpy()))
+    (folder / "words.txt").write_text("\n".join(words.columns) + "\n")
+    words.assign(title=[f"text {row}" for row in range(N_ROWS)]).to_csv(folder / "words.csv", index=False)
+    fit = "fit", folder / "words.npz", "--names", folder / "words.txt", "--out", folder / "run"
+    assert run(*fit, "--quiet", "--resamples", 0)[0] == 0
+    return folder
+
+
+@pytest.fixture
+def folder(documents, monkeypatch):
+    monkeypatch.chdir(documents)
+    return documents
+
+
+def read(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+def quietly(*args):
+    """Run a command that may show progress; return what it prints."""
+    code, out, _ = run(*args)
+    assert code == 0
+    return out
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_command_and_python_agree(tmp_path):
+    frame = LatentTree.load("run").topics()
+    succeed("topics", "run", "--out", tmp_path / "topics.csv")
+    written = read((tmp_path / "topics.csv").read_text())
+    assert list(written[0]) == list(frame.columns)
+    for line, row in zip(written, frame.itertuples(), strict=True):
+        assert line == {
+            "topic": row.topic,
+            "level": str(row.level),
+            "parent": row.parent,
+            "share": str(row.share),
+            "words": row.words,
+        }
+    printed = json.loads(succeed("topics", "run", "--json"))
+    assert [one["name"] for one in printed] == list(frame["topic"])
+    assert [one["share"] for one in printed] == list(frame["share"])
+    assert [", ".join(word["name"] for word in one["words"]) for one in printed] == list(frame["words"])
+
+
+def test_documents_by_number_and_by_name(folder):
+    model = LatentTree.load("run")
+    frame = model.topics("words.csv", n_documents=2)
+    by_number = json.loads(quietly("topics", "run", "words.npz", "--json", "--documents", 2))
+    assert [one["share_in_data"] for one in by_number] == list(frame["share_in_data"])
+    by_name = json.loads(quietly("topics", "run", "words.csv", "--id", "title", "--json", "--documents", 2))
+    for number, name, text in zip(by_number, by_name, frame["documents"], strict=True):
+        assert [one["document"] for one in name["documents"]] == [
+            f"text {int(one['document']) - 1}" for one in number["documents"]
+        ]
+        assert text == "; ".join(f"{one['document']} ({', '.join(one['words'])})" for one in number["documents"])
+    assert folder
+
+
+@pytest.mark.usefixtures("folder")
+def test_scores_are_those_of_python(tmp_path):
+    model = LatentTree.load("run")
+    names, scores = list(model.topics()["topic"]), model.topic_scores("words.csv").toarray()
+    quietly("topics", "run", "words.npz", "--scores", "--out", tmp_path / "scores.csv")
+    found = np.zeros_like(scores)
+    for line in read((tmp_path / "scores.csv").read_text()):
+        found[int(line["row"]) - 1, names.index(line["topic"])] = float(line["probability"])
+    assert found == pytest.approx(scores, abs=1e-6)
+    assert read(quietly("topics", "run", "words.csv", "--id", "title", "--scores"))[0]["title"].startswith("text ")
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_tree_of_topics_is_printed():
+    text = succeed("topics", "run")
+    assert text.startswith(f"{len(LatentTree.load('run').topics())} topics\n\n")
+    for words in TOPICS.values():
+        (line,) = (line for line in text.splitlines() if set(words) <= set(line.replace(",", "").split()))
+        assert " %  " in line
+    assert set(BACKGROUND) == set(text.partition("in no topic: ")[2].replace("\n  ", " ").strip().split(", "))
+    assert all(len(line) <= 80 for line in quietly("topics", "run", "words.npz").splitlines())
+    assert "  in " in quietly("topics", "run", "words.npz")
+    assert "  in " not in quietly("topics", "run", "words.npz", "--documents", 0)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--scores"], "--scores needs documents as the second argument"),
+        (["--documents", "2"], "--documents needs documents as the second argument"),
+        (["words.npz", "--scores", "--json"], "--scores are a table"),
+        (["--words", "0"], "--words"),
+    ],
+)
+def test_options_that_do_not_fit_are_errors(arguments, message):
+    code, out, err = run("topics", "run", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_questionnaire_has_no_topics(tmp_path):
+    rng = np.random.default_rng(0)
+    common = rng.integers(1, 4, (100, 1))
+    cells = np.where(rng.random((100, 5)) < 0.7, common, rng.integers(1, 4, (100, 5)))
+    lines = ["a,b,c,d,e", *(",".join(map(str, row)) for row in cells.tolist())]
+    Path(tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    assert run("fit", tmp_path / "data.csv", "--out", tmp_path / "run", "--quiet", "--resamples", 0)[0] == 0
+    code, _, err = run("topics", tmp_path / "run")
+    assert code == 2
+    assert "topics need columns that say whether a word is there" in err
