@@ -120,9 +120,9 @@ def _n_distinct(keys: list[FloatArray]) -> int:
 
 
 def _distributions(view: View, node: int) -> Iterator[FloatArray]:
-    """Yield P(column | node) for all columns, one row per state: those at the same distance together, the nearest first.
+    """Yield P(column | node) with one row per state, the nearest columns first; those equally near together, by name.
 
-    They break ties, and so they are in the order of the columns' names.
+    They break ties.
     """
     names, neighbors = view.tree.names, view.tree.neighbors
     reached = [(other, node, view.given(node, other)) for other, _ in neighbors[node]]
