@@ -166,6 +166,14 @@ def test_the_most_promising_candidate_climbs_first_and_those_that_are_clearly_be
     assert far.search.log == [pytest.approx(-4)]
 
 
+def test_only_candidates_that_are_close_are_polished(monkeypatch):
+    polished = []
+    monkeypatch.setattr(room, "_raced", lambda candidates: candidates[:2])
+    monkeypatch.setattr(room.StateSearch, "polish", lambda search: polished.append(len(search.tree.edges)))
+    learned(chain(100, 4), [])
+    assert polished == [0, 3]  # independent columns, a Chow-Liu tree
+
+
 def test_a_candidate_that_overtakes_is_the_one_to_beat():
     first, second, third = (candidate(str(i), -i, 10, climbed=gain) for i, gain in enumerate((1.0, 2.0, 0.0)))
     room._raced([first, second, third])
