@@ -8,6 +8,8 @@ from latree import LatentTree, learn_tree
 from latree._util.arrays import generator
 from latree._util.progress import WHOLE, reported_to
 from latree.learn import learn_model
+from latree.learners import methods
+from latree.learners.explain import explain
 from latree.learners.methods import auto
 from latree.learners.structure import latent_class
 from latree.paper.simulate import random_model, random_tree
@@ -145,6 +147,30 @@ def test_without_smoothing_a_state_that_only_rows_held_out_had_is_still_possible
     fitted = LatentTree(method, smoothing=0, random_state=0, max_iter=20).fit(codes)
     assert np.isfinite(fitted.score(codes))
     assert fitted.summary_["smoothing"] == 0
+
+
+def test_in_wide_tables_the_search_waits_until_a_joined_tree_is_close(monkeypatch):
+    searches = []
+
+    def noted(*arguments):
+        searches.append(arguments[1].resolve)
+        return explain(*arguments)
+
+    monkeypatch.setattr(methods, "explain", noted)
+    rng = np.random.default_rng(0)
+    steps = rng.integers(1, 5, (400, 6)) * (rng.random((400, 6)) < 0.2)
+    steps[:, 0] = rng.integers(0, 5, 400)
+    copies = np.cumsum(steps, axis=1) % 5  # each column mostly copies the one before
+    for wide, expected in ((5, []), (6, ["all", "tested"])):
+        searches.clear()
+        monkeypatch.setattr(methods, "_WIDE", wide)
+        assert learned(as_table(copies), "predict", 2, 0.1).candidates[0].kind == "chow-liu"
+        assert searches == expected
+    monkeypatch.setattr(methods, "_WIDE", 5)
+    tree, table = simulated(n_rows=400)
+    found = learned(table, "predict", 3, 0.1)
+    assert found.tree.robinson_foulds(tree) == 0
+    assert {candidate.kind for candidate in found.candidates} >= {"resolved", "explained"}
 
 
 # What does not hang together

@@ -157,13 +157,21 @@ def candidate(name, lead, n_parameters, optimism=0.0, **later):
     return room._Candidate(name, Search(name, -5 + noise + lead * ERROR, n_parameters, **later), optimism)
 
 
-def test_the_most_promising_candidate_climbs_first_and_those_that_are_clearly_behind_are_not_polished():
+def test_the_most_promising_candidate_climbs_first_and_those_that_are_clearly_behind_are_out():
     first = candidate("first", 0, 10, climbed=1.0)
     near, far = candidate("near", -1.6, 20, climbed=1.0), candidate("far", -2.4, 30, climbed=1.0)
     assert [found.search.name for found in room._raced([far, near, first])] == ["near", "first"]
-    assert first.search.log == ["climb", "polish"]
-    assert near.search.log == [pytest.approx(-4), "polish"]
+    assert first.search.log == ["climb"]
+    assert near.search.log == [pytest.approx(-4)]
     assert far.search.log == [pytest.approx(-4)]
+
+
+def test_only_candidates_that_are_close_are_polished(monkeypatch):
+    polished = []
+    monkeypatch.setattr(room, "_raced", lambda candidates: candidates[:2])
+    monkeypatch.setattr(room.StateSearch, "polish", lambda search: polished.append(len(search.tree.edges)))
+    learned(chain(100, 4), [])
+    assert polished == [0, 3]  # independent columns, a Chow-Liu tree
 
 
 def test_a_candidate_that_overtakes_is_the_one_to_beat():
@@ -208,18 +216,26 @@ def test_resolved_trees_are_as_flattered_as_hidden_twins(monkeypatch):
     assert resolved.optimism == twins.optimism > 0
 
 
-def searched(monkeypatch, table, trees, search):
-    """Return the candidate of a search, that of a Chow-Liu tree, and the numbers of rows that were searched."""
-    seen, rows = [], []
+def searched(monkeypatch, table, trees, search, close=("explained",), known=True):
+    """Return the candidate of a search, that of a Chow-Liu tree, and the numbers of rows that were searched.
+
+    Candidates of some kinds are close to the best. ``known`` says whether all rows are searched before the race.
+    """
+    seen, rows = {}, []
 
     def noted(part):
         rows.append(part.n_rows)
         return search(part)
 
-    monkeypatch.setattr(room, "_raced", lambda candidates: seen.extend(candidates) or candidates[:1])
+    def raced(candidates):
+        seen.update((candidate.kind, candidate) for candidate in candidates)
+        return [candidate for candidate in candidates if candidate.kind in (*close, "independent")]
+
+    monkeypatch.setattr(room, "_raced", raced)
     monkeypatch.setattr(room, "map_forked", lambda function, items: [function(item) for item in items])
-    learned(table, trees, noted)
-    return seen[-1], seen[1], rows
+    settings = Settings(goal="predict", random_state=0)
+    predict(table, trees, settings, generator(0), noted(table) if known else None, noted)
+    return seen.get("explained"), seen["chow-liu"], rows
 
 
 def test_a_search_that_may_win_is_repeated_without_the_held_out_rows(monkeypatch):
@@ -234,7 +250,7 @@ def test_a_search_that_may_win_is_repeated_without_the_held_out_rows(monkeypatch
     assert found.search.tree is tree
     # What rows score with the star of each part, instead of the tree of all rows.
     honest = found.search.scores_on([star] * 6)
-    assert found.optimism == pytest.approx(np.mean(found.search.best.scores - honest))
+    assert found.optimism == pytest.approx(np.mean(found.search.first.scores - honest))
     assert found.optimism > 0.3
 
 
@@ -250,8 +266,24 @@ def test_a_search_that_finds_no_hidden_variable_is_no_candidate(monkeypatch):
     tree, table = latent_tree(250)
     alone = Tree(table.names, [])
     found, _, rows = searched(monkeypatch, table, [], lambda part: alone if part.n_rows == 250 else tree)
-    assert found.kind == "hclt"
+    assert found is None
     assert rows == [250]
+
+
+def test_a_search_that_is_clearly_behind_is_not_repeated(monkeypatch):
+    tree, table = latent_tree(250)
+    found, spanning, rows = searched(monkeypatch, table, [], lambda _: tree, close=())
+    assert rows == [250]
+    assert found.optimism == spanning.optimism
+
+
+@pytest.mark.parametrize(("close", "n_searches"), [((), 0), (("resolved",), 1), (("resolved", "explained"), 7)])
+def test_all_rows_are_searched_only_where_a_resolved_tree_is_close(monkeypatch, close, n_searches):
+    tree, table = latent_tree(250)
+    found, _, rows = searched(monkeypatch, table, [tree], lambda _: tree, close, known=False)
+    assert (found is None) is (n_searches == 0)
+    assert rows[:1] == [250] * min(n_searches, 1)
+    assert len(rows) == n_searches
 
 
 def test_candidates_are_the_methods_of_the_same_names():

@@ -79,6 +79,16 @@ def test_of_many_rows_a_fifth_is_judged_and_of_very_many_no_more_than_are_needed
     assert not set(numbers(part.fitted)) & set(numbers(part.judged))
 
 
+@pytest.mark.parametrize(("n_columns", "n_judged"), [(100, 6), (400, 3), (1000, 2), (1250, 1)])
+def test_the_more_columns_few_rows_have_the_fewer_parts_are_judged(n_columns, n_judged):
+    """So many that they have 40,000 nats together; a sixth of 300 rows of 1000 fair coins has 34,657."""
+    table = drawn(np.random.default_rng(0).integers(0, 2, (300, n_columns)))
+    parts = held_out(table, np.random.default_rng(0))
+    assert len(parts) == n_judged
+    for part in parts:
+        assert (part.fitted.n_rows, part.judged.n_rows) == (250, 50)
+
+
 def drawn(codes, weights=None):
     columns = [Column(f"x{j}", "integer", ("0", "1", "2")) for j in range(codes.shape[1])]
     return Table.from_codes(columns, codes, weights)

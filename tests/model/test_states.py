@@ -257,6 +257,10 @@ def test_more_states_are_not_tried_if_they_cannot_be_expected_to_reach_a_rival()
         search.climb(alone.best.scores + share * gain * left / len(alone.best.scores))
         assert max(attempt.most for attempt in search.tried) == most
         np.testing.assert_array_equal(search.best.scores, alone.best.scores)
+        search.climb()  # it goes on where it stopped, and tries nothing twice
+        search.climb()
+        assert [attempt.most for attempt in search.tried] == [attempt.most for attempt in alone.tried]
+        np.testing.assert_array_equal(search.best.scores, alone.best.scores)
 
 
 def test_more_states_must_be_worth_half_a_standard_error(monkeypatch):

@@ -101,30 +101,41 @@ def _state_order(view: View, node: int, scores: FloatArray | None) -> IntArray:
     shares = view.marginals[node]
     keys = [] if scores is None else [np.round(scores, _DECIMALS)]
     keys.append(-np.round(shares, _DECIMALS))
-    if _n_distinct(keys) < len(shares):
+    n_distinct = _n_distinct(keys)
+    if n_distinct < len(shares):
         # States that tie and mean the same for all neighbours are interchangeable. Others are told apart by columns.
         meaning = [view.given(node, other) for other, _ in view.tree.neighbors[node]]
-        meanings = list(np.round(np.concatenate(meaning, axis=1).T, _DECIMALS))
-        for distribution in _distributions(view, node):
-            if _n_distinct(keys) == _n_distinct(keys + meanings):
+        most = _n_distinct([*keys, *np.round(np.concatenate(meaning, axis=1).T, _DECIMALS)])
+        for distributions in _distributions(view, node):
+            if n_distinct == most:
                 break
-            keys += list(np.round(distribution.T, _DECIMALS))
+            keys += list(np.round(distributions.T, _DECIMALS))
+            n_distinct = _n_distinct(keys)
     return np.lexsort(keys[::-1])  # np.lexsort sorts by its last key first
 
 
 def _n_distinct(keys: list[FloatArray]) -> int:
     """Return how many states differ in one of the keys."""
-    return len(np.unique(np.array(keys).T, axis=0))
+    return len({state.tobytes() for state in np.array(keys).T + 0.0})  # -0.0 + 0.0 is 0.0
 
 
 def _distributions(view: View, node: int) -> Iterator[FloatArray]:
-    """Yield P(column | node) for all columns by name, neighbours first, one row per state: they break ties."""
-    model = view.model
-    own = view.neighbours(node, hidden=False)
-    yield from (view.given(node, column) for column in own)
-    shares = view.marginals[node][:, None]
-    for column in sorted(set(range(model.tree.n_observed)) - set(own), key=lambda column: model.tree.names[column]):
-        yield model.joint([node, column]) / np.where(shares > 0, shares, 1)
+    """Yield P(column | node) with one row per state, the nearest columns first; those equally near together, by name.
+
+    They break ties.
+    """
+    names, neighbors = view.tree.names, view.tree.neighbors
+    reached = [(other, node, view.given(node, other)) for other, _ in neighbors[node]]
+    while reached:
+        columns = {names[at]: found for at, _, found in reached if at < view.tree.n_observed}
+        if columns:
+            yield np.concatenate([columns[name] for name in sorted(columns)], axis=1)
+        reached = [
+            (further, at, found @ view.given(at, further))
+            for at, before, found in reached
+            for further, _ in neighbors[at]
+            if further != before
+        ]
 
 
 def _directions(view: View, scores: dict[int, Score]) -> IntArray:

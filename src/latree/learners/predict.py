@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.progress import Attempts
+from latree._util.progress import Attempts, reported_to
 from latree._util.workers import map_forked
 from latree.counts.distances import information, pairwise
 from latree.learners.grouping import chow_liu, hidden_chow_liu
@@ -27,7 +27,7 @@ _WORTH_MORE = 0.5  # standard errors by which a candidate with more parameters m
 _LEAST_GAIN = 2.0  # nats by which it must predict all held-out rows together better, however sure the difference is
 
 
-@dataclass
+@dataclass(eq=False)
 class _Candidate:
     """A kind of tree, and how far its search for states and smoothing has come.
 
@@ -80,8 +80,9 @@ def predict(
     searched : Tree, optional
         Another candidate, which ``search`` found in all rows.
     search : callable, optional
-        Called with the fitted rows of each part if the tree it found is close to the best with few states, to see how
-        much that tree owes to the held-out rows.
+        Called with all rows if ``searched`` is not given and one of the joined trees is close to the best; and with the
+        fitted rows of each part if the tree it found is close to the best, to see how much that tree owes to the
+        held-out rows.
     """
     seed, parts = int(rng.integers(2**31)), held_out(table, rng)
     attempts = Attempts()
@@ -93,23 +94,34 @@ def predict(
     spanning, twins = begin("chow-liu", _spanning_tree(table)), begin("hclt", _twin_tree(table))
     spanning.optimism = _optimism(spanning.search, _spanning_tree, parts)
     twins.optimism = _optimism(twins.search, _twin_tree, parts)
+    # Resolved trees depend on single rows as little as hidden Chow-Liu trees do.
+    resolved = [begin("resolved", tree, twins.optimism) for tree in joined]
     candidates = [
         begin("independent", independent(table.names).tree),
         spanning,
         begin("lcm", latent_class(table.names).tree),
-        # Resolved trees depend on single rows as little as hidden Chow-Liu trees do.
-        *(begin("resolved", tree, twins.optimism) for tree in joined),
+        *resolved,
         twins,
     ]
-    if search is not None and searched is not None and searched.n_hidden:
-        # A search looks at the rows at least as closely as a Chow-Liu tree. It takes long: only if it may win is it
-        # repeated without the held-out rows.
+    if searched is None:
+        close = _raced(candidates)
+        if search is not None and any(candidate in close for candidate in resolved):
+            with reported_to(attempts.within):
+                searched = search(table)
+            attempts.end()
+    if searched is not None and searched.n_hidden:
+        # A search looks at the rows at least as closely as a Chow-Liu tree.
         explained = begin("explained", searched, spanning.optimism)
-        leader = max(candidates, key=lambda candidate: float(candidate.scores.sum()))
-        if not leader.is_better(explained, _CLEARLY):
-            explained.optimism = max(explained.optimism, _optimism(explained.search, search, parts))
         candidates.append(explained)
-    best = _simplest_of_the_best(_raced(candidates))
+        close = _raced(candidates)
+        # It takes long: only if it may win is it repeated without the held-out rows.
+        if search is not None and explained in close:
+            explained.optimism = max(explained.optimism, _optimism(explained.search, search, parts))
+            attempts.end()
+    close = _raced(candidates)
+    for candidate in close:
+        candidate.search.polish()
+    best = _simplest_of_the_best(close)
     return Structure(best.search.tree, choice=best.search.choice, candidates=_compared(best, candidates))
 
 
@@ -134,7 +146,7 @@ def _twin_tree(table: Table) -> Tree:
 def _optimism(search: StateSearch, learn: Callable[[Table], Tree], parts: Sequence[Part]) -> float:
     """Return by how much rows score better on average if the tree was learned from all rows, not the fitted ones."""
     trees = map_forked(learn, [part.fitted for part in parts])
-    gains = _differences(search.best.scores, search.scores_on(trees))
+    gains = _differences(search.first.scores, search.scores_on(trees))
     return max(float(gains.mean()), 0.0) if gains.size else 0.0
 
 
@@ -152,10 +164,7 @@ def _raced(candidates: Sequence[_Candidate]) -> list[_Candidate]:
         candidate.search.climb(leader.scores + candidate.optimism)
         if candidate.is_better(leader, 0):
             leader = candidate
-    close = [candidate for candidate in candidates if not leader.is_better(candidate, _CLEARLY, _LEAST_GAIN)]
-    for candidate in close:
-        candidate.search.polish()
-    return close
+    return [candidate for candidate in candidates if not leader.is_better(candidate, _CLEARLY, _LEAST_GAIN)]
 
 
 def _simplest_of_the_best(candidates: Sequence[_Candidate]) -> _Candidate:

@@ -124,9 +124,13 @@ def fit_model(
     return Fit(LatentTreeModel(tree, table.columns, state.tables), state.objective, monitor)
 
 
-# With fewer rows than this, or if their order matters, every row is held out once (cross-validation); with more, a
-# fifth of the rows.
+# With fewer rows than this, or if their order matters, rows are held out part by part (cross-validation); with more, a
+# fifth of the rows is.
 FEW_ROWS = 2000
+
+# Of few rows, so many parts are held out that they have this entropy together, in nats, or all: rows of a thousand
+# columns tell models apart sooner than rows of ten (docs/lab/predict.md).
+_JUDGED_NATS = 40_000.0
 
 # Number of parts of neighbouring rows, and of parts of rows drawn at random, if the order of rows matters.
 _PARTS = 3
@@ -155,7 +159,7 @@ class Part:
 
 
 def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
-    """Split a table's rows into fitted and held-out ones: one part for many rows, cross-validation for few.
+    """Split a table's rows into fitted and held-out ones: one part for many rows or columns, cross-validation for few.
 
     Rows are held out at random, and their order changes nothing. The exception is an order that matters
     (:func:`cost_of_order`), as that of days, or of a sorted file: new rows may be unlike all of these. Then half of the
@@ -170,9 +174,15 @@ def held_out(table: Table, rng: np.random.Generator) -> tuple[Part, ...]:
         judged = [*stretches[::2], *np.array_split(others, _PARTS)]
     else:
         units = units.sorted_rows()
-        n_parts, n_judged = (2 * _PARTS, 2 * _PARTS) if len(rows) < FEW_ROWS else (5, 1)
+        n_parts, n_judged = (2 * _PARTS, _n_judged(units)) if len(rows) < FEW_ROWS else (5, 1)
         judged = np.array_split(rng.permutation(rows), n_parts)[:n_judged]
     return tuple(Part(units.take(np.setdiff1d(rows, part)), units.take(np.sort(part))) for part in judged if len(part))
+
+
+def _n_judged(table: Table) -> int:
+    """Return how many sixths of the rows have to be held out."""
+    nats = table.n_rows * table.n_columns * mean_entropy(table) if table.n_columns else 0.0
+    return int(np.clip(np.ceil(2 * _PARTS * _JUDGED_NATS / max(nats, 1.0)), 1, 2 * _PARTS))
 
 
 def cost_of_order(table: Table) -> float:
@@ -319,6 +329,8 @@ class StateSearch:
 
     Attributes
     ----------
+    first : Fits
+        With few states.
     best : Fits
         The best so far.
     """
@@ -330,15 +342,17 @@ class StateSearch:
     smoothing: float | None
     seed: int
     attempts: Attempts
+    first: Fits = field(init=False)
     best: Fits = field(init=False)
     tried: list[Attempt] = field(default_factory=list)
+    _at_top: bool = field(default=False, init=False)  # whether no other number of states is left to try
 
     def __post_init__(self) -> None:
         if self._states_are_known:
             known = np.broadcast_to(np.asarray(self.n_states or 1, dtype=int), self.tree.n_hidden)
-            self.best = self._smoothed(tuple(known.tolist()))
+            self.first = self.best = self._smoothed(tuple(known.tolist()))
         else:
-            self.best = self._smoothed(self._all(_FIRST_STATES))
+            self.first = self.best = self._smoothed(self._all(_FIRST_STATES))
 
     @property
     def choice(self) -> Choice:
@@ -352,11 +366,11 @@ class StateSearch:
         """Double the number of states while that helps; halve it if doubling does not help.
 
         With the scores of a rival, stop when it stays ahead even if every further doubling gains as much as the last.
+        The next call goes on from there.
         """
-        if self._states_are_known:
+        if self._states_are_known or self._at_top:
             return
-        first, most = self.best, 2 * _FIRST_STATES
-        while most <= self._most:
+        while (most := 2 * max(self.best.n_states)) <= self._most:
             before = self.best
             doubled = self._doubled(before, most)
             if not is_better(doubled.scores, before.scores, _WORTH_MORE):
@@ -365,7 +379,8 @@ class StateSearch:
             gain = doubled.total - before.total
             if rival is not None and float(rival.sum()) - doubled.total > gain * log2(self._most / most):
                 return
-            most *= 2
+        self._at_top = True
+        first = self.first
         if self.best is first:
             fewer = self._fresh(self._all(_FIRST_STATES // 2), first.smoothing, first.scores)
             if not is_better(first.scores, fewer.scores, _WORTH_MORE):
@@ -388,7 +403,7 @@ class StateSearch:
             self.best = adjusted
 
     def scores_on(self, trees: Sequence[Tree]) -> FloatArray:
-        """Return the scores of held-out rows if each part has a tree of its own, with the states and smoothing so far.
+        """Return the scores of held-out rows if each part has a tree of its own, fitted as the first fits are.
 
         If a tree has more hidden variables than the search's own, or fewer, all have as many states as its first one.
         """
@@ -397,10 +412,10 @@ class StateSearch:
             random_start(part.fitted, tree, self._states_for(tree), self.seed)
             for part, tree in zip(self.parts, trees, strict=True)
         )
-        return self._fit_parts(starts, self.best.n_states, self.best.smoothing, monitor, trees=trees).scores
+        return self._fit_parts(starts, self.first.n_states, self.first.smoothing, monitor, trees=trees).scores
 
     def _states_for(self, tree: Tree) -> tuple[int, ...]:
-        own = self.best.n_states
+        own = self.first.n_states
         return own if tree.n_hidden == self.tree.n_hidden else own[:1] * tree.n_hidden
 
     def _smoothed(self, n_states: tuple[int, ...]) -> Fits:
