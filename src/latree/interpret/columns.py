@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import xlogy
 from scipy.stats import chi2
 
-from latree._util.arrays import FloatArray, IntArray, make_frame
+from latree._util.arrays import FloatArray, make_frame
 from latree.counts.contingency import column_tiles, pair_tables_between
 from latree.counts.distances import PairDistributions, information, informational_correlation
 from latree.errors import InputError
@@ -35,7 +35,6 @@ from latree.model import Group, LatentTreeModel
 from latree.model.query import MAX_ROWS
 from latree.table import Column, Table
 from latree.table.checking import FEW_STATES
-from latree.table.rows import MemoryRows
 
 
 def loadings(model: LatentTreeModel, of: Of = "hidden", backend: str | None = None) -> Any:
@@ -302,15 +301,16 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
         return []
     rows = table.subsample(MAX_ROWS, SEED)
     view = view_of(model)
-    given = dict(view.columns_given({group.centre for group in groups}))
+    node = {name: number for number, name in enumerate(model.tree.names)}
+    columns_of = {group.centre: np.sort([node[name] for name in group.columns]) for group in groups}
+    given = dict(view.columns_given({centre: columns.tolist() for centre, columns in columns_of.items()}))
     n_pairs = sum(len(group.columns) * (len(group.columns) - 1) // 2 for group in groups)
     found: list[RedundantPair] = []
     for group in groups:
-        columns = np.sort([model.node(name) for name in group.columns])
-        distributions = [given[group.centre][column] for column in columns]
-        strength = _residual_correlations(
-            _some_columns(rows, columns), distributions, view.marginals[group.centre], n_pairs
-        )
+        columns = columns_of[group.centre]
+        distributions = [given[group.centre][column] for column in columns.tolist()]
+        own_rows = Table(tuple(rows.columns[column] for column in columns), rows.rows.reordered(columns))
+        strength = _residual_correlations(own_rows, distributions, view.marginals[group.centre], n_pairs)
         for first, second in np.argwhere(strength > 0).tolist():
             names = (table.names[columns[first]], table.names[columns[second]])
             found.append(RedundantPair(names, group.name, float(strength[first, second])))
@@ -319,15 +319,6 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
 
 def _is_comparable(group: Group) -> bool:
     return group.level == "main" and group.hidden is not None and len(group.columns) >= _MIN_COLUMNS
-
-
-def _some_columns(table: Table, columns: IntArray) -> Table:
-    """Return some columns of a table that is in memory."""
-    block = table.rows.fetch(np.arange(table.n_rows))
-    return Table(
-        tuple(table.columns[column] for column in columns),
-        MemoryRows(np.asfortranarray(block.codes[:, columns]), block.weights),
-    )
 
 
 def _residual_correlations(rows: Table, given: list[FloatArray], shares: FloatArray, n_tests: int) -> FloatArray:

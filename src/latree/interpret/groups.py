@@ -70,15 +70,14 @@ def matched_groups(groups: IntArray, others: IntArray) -> IntArray:
     shared = _shared(groups, others)
     matches = np.full(shared.shape[1] + 1, -1, dtype=np.intp)  # the last entry is that of columns without a group
     # Groups that have columns in common, directly or through others, are matched among themselves.
-    n_groups = len(shared.indptr) - 1
     _, cluster = connected_components(block_array([[None, shared], [shared.T, None]]), directed=False)
-    own, other = (np.argsort(numbers, kind="stable") for numbers in (cluster[:n_groups], cluster[n_groups:]))
-    for number in np.intersect1d(cluster[:n_groups], cluster[n_groups:]).tolist():
-        rows, columns = (
-            order[slice(*np.searchsorted(numbers[order], [number, number + 1]))]
-            for order, numbers in ((own, cluster[:n_groups]), (other, cluster[n_groups:]))
-        )
-        counts = shared[rows][:, columns].toarray()
+    cells = shared.tocoo()
+    one, other = cells.coords
+    order = np.argsort(cluster[one], kind="stable")
+    for some in np.split(order, np.flatnonzero(np.diff(cluster[one[order]])) + 1):
+        (rows, row), (columns, column) = (np.unique(numbers[some], return_inverse=True) for numbers in (one, other))
+        counts = np.zeros((len(rows), len(columns)))
+        counts[row, column] = cells.data[some]
         first, second = linear_sum_assignment(counts, maximize=True)
         matches[columns[second]] = np.where(counts[first, second] > 0, rows[first], -1)
     return np.asarray(matches[others])
@@ -88,7 +87,9 @@ def _shared(groups: IntArray, others: IntArray) -> csr_array:
     """Return the number of columns that the groups of two divisions have in common."""
     in_both = np.flatnonzero((groups >= 0) & (others >= 0))
     shape = int(groups.max(initial=-1)) + 1, int(others.max(initial=-1)) + 1
-    return csr_array((np.ones(len(in_both)), (groups[in_both], others[in_both])), shape=shape)
+    found = csr_array((np.ones(len(in_both)), (groups[in_both], others[in_both])), shape=shape)
+    found.sum_duplicates()
+    return found
 
 
 def same_group(groups: IntArray, others: IntArray) -> NDArray[np.bool_]:
