@@ -199,13 +199,17 @@ def _own_columns(model: LatentTreeModel) -> dict[int, list[int]]:
     """Return for each hidden variable the columns whose own one it is: that of their group, or else the closest."""
     first = model.tree.n_observed
     own = {model.node(name): centre for columns, centre in _group_centres(model) for name in columns}
-    if len(own) < first and model.tree.n_hidden:
-        closest = abs(loading_matrix(model)).argmax(axis=1) + first
-        own |= {column: int(closest[column]) for column in range(first) if column not in own}
+    others = [column for column in range(first) if column not in own]
+    if others and model.tree.n_hidden:
+        own |= dict.fromkeys(others, first)  # a column without neighbours depends on none
+        others = [column for column in others if model.tree.neighbors[column]]
+        loadings = view_of(model).loadings(dict.fromkeys(range(first, model.tree.n_nodes), others))
+        closest = abs(np.array([loadings[node] for node in range(first, model.tree.n_nodes)])).argmax(axis=0) + first
+        own |= dict(zip(others, closest.tolist(), strict=True))
     columns_of: dict[int, list[int]] = {}
-    for centre in dict.fromkeys(own.values()):
-        columns_of[centre] = sorted(column for column, node in own.items() if node == centre)
-    return columns_of
+    for column, centre in own.items():
+        columns_of.setdefault(centre, []).append(column)
+    return {centre: sorted(columns) for centre, columns in columns_of.items()}
 
 
 def loading_matrix(model: LatentTreeModel) -> FloatArray:

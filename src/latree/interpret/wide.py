@@ -225,8 +225,9 @@ class _Piece(NamedTuple):
         members = np.concatenate([self.sample, other.sample])
         return _Piece(self.size + other.size, members[np.argsort(rank[members])][:_N_PAIRS])
 
-    def pairs_with(self, other: "_Piece", most: int = _N_PAIRS) -> IntArray:
+    def pairs_with(self, other: "_Piece", most: int | None = None) -> IntArray:
         """Return pairs of a member of each piece: all of them, or as many as stand for them."""
+        most = most or _N_PAIRS
         one, two = self.sample, other.sample
         if self.size * other.size <= most:
             return np.stack(np.meshgrid(one, two, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -276,25 +277,26 @@ class _WideCutter(TreeCutter):
         return np.asarray(self._sums[part][np.ix_(places, places)])
 
     def _parts(self, strength: FloatArray) -> IntArray:
-        """Join inner nodes over strong edges first, while there are not too many columns in a part."""
-        part = list(range(len(self.parent)))
-        n_columns = self.n_columns.tolist()
+        """Divide the tree from the leaves on: a node takes in what is below it, over strong edges first.
 
-        def find(node: int) -> int:
-            while part[node] != node:
-                part[node] = part[part[node]]
-                node = part[node]
-            return node
-
-        below = np.flatnonzero(self.parent >= 0)
-        order = below[np.lexsort([below, -np.round(strength[self.edge_above[below]], DECIMALS)])]
-        for node, above in zip(order.tolist(), self.parent[order].tolist(), strict=True):
-            one, other = sorted((find(node), find(above)))
-            sizes = n_columns[one], n_columns[other]
-            if sum(sizes) <= _MAX_PART or min(sizes) < MIN_COLUMNS:
-                part[other], n_columns[one] = one, sum(sizes)
-        # The first node of a part is its top: nodes are numbered from the root on.
-        return np.array([find(node) for node in range(len(part))], dtype=np.intp)
+        What would make a part too large is a part of its own. So a hidden variable without columns is in a part with
+        what it connects.
+        """
+        n_columns, parent = self.n_columns.tolist(), self.parent.tolist()
+        below: list[list[int]] = [[] for _ in parent]
+        for node, above in enumerate(parent):
+            if above >= 0:
+                below[above].append(node)
+        top = list(range(len(parent)))
+        weight = np.round(strength[self.edge_above], DECIMALS).tolist()
+        for node in range(len(parent) - 1, -1, -1):  # children first
+            for child in sorted(below[node], key=lambda child: (-weight[child], child)):
+                sizes = n_columns[node], n_columns[child]
+                if sum(sizes) <= _MAX_PART or min(sizes) < MIN_COLUMNS:
+                    top[child], n_columns[node] = node, sum(sizes)
+        for node, above in enumerate(top):  # parents first
+            top[node] = top[above]
+        return np.array(top, dtype=np.intp)
 
     def joins(self, cut: IntArray, start: IntArray) -> tuple[list[int], list[float]]:
         """Return the tops of a cut that refines another one, in the order that cuts them.
