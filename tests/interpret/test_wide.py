@@ -116,6 +116,15 @@ def test_with_all_pairs_in_the_sample_everything_is_exact(model, table, monkeypa
         assert sampled.broad_level(model.tree, edges[:number]) == broad_level(model.tree, edges[:number], similarity)
 
 
+def test_a_join_lowers_what_is_explained_by_its_loss(model, table, treated_as_wide, monkeypatch):
+    monkeypatch.setattr(wide, "_N_PAIRS", 10**5)
+    sampled = SampledCorrelations(table, view_of(model).edge_information)
+    cutter = wide._WideCutter(model.tree, sampled, sampled.strength)
+    tops, losses = cutter.joins(cutter.best(cutter.parts, 1.0), cutter.whole)
+    values = explained(model.tree, tuple(cutter.edge_above[tops].tolist()), similarity_of(model, table))
+    np.testing.assert_allclose(losses[::-1], np.diff(values), atol=1e-8)
+
+
 def test_a_sample_of_pairs_says_about_the_same(model, table, monkeypatch):
     monkeypatch.setattr(wide, "_N_PAIRS", 64)
     similarity = similarity_of(model, table)
