@@ -274,12 +274,14 @@ def _held(model: LatentTreeModel) -> set[int]:
     assert model.levels is not None
     held: set[int] = set()
     for level in ("main", "fine"):
-        pieces = [set(group.nodes) for group in model.groups if group.level in ("main", level)]
-        places = [
-            place
-            for place, edge in enumerate(model.levels.edges)
-            if any(len(nodes.intersection(model.tree.edges[edge].tolist())) == 1 for nodes in pieces)
-        ]
+        groups = [group for group in model.groups if group.level in ("main", level)]
+        # The groups of each node: a fine group is a part of a main group.
+        groups_of: list[set[int]] = [set() for _ in range(model.tree.n_nodes)]
+        for number, group in enumerate(groups):
+            for node in group.nodes:
+                groups_of[node].add(number)
+        ends = model.tree.edges[list(model.levels.edges)].tolist()
+        places = [place for place, (one, other) in enumerate(ends) if groups_of[one] != groups_of[other]]
         held |= set(model.levels.edges[: max(places, default=-1) + 1])
     return held
 

@@ -84,6 +84,16 @@ def test_profiles_that_nobody_reads_are_not_written(monkeypatch):
         assert ("profiles.csv" in printed) == is_written
 
 
+def test_a_table_of_loadings_that_nobody_reads_is_not_written(monkeypatch):
+    tree = LatentTreeModel.load("model.json").tree
+    n_loadings = tree.n_observed * tree.n_hidden
+    for limit, is_written in ((n_loadings, True), (n_loadings - 1, False)):
+        monkeypatch.setattr("latree.cli.fit._MAX_LOADINGS", limit)
+        printed = succeed("fit", "data.csv", "--out", f"run-{limit}", "--states", 2)
+        assert Path(f"run-{limit}/loadings.csv").exists() == is_written
+        assert ("loadings.csv" in printed) == is_written
+
+
 @pytest.mark.parametrize(
     ("options", "reading", "settings"),
     [

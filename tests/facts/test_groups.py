@@ -161,7 +161,7 @@ def test_two_values_show_the_share_of_yes():
     model = two_groups(columns)
     card = group_cards(model)[0]
     assert card["scale"] == "Cells are shares of rows with “yes”."
-    ((_, conditionals),) = view_of(model).columns_given([card["centre"]])
+    ((_, conditionals),) = view_of(model).columns_given({card["centre"]: range(model.tree.n_observed)})
     first = card["columns"][0]
     shares = conditionals[first["node"]][1]
     assert [cell[0] for cell in first["cells"]] == [f"{round(100 * share)}\u00a0%" for share in shares]

@@ -8,7 +8,7 @@ import pytest
 import latree
 from helpers.models import small_models
 from latree.counts.distances import informational_correlation
-from latree.interpret.cutting import TreeCutter, broad_level, explained, find_hierarchy, partitions, pieces
+from latree.interpret.cutting import TreeCutter, broad_level, explained, find_hierarchy, pieces
 from latree.interpret.view import View
 from latree.tree import Tree
 
@@ -24,6 +24,11 @@ def random_model(n_columns, seed):
 
 def groups_of(labels):
     return [np.flatnonzero(labels == number) for number in np.unique(labels)]
+
+
+def partitions(tree, edges):
+    """The piece of each column after each number of cuts, from none to all."""
+    return np.array([pieces(tree, edges[:number])[: tree.n_observed] for number in range(len(edges) + 1)])
 
 
 def naive_gain(similarity, one, other, cost=1.0):

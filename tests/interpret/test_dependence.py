@@ -216,3 +216,26 @@ def test_some_states_stand_for_all_of_two_columns_with_very_many(monkeypatch):
     monkeypatch.setattr("latree.interpret.dependence.xlogy", lambda x, y: sizes.append(x.shape) or xlogy(x, y))
     assert View(model)._wide_information(0, 1) == pytest.approx(exact, rel=0.02)
     assert sizes[-1] == (600, 40)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_columns_along_paths_are_those_of_all_at_once(model, monkeypatch):
+    wanted = dict.fromkeys(range(model.tree.n_nodes), range(model.tree.n_observed))
+    together = dict(View(model).columns_given(wanted))
+    monkeypatch.setattr("latree.interpret.dependence._FEW", 0)  # then even all columns are few
+    apart = dict(View(model).columns_given(wanted))
+    assert together.keys() == apart.keys() == wanted.keys()
+    for node in wanted:
+        for column in range(model.tree.n_observed):
+            np.testing.assert_allclose(apart[node][column], together[node][column], rtol=1e-12, atol=1e-15)
+
+
+def test_a_search_for_close_columns_that_takes_too_long_goes_straight_to_one(monkeypatch):
+    model = model_on(latree.random_tree(40, random_state=0), [3] * 80, 0)
+    source = model.tree.n_nodes - 1
+    exact = View(model).closest_columns(source, 5)
+    monkeypatch.setattr("latree.interpret.dependence._MAX_VISITED", 0)
+    (found,) = View(model).closest_columns(source, 5)
+    assert found.information == pytest.approx(View(model).information(source, found.column, found.conditional))
+    assert found.information <= exact[0].information + 1e-9
+    assert len(exact) == 5

@@ -11,6 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import latree
 from helpers.models import copying_model, on_tree, star
+from latree.counts.distances import informational_correlation
+from latree.interpret.cutting import find_hierarchy, pieces
 from latree.interpret.groups import (
     _best_level,
     adjusted_rand,
@@ -20,6 +22,7 @@ from latree.interpret.groups import (
     with_groups,
     with_n_groups,
 )
+from latree.interpret.view import View
 from latree.learners.structure import Replicate
 from latree.table import Table
 from latree.tree import Tree
@@ -173,6 +176,40 @@ def test_groups_are_matched_one_to_one_so_that_most_columns_agree(pairs):
     # One to one: columns that are found again share a group in one division exactly if they do in the other.
     same_one, same_other = (labels[found][:, None] == labels[found] for labels in (groups, others))
     assert (same_one == same_other).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_how_well_each_level_comes_again_is_the_mean_index_of_its_partitions(seed):
+    trees = [latree.random_tree(24, random_state=seed + more) for more in range(3)]
+    model, *others = (
+        latree.random_model(tree, n_states=3, start="identity", perturbation=0.2, random_state=seed) for tree in trees
+    )
+    parts = [Replicate(other, model.sample(300, random_state=number)) for number, other in enumerate(others)]
+    parts[0] = parts[0]._replace(model=cut_apart(parts[0].model))
+    tree, found = model.tree, with_groups(model, model.sample(600, random_state=seed), replicates=parts)
+    edges, replication = found.levels
+    for level in range(len(edges) + 1):
+        own = pieces(tree, edges[:level])[: tree.n_observed]
+        indices = []
+        for part in parts:
+            other = part.model.tree.reordered(tree.names)
+            cuts = find_hierarchy(
+                part.model.tree, informational_correlation(View(part.model).counted_information(part.rows))
+            ).edges
+            n_components = [sum(size.bit_count() > 1 for size in one.components) for one in (tree, other)]
+            number = min(max(level + n_components[0] - n_components[1], 0), len(cuts))
+            there = pieces(part.model.tree, cuts[:number])
+            order = [part.model.tree.names.index(name) for name in tree.names]
+            indices.append(adjusted_rand_score(own, there[order]))
+        assert replication[level] == pytest.approx(np.clip(np.mean(indices), 0, 1))
+
+
+def cut_apart(model):
+    """A model without one of its edges between hidden variables, whose tree is a forest."""
+    tree = model.tree
+    is_inner = [min(len(tree.neighbors[node]) for node in edge) > 1 for edge in tree.edges.tolist()]
+    forest = tree.cut([int(np.flatnonzero(is_inner)[0])])
+    return latree.random_model(forest, n_states=3, start="identity", perturbation=0.2, random_state=0)
 
 
 def test_names_of_groups_do_not_matter():

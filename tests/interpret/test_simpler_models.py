@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import latree
+from latree.counts.distances import information, pairwise
+from latree.interpret import worth
 from latree.interpret.worth import chow_liu_tree, fit_simpler_models
 
 
@@ -44,6 +46,24 @@ def test_simpler_models_are_fitted_to_a_sample_of_many_rows(monkeypatch):
 def test_a_single_column_has_one_model():
     table = latree.as_table([["a"], ["b"], ["a"]])
     assert [simpler.method for simpler in fit_simpler_models(table)] == ["independent"]
+
+
+def test_in_a_wide_table_only_columns_near_in_the_tree_are_candidates(monkeypatch):
+    tree = latree.random_tree(60, random_state=0)
+    model = latree.random_model(tree, n_states=2, start="identity", perturbation=0.1, random_state=0)
+    table = model.sample(3000, random_state=0).by_name()
+    whole = chow_liu_tree(table, tree)
+    monkeypatch.setattr(worth, "WIDE", 20)
+    monkeypatch.setattr(worth, "_BLOCK", 30)
+    same, near = chow_liu_tree(table), chow_liu_tree(table, tree)
+    assert {frozenset(edge) for edge in same.edges.tolist()} == {frozenset(edge) for edge in whole.edges.tolist()}
+    # With two blocks, all pairs are candidates: another algorithm finds the same tree.
+    assert {frozenset(edge) for edge in near.edges.tolist()} == {frozenset(edge) for edge in whole.edges.tolist()}
+    monkeypatch.setattr(worth, "_BLOCK", 5)
+    near = chow_liu_tree(table, tree)
+    shared = pairwise(table, information)
+    assert len(near.edges) == 59
+    assert shared[tuple(near.edges.T)].sum() > 0.9 * shared[tuple(whole.edges.T)].sum()
 
 
 def test_the_tree_may_be_that_of_another_table():

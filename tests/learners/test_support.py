@@ -14,6 +14,7 @@ from helpers.strategies import bare, contracted, graph_of, same_graph, several_t
 from latree._util.progress import reported_to
 from latree.errors import InputError
 from latree.learn import learn_model
+from latree.learners import support
 from latree.learners.methods import METHODS
 from latree.learners.structure import Replicate
 from latree.learners.support import bootstrap_trees, consensus, found_again, transfer_support, with_support
@@ -200,10 +201,13 @@ def naive_transfer(tree, edge, other):
 
 
 @checked
-@given(several_trees(3), st.randoms())
-def test_transfer_support_is_the_share_of_variables_that_keep_their_sides(trees, random):
+@given(several_trees(3), st.randoms(), st.sampled_from([1, 3, 64]))
+def test_transfer_support_is_the_share_of_variables_that_keep_their_sides(trees, random, small_side):
     tree, *others = trees
-    found = transfer_support(tree, [other.reordered(random.sample(other.names, len(other.names))) for other in others])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(support, "_SMALL_SIDE", small_side)  # small and large sides are compared in different ways
+        mixed = [other.reordered(random.sample(other.names, len(other.names))) for other in others]
+        found = transfer_support(tree, mixed)
     for edge, share in enumerate(found.tolist()):
         if min(map(len, naive_sides(tree, edge))) < 2:
             assert np.isnan(share)
@@ -228,6 +232,17 @@ def test_a_part_that_is_independent_is_apart_from_the_rest():
     halves, nothing = Tree.from_newick("(a,b,c); (d,e,f);"), Tree("abcdef", [])
     assert np.nanmax(transfer_support(tree, [halves])) == 1
     assert np.nanmax(transfer_support(tree, [nothing])) == 0
+
+
+def test_sides_of_all_sizes_have_the_same_transfer_support_either_way(monkeypatch):
+    tree, *others = random_trees(300, 3, 5, 0.3)
+    found = []
+    for small_side in (1, 20, 300):
+        monkeypatch.setattr(support, "_SMALL_SIDE", small_side)
+        found.append(transfer_support(tree, others))
+    assert np.nanmin(found) < 1
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
 
 
 def test_transfer_support_needs_another_tree():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from helpers.tables import MIXED, MIXED_FRAME, assert_error, csv_text, write_file
 from latree.table import as_table
 from latree.table.raw import RawColumn
-from latree.table.sources import WeightSums, file_source
+from latree.table.sources import BATCH_CELLS, WeightSums, batch_rows, file_source
 
 
 @pytest.mark.parametrize("n_rows", [0, 2])
@@ -97,6 +97,11 @@ def test_equal_weights_of_a_survey_are_as_good_as_none(weight):
 
 def test_no_rows_have_no_weights():
     assert len(survey_weights(np.zeros(0))) == 0
+
+
+def test_batches_of_wide_tables_have_as_many_rows_as_others():
+    assert batch_rows(30) == BATCH_CELLS // 30
+    assert batch_rows(8192) == batch_rows(50_000) == batch_rows(10**6) == 256
 
 
 def test_a_file_in_batches_has_the_weights_of_a_frame(tmp_path, monkeypatch):

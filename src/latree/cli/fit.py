@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 # A longer profiles.csv is not written: spreadsheets open about a million lines, and people read fewer.
 _MAX_PROFILE_LINES = 100_000
+# A loadings.csv with more numbers is not written: it has a column for every hidden variable. The loading of each column
+# on its own hidden variable is in groups.csv.
+_MAX_LOADINGS = 1_000_000
 
 
 @click.command()
@@ -245,7 +248,9 @@ def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None) -> 
         write_text(folder / "report.html", page)
         write_text(folder / "groups.csv", write_lines(group_table(learned.facts)))
         learned.model.save(folder / "model.json")
-        write_text(folder / "loadings.csv", write_columns(loading_columns(learned.model)))
+        tree = learned.model.tree
+        if tree.n_observed * tree.n_hidden <= _MAX_LOADINGS:
+            write_text(folder / "loadings.csv", write_columns(loading_columns(learned.model)))
         profiles = profile_columns(learned.model)
         if len(profiles["hidden"]) <= _MAX_PROFILE_LINES:
             write_text(folder / "profiles.csv", write_columns(profiles))
@@ -260,7 +265,7 @@ def _print_run(learned: "Learned", out: Path, as_json: bool, quiet: bool, data: 
         click.echo(to_json(learned.summary), nl=False)
     elif not quiet:
         more = ", consensus.nwk" if learned.consensus is not None else ""
-        more += ", loadings.csv, profiles.csv" if (out / "profiles.csv").exists() else ", loadings.csv"
+        more += "".join(f", {name}" for name in ("loadings.csv", "profiles.csv") if (out / name).exists())
         click.echo(learned.report(), nl=False)
         click.echo(f"\nWritten to {out}: report.txt (this text), groups.csv, tree.nwk, model.json, summary.json{more}")
         click.echo(f"The report is {out / 'report.html'}: open it in a browser.")

@@ -269,14 +269,27 @@ def _count_bits(block: Block, groups: IntArray, n: int) -> NDArray[np.int64]:
     half times as much.
     """
     used, places = np.unique(groups, return_inverse=True)
-    codes = block.codes.T[used]
+    return count_bits(state_bits(block.codes.T[used], n), places.reshape(groups.shape))
+
+
+def state_bits(codes: CodeArray, n: int) -> NDArray[np.uint64]:
+    """Return for every column and state one bit per row, 1 in the rows with the state; ``codes`` has a row per column.
+
+    Returns
+    -------
+    array, shape (d, n, words of 64 bits)
+    """
     packed = np.packbits(_indicator(codes, n), axis=-1)
-    bits = np.pad(packed, [(0, 0), (0, 0), (0, -packed.shape[-1] % 8)]).view(np.uint64)
-    places = places.reshape(groups.shape)
+    return np.pad(packed, [(0, 0), (0, 0), (0, -packed.shape[-1] % 8)]).view(np.uint64)
+
+
+def count_bits(bits: NDArray[np.uint64], groups: IntArray) -> NDArray[np.int64]:
+    """Count the rows in each cell of groups of columns, given :func:`state_bits`; returns shape (groups, cells)."""
+    n = bits.shape[1]
     step = max(1, _WORDS_AT_ONCE // max(1, n ** groups.shape[1] * bits.shape[-1]))
     counted = []
     for start in range(0, len(groups), step):
-        batch = places[start : start + step]
+        batch = groups[start : start + step]
         cells = bits[batch[:, 0]]
         for position in batch.T[1:]:
             cells = (cells[:, :, None] & bits[position][:, None]).reshape(len(batch), -1, bits.shape[-1])

@@ -6,7 +6,7 @@ from typing import Any
 
 from latree._util.words import in_shell, setting
 from latree.facts.words import candidate_name, worth_facts
-from latree.interpret.worth import MAX_ROWS, fit_simpler_models, measure_worth
+from latree.interpret.worth import MAX_ROWS, chow_liu_tree, fit_simpler_models, measure_worth
 from latree.model import LatentTreeModel
 from latree.model.model import bic
 from latree.model.record import Record, Worth
@@ -76,7 +76,8 @@ def _gains(worth: Worth) -> list[dict[str, Any]]:
 
 def _test_gains(model: LatentTreeModel, table: Table, test: Table) -> dict[str, float | None]:
     """Return the mean gain per test row of the model, and of simpler models that are fitted to the table."""
-    models = {simpler.method: simpler.model for simpler in fit_simpler_models(table)} | {_OWN: model}
+    chow_liu = chow_liu_tree(table, model.tree)
+    models = {simpler.method: simpler.model for simpler in fit_simpler_models(table, chow_liu)} | {_OWN: model}
     means = {method: found.log_likelihood(test) / test.total_weight for method, found in models.items()}
     independent = means.pop("independent")
     return {method: _rounded(mean - independent) for method, mean in means.items()}

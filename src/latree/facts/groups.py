@@ -46,6 +46,10 @@ def all_groups(view: View) -> list[dict[str, Any]]:
     scored = [group.name for group in scored_groups(model)]
     known = record.reliability if record and len(record.reliability) == len(scored) else [(None, None)] * len(scored)
     reliability = {name: share for name, (share, _) in zip(scored, known, strict=True)}
+    parts: dict[int | None, list[list[str]]] = {}
+    for part in model.groups:
+        if part.level == "fine":
+            parts.setdefault(part.parent, []).append(list(part.columns))
     for number, (group, columns) in enumerate(zip(model.groups, view.group_columns, strict=True)):
         facts: dict[str, Any] = {
             "number": number + 1,
@@ -57,7 +61,7 @@ def all_groups(view: View) -> list[dict[str, Any]]:
             "stability": group.stability,
             "reliability": reliability.get(group.name),
             "parent": None if group.parent is None else model.groups[group.parent].name,
-            "parts": [list(part.columns) for part in model.groups if part.level == "fine" and part.parent == number],
+            "parts": parts.get(number, []),
             "columns": [
                 {
                     "node": node[column.name],
@@ -90,9 +94,7 @@ def with_states(groups: Sequence[Mapping[str, Any]], view: View) -> list[dict[st
         for group in groups
         if group["hidden"] is not None
     }
-    conditionals = {
-        centre: {column: found[column] for column in shown[centre]} for centre, found in view.columns_given(shown)
-    }
+    conditionals = dict(view.columns_given(shown))
     cards = []
     for group in groups:
         centre = group["centre"]
@@ -133,7 +135,7 @@ def state_profiles(view: View, hidden: int) -> list[dict[str, Any]]:
     A column is typical of a state if its distribution there differs from that in all rows: by the relative entropy.
     """
     model = view.model
-    ((_, conditionals),) = view.columns_given([hidden])
+    ((_, conditionals),) = view.columns_given({hidden: range(model.tree.n_observed)})
     names = view.state_names(hidden)
     states, sizes, kept = _largest_states(view, hidden, MAX_PROFILES)
     found = []

@@ -85,15 +85,14 @@ def unused_states(model: LatentTreeModel, n_rows: float) -> list[str]:
     empty, duplicate = dict[str, str](), dict[str, str]()  # from the name of a variable to how many of its states
     n_needed = 1  # this number of states is enough for every hidden variable
     tree = model.tree
-    marginals = view_of(model).marginals
+    view = view_of(model)
     for node in range(tree.n_observed, tree.n_nodes):
-        name, shares = model.node_names[node], marginals[node]
+        name, shares = model.node_names[node], view.marginals[node]
         is_empty = shares * n_rows < _MIN_ROWS_IN_STATE
         if is_empty.any():
             empty[name] = f"{int(is_empty.sum())} of the {len(shares)} states"
         # What a state means: P(neighbour | state) for all neighbours, one row per state that is not empty.
-        joints = [model.joint([node, other]) for other, _ in tree.neighbors[node]]
-        meanings = np.concatenate(joints, axis=1)[~is_empty] / shares[~is_empty, None]
+        meanings = np.concatenate([view.given(node, other) for other, _ in tree.neighbors[node]], axis=1)[~is_empty]
         n_duplicates = sum(
             bool(np.abs(meanings[:i] - meaning).max(axis=1).min() < _SAME_WITHIN)
             for i, meaning in enumerate(meanings)

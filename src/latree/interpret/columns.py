@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import xlogy
 from scipy.stats import chi2
 
-from latree._util.arrays import FloatArray, IntArray, make_frame
+from latree._util.arrays import FloatArray, make_frame
 from latree.counts.contingency import column_tiles, pair_tables_between
 from latree.counts.distances import PairDistributions, information, informational_correlation
 from latree.errors import InputError
@@ -35,7 +35,6 @@ from latree.model import Group, LatentTreeModel
 from latree.model.query import MAX_ROWS
 from latree.table import Column, Table
 from latree.table.checking import FEW_STATES
-from latree.table.rows import MemoryRows
 
 
 def loadings(model: LatentTreeModel, of: Of = "hidden", backend: str | None = None) -> Any:
@@ -200,13 +199,17 @@ def _own_columns(model: LatentTreeModel) -> dict[int, list[int]]:
     """Return for each hidden variable the columns whose own one it is: that of their group, or else the closest."""
     first = model.tree.n_observed
     own = {model.node(name): centre for columns, centre in _group_centres(model) for name in columns}
-    if len(own) < first and model.tree.n_hidden:
-        closest = abs(loading_matrix(model)).argmax(axis=1) + first
-        own |= {column: int(closest[column]) for column in range(first) if column not in own}
+    others = [column for column in range(first) if column not in own]
+    if others and model.tree.n_hidden:
+        own |= dict.fromkeys(others, first)  # a column without neighbours depends on none
+        others = [column for column in others if model.tree.neighbors[column]]
+        loadings = view_of(model).loadings(dict.fromkeys(range(first, model.tree.n_nodes), others))
+        closest = abs(np.array([loadings[node] for node in range(first, model.tree.n_nodes)])).argmax(axis=0) + first
+        own |= dict(zip(others, closest.tolist(), strict=True))
     columns_of: dict[int, list[int]] = {}
-    for centre in dict.fromkeys(own.values()):
-        columns_of[centre] = sorted(column for column, node in own.items() if node == centre)
-    return columns_of
+    for column, centre in own.items():
+        columns_of.setdefault(centre, []).append(column)
+    return {centre: sorted(columns) for centre, columns in columns_of.items()}
 
 
 def loading_matrix(model: LatentTreeModel) -> FloatArray:
@@ -302,15 +305,16 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
         return []
     rows = table.subsample(MAX_ROWS, SEED)
     view = view_of(model)
-    given = dict(view.columns_given({group.centre for group in groups}))
+    node = {name: number for number, name in enumerate(model.tree.names)}
+    columns_of = {group.centre: np.sort([node[name] for name in group.columns]) for group in groups}
+    given = dict(view.columns_given({centre: columns.tolist() for centre, columns in columns_of.items()}))
     n_pairs = sum(len(group.columns) * (len(group.columns) - 1) // 2 for group in groups)
     found: list[RedundantPair] = []
     for group in groups:
-        columns = np.sort([model.node(name) for name in group.columns])
-        distributions = [given[group.centre][column] for column in columns]
-        strength = _residual_correlations(
-            _some_columns(rows, columns), distributions, view.marginals[group.centre], n_pairs
-        )
+        columns = columns_of[group.centre]
+        distributions = [given[group.centre][column] for column in columns.tolist()]
+        own_rows = Table(tuple(rows.columns[column] for column in columns), rows.rows.reordered(columns))
+        strength = _residual_correlations(own_rows, distributions, view.marginals[group.centre], n_pairs)
         for first, second in np.argwhere(strength > 0).tolist():
             names = (table.names[columns[first]], table.names[columns[second]])
             found.append(RedundantPair(names, group.name, float(strength[first, second])))
@@ -319,15 +323,6 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
 
 def _is_comparable(group: Group) -> bool:
     return group.level == "main" and group.hidden is not None and len(group.columns) >= _MIN_COLUMNS
-
-
-def _some_columns(table: Table, columns: IntArray) -> Table:
-    """Return some columns of a table that is in memory."""
-    block = table.rows.fetch(np.arange(table.n_rows))
-    return Table(
-        tuple(table.columns[column] for column in columns),
-        MemoryRows(np.asfortranarray(block.codes[:, columns]), block.weights),
-    )
 
 
 def _residual_correlations(rows: Table, given: list[FloatArray], shares: FloatArray, n_tests: int) -> FloatArray:

@@ -20,6 +20,7 @@ one, ``Σ (m_g - ½) w_g``: two parts of five columns are then apart if ρ is be
 as the tree allows, into groups of two columns or more.
 """
 
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -33,9 +34,9 @@ from latree.tree.graph import component_numbers
 # A group has at least two columns.
 MIN_COLUMNS = 2
 # What a group costs, in columns, and what it costs at the fine level.
-_COST, _FINE_COST = 1.0, 0.5
+COST, FINE_COST = 1.0, 0.5
 # Values of E are rounded to so many decimals, so that rounding errors never decide.
-_DECIMALS = 10
+DECIMALS = 10
 
 
 class Hierarchy(NamedTuple):
@@ -66,8 +67,8 @@ def find_hierarchy(tree: Tree, similarity: FloatArray) -> Hierarchy:
         Correlation of every two columns, from 0 to 1: symmetric, with zeros on the diagonal.
     """
     cutter = TreeCutter(tree, similarity)
-    best = cutter.best(cutter.whole, _COST)
-    fine = cutter.best(best, _FINE_COST)
+    best = cutter.best(cutter.whole, COST)
+    fine = cutter.best(best, FINE_COST)
     tops = [cutter.joined(best, cutter.whole), cutter.joined(fine, best), cutter.divided(fine)]
     edges = cutter.edge_above[np.array([top for some in tops for top in some], dtype=np.intp)]
     return Hierarchy(tuple(edges.tolist()), len(tops[0]), len(tops[0]) + len(tops[1]))
@@ -76,16 +77,6 @@ def find_hierarchy(tree: Tree, similarity: FloatArray) -> Hierarchy:
 def pieces(tree: Tree, edges: tuple[int, ...]) -> IntArray:
     """Return the number of the piece that each node of a tree is in when some edges are cut."""
     return component_numbers(np.delete(tree.edges, np.array(edges, dtype=np.intp), axis=0), tree.n_nodes)
-
-
-def partitions(tree: Tree, edges: tuple[int, ...]) -> IntArray:
-    """Return the number of each column's piece after each number of cuts, from none to all: shape (cuts + 1, d)."""
-    piece_of = pieces(tree, edges)
-    found = [piece_of[: tree.n_observed].copy()]
-    for one, other in tree.edges[list(edges)][::-1].tolist():
-        piece_of[piece_of == piece_of[one]] = piece_of[other]
-        found.append(piece_of[: tree.n_observed].copy())
-    return np.array(found[::-1])
 
 
 def explained(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> FloatArray:
@@ -100,7 +91,7 @@ def explained(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> Flo
         As for :func:`find_hierarchy`.
     """
     piece_of = pieces(tree, edges)
-    blocks = _Blocks(similarity, piece_of[: tree.n_observed], int(piece_of.max(initial=-1)) + 1)
+    blocks = Blocks(similarity, piece_of[: tree.n_observed], int(piece_of.max(initial=-1)) + 1)
     return blocks.explained(piece_of[tree.edges[list(edges)]])
 
 
@@ -112,14 +103,14 @@ def broad_level(tree: Tree, edges: tuple[int, ...], similarity: FloatArray) -> i
     """
     piece_of = pieces(tree, edges)
     n_pieces = int(piece_of.max(initial=-1)) + 1
-    blocks = _Blocks(similarity, piece_of[: tree.n_observed], n_pieces)
+    blocks = Blocks(similarity, piece_of[: tree.n_observed], n_pieces)
     within = blocks.sums.diagonal() / np.maximum(blocks.sizes * (blocks.sizes - 1), 1)
     scale = np.where(within > 0, blocks.sizes * np.sqrt(within), np.inf)
     factors = blocks.sums / np.outer(scale, scale)
     np.fill_diagonal(factors, 0)
-    found = _Blocks(factors, np.arange(n_pieces), n_pieces).explained(piece_of[tree.edges[list(edges)]])
+    found = Blocks(factors, np.arange(n_pieces), n_pieces).explained(piece_of[tree.edges[list(edges)]])
     # Of equal ones, the last: groups are joined only if that explains something.
-    return len(found) - 1 - int(np.argmax(np.round(found[::-1], _DECIMALS)))
+    return len(found) - 1 - int(np.argmax(np.round(found[::-1], DECIMALS)))
 
 
 class TreeCutter:
@@ -139,7 +130,7 @@ class TreeCutter:
         The cut that cuts nothing: one piece per component.
     """
 
-    def __init__(self, tree: Tree, similarity: FloatArray) -> None:
+    def __init__(self, tree: Tree, similarity: FloatArray | None) -> None:
         rooted = tree.rooted()
         columns = np.arange(tree.n_observed)
         home = np.array([_home(tree, column) for column in columns.tolist()], dtype=np.intp)
@@ -154,9 +145,13 @@ class TreeCutter:
         self.whole = np.arange(len(inner))
         for node in np.flatnonzero(self.parent >= 0).tolist():
             self.whole[node] = self.whole[self.parent[node]]
-        # Sums over the columns of every inner node.
-        blocks = _Blocks(similarity, self.home, len(inner))
-        self.similarity, self.n_columns = blocks.sums, blocks.sizes
+        self.n_columns = np.bincount(self.home, minlength=len(inner)).astype(float)
+        self.similarity = None if similarity is None else Blocks(similarity, self.home, len(inner)).sums
+
+    def sums(self, piece: IntArray) -> FloatArray:
+        """Return the sums of similarities over the columns of every two inner nodes of a piece."""
+        assert self.similarity is not None
+        return np.asarray(self.similarity[np.ix_(piece, piece)])
 
     def best(self, start: IntArray, cost: float) -> IntArray:
         """Return the best cut found that refines another one, if a group costs so many columns.
@@ -184,14 +179,15 @@ class TreeCutter:
 
         From the last to the first, those pieces are joined whose union lowers E least.
         """
+        assert self.similarity is not None
         names, piece_of = np.unique(cut, return_inverse=True)
-        blocks = _Blocks(self.similarity, piece_of, len(names))
+        blocks = Blocks(self.similarity, piece_of, len(names))
         blocks.sizes = np.bincount(piece_of, self.n_columns).astype(float)
         tops = np.setdiff1d(names, start)
         ends = np.column_stack([np.searchsorted(names, tops), piece_of[self.parent[tops]]])
         order: list[int] = []
         while len(tops):
-            first = int(np.argmin(np.round(blocks.losses(ends), _DECIMALS)))
+            first = int(np.argmin(np.round(blocks.losses(ends), DECIMALS)))
             ends = blocks.join(ends, first)
             order.append(int(tops[first]))
             ends, tops = np.delete(ends, first, axis=0), np.delete(tops, first)
@@ -199,18 +195,24 @@ class TreeCutter:
 
     def divided(self, cut: IntArray) -> list[int]:
         """Return tops of cuts that divide the pieces of a cut until nothing can be divided, the best cuts first."""
-        cut = cut.copy()
-        best = {top: self._best_gain(np.flatnonzero(cut == top), _COST) for top in np.unique(cut).tolist()}
         order: list[int] = []
-        while True:
-            top = max(best, key=lambda top: (best[top][0], -top))
-            gain, node = best[top]
-            if gain == -np.inf:
-                return order
-            piece = np.flatnonzero(cut == top)
-            cut[self._below(piece, node)] = node
+        heap: list[tuple[float, int, int, IntArray]] = []
+
+        def wait(top: int, piece: IntArray) -> None:
+            gain, node = self._best_gain(piece, COST)
+            if gain > -np.inf:
+                heappush(heap, (-gain, top, node, piece))
+
+        by_top = np.argsort(cut, kind="stable")
+        for piece in np.split(by_top, np.flatnonzero(np.diff(cut[by_top])) + 1):
+            wait(int(cut[piece[0]]), piece)
+        while heap:
+            _, top, node, piece = heappop(heap)
+            below = self._below(piece, node)
             order.append(node)
-            best |= {part: self._best_gain(np.flatnonzero(cut == part), _COST) for part in (top, node)}
+            wait(top, np.setdiff1d(piece, below, assume_unique=True))
+            wait(node, below)
+        return order
 
     def _revise(self, cut: IntArray, start: IntArray, cost: float) -> None:
         """Replace or undo each cut where that raises E."""
@@ -245,7 +247,7 @@ class TreeCutter:
         # differences of cumulative sums.
         first, last = np.arange(len(piece)), np.searchsorted(piece, piece + self.size[piece])
         sums = np.zeros((len(piece) + 1, len(piece) + 1))
-        np.cumsum(self.similarity[np.ix_(piece, piece)], axis=0, out=sums[1:, 1:])
+        np.cumsum(self.sums(piece), axis=0, out=sums[1:, 1:])
         np.cumsum(sums, axis=1, out=sums)
         below = sums[last, last] - sums[first, last] - sums[last, first] + sums[first, first]
         across = sums[last, -1] - sums[first, -1] - below
@@ -253,17 +255,17 @@ class TreeCutter:
         n_columns = np.concatenate([[0], self.n_columns[piece].cumsum()])
         n_below = n_columns[last] - n_columns[first]
         n_above = n_columns[-1] - n_below
-        gains = _gain((below, above), (n_below, n_above), across, cost)
+        gains = gain_of_cuts((below, above), (n_below, n_above), across, cost)
         possible: NDArray[np.bool_] = np.minimum(n_below, n_above) >= MIN_COLUMNS
         possible[0] = False  # the edge above the top is cut already, or there is none
-        return np.where(possible, np.round(gains, _DECIMALS), -np.inf)
+        return np.where(possible, np.round(gains, DECIMALS), -np.inf)
 
     def _below(self, piece: IntArray, node: int) -> IntArray:
         """Return the nodes of a piece that are in the subtree of one of them."""
         return np.asarray(piece[(piece >= node) & (piece < node + self.size[node])])
 
 
-class _Blocks:
+class Blocks:
     """Sums of similarities over the members of every two pieces, which can be joined."""
 
     def __init__(self, similarity: FloatArray, piece_of: IntArray, n_pieces: int) -> None:
@@ -276,7 +278,9 @@ class _Blocks:
         """Return by how much E falls when two pieces are joined, for several pairs of them."""
         one, other = ends.T
         within = self.sums.diagonal()
-        return _gain((within[one], within[other]), (self.sizes[one], self.sizes[other]), self.sums[one, other], _COST)
+        return gain_of_cuts(
+            (within[one], within[other]), (self.sizes[one], self.sizes[other]), self.sums[one, other], COST
+        )
 
     def join(self, ends: IntArray, number: int) -> IntArray:
         """Join the two pieces of a pair, and return all pairs with the number of the union in their place."""
@@ -295,11 +299,11 @@ class _Blocks:
             losses.append(float(self.losses(ends[number : number + 1])[0]))
             ends = self.join(ends, number)
         within = self.sums.diagonal() / np.maximum(self.sizes * (self.sizes - 1), 1)
-        whole = float(((self.sizes - _COST) * within).sum())
+        whole = float(((self.sizes - COST) * within).sum())
         return whole + np.cumsum([0.0, *losses[::-1]])
 
 
-def _gain(
+def gain_of_cuts(
     totals: tuple[FloatArray, FloatArray], sizes: tuple[FloatArray, FloatArray], across: FloatArray, cost: float
 ) -> FloatArray:
     """Return how much cuts raise E.

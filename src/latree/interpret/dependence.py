@@ -1,6 +1,6 @@
 """How strongly the nodes of a model depend on each other: exactly under the model, and columns also in rows."""
 
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
@@ -31,6 +31,12 @@ _WIDE_CELLS = 2**22
 # Conditional probabilities that are computed for two columns at most: pairs of columns with up to 8192 states each are
 # exact. With more, the time would grow with the square of the states.
 _MOST_WIDE_CELLS = 2**26
+# Paths to columns are followed one by one if less than a tenth of all columns is wanted. Otherwise all columns at once
+# take less time.
+_FEW = 10
+# The most nodes that a search for the closest columns looks at. In a wide tree, thousands of hidden variables may be
+# closer to a hidden variable than any column of a distant branch.
+_MAX_VISITED = 5000
 # Of a column's variance, a hidden variable must explain more than this share; less is rounding.
 MIN_EXPLAINED = 1e-12
 SEED = 0
@@ -102,7 +108,7 @@ class Dependence:
         """Entropy of each node, in nats."""
         return np.array([-float(xlogy(marginal, marginal).sum()) for marginal in self.marginals])
 
-    def closest_columns(self, source: int, count: int, within: Collection[int] | None = None) -> list[RelatedColumn]:
+    def closest_columns(self, source: int, count: int, within: Container[int] | None = None) -> list[RelatedColumn]:
         """Return the columns with the most mutual information with a node, in descending order.
 
         Information can only decrease along a path (data-processing inequality), so no node shares more information with
@@ -114,16 +120,23 @@ class Dependence:
         source : int
         count : int
             The number of columns.
-        within : collection of int, optional
+        within : container of int, optional
             The nodes that the search may visit, the source included.
+
+        Returns
+        -------
+        list of RelatedColumn
+            If the search would visit thousands of nodes, fewer columns than asked for, but at least one.
         """
         found: list[RelatedColumn] = []
         # Each entry: minus an upper bound of the information; the node; the node before it on the path; a conditional
         # distribution given the source (None: of the source itself); and whether that belongs to the node itself (then
         # the bound is exact) or still to the node before it.
         heap: list[tuple[float, int, int, FloatArray | None, bool]] = [(-np.inf, source, -1, None, True)]
-        while heap and len(found) < count:
+        n_visited = 0
+        while heap and len(found) < count and not (found and n_visited > _MAX_VISITED):
             bound, node, previous, conditional, is_exact = heappop(heap)
+            n_visited += 1
             if not is_exact:
                 # P(node | source) = P(node | previous) P(previous | source)
                 step = self._conditional(previous, node)
@@ -133,10 +146,16 @@ class Dependence:
                 continue
             if node < self.tree.n_observed and conditional is not None:
                 found.append(RelatedColumn(node, -bound, conditional))
-            for neighbor, edge in self.tree.neighbors[node]:
-                if neighbor != previous and (within is None or neighbor in within):
-                    next_bound = max(bound, -float(self.edge_information[edge]))
-                    heappush(heap, (next_bound, neighbor, node, conditional, False))
+            following = [
+                (max(bound, -float(self.edge_information[edge])), neighbor, node, conditional, False)
+                for neighbor, edge in self.tree.neighbors[node]
+                if neighbor != previous and (within is None or neighbor in within)
+            ]
+            if n_visited > _MAX_VISITED and following:
+                heap = [min(following, key=lambda entry: entry[:2])]  # straight on to a column
+            else:
+                for entry in following:
+                    heappush(heap, entry)
         return found
 
     @cached_property
@@ -301,13 +320,49 @@ class Dependence:
             table = table.subsample(MAX_ROWS, SEED)
         return pairwise_all(table, measures)
 
-    def columns_given(self, nodes: Collection[int]) -> Iterator[tuple[int, list[FloatArray]]]:
-        """Yield each of some nodes with ``P(column = x | node = h)`` of every column, one array column per state h."""
-        for sources in self._batches(nodes):
+    def columns_given(self, wanted: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, dict[int, FloatArray]]]:
+        """Yield nodes with ``P(column = x | node = h)`` of some columns, by column, one array column per state h.
+
+        Parameters
+        ----------
+        wanted : mapping of int to sequence of int
+            From nodes to columns.
+        """
+        # If few columns are wanted, only the paths to them are followed.
+        few = {node for node, columns in wanted.items() if len(columns) * _FEW < self.tree.n_observed}
+        for source in self.tree.rooted().order.tolist() if few else ():
+            if source in few:
+                yield source, self._along_paths(source, wanted[source])
+        for sources in self._batches(wanted.keys() - few):
             conditionals, starts = self._conditionals(sources)
             for source, start in zip(sources, starts.tolist(), strict=True):
                 states = slice(start, start + len(self.marginals[source]))
-                yield source, [conditionals[column][:, states] for column in range(self.tree.n_observed)]
+                yield source, {column: conditionals[column][:, states] for column in wanted[source]}
+
+    def _along_paths(self, source: int, columns: Sequence[int]) -> dict[int, FloatArray]:
+        """Return ``P(column = x | source = h)`` of a few columns."""
+        parent = self.tree.rooted().parent
+        above = [source]  # and what is above it
+        while (node := int(parent[above[-1]])) >= 0:
+            above.append(node)
+        place = {node: number for number, node in enumerate(above)}
+        found, reached = {source: np.eye(len(self.marginals[source]))}, 0
+        for column in columns:
+            # Up from the column to the path that leads up from the source, or to what is known already.
+            path, node = list[int](), column
+            while node >= 0 and node not in found and node not in place:
+                path.append(node)
+                node = int(parent[node])
+            if node < 0:  # in another component
+                found[column] = np.repeat(self.marginals[column][:, None], len(self.marginals[source]), axis=1)
+                continue
+            for number in range(reached + 1, place.get(node, 0) + 1):
+                before, following = above[number - 1], above[number]
+                found[following] = self._conditional(before, following) @ found[before]
+                reached = number
+            for below in reversed(path):
+                found[below] = self.model.tables[below] @ found[int(parent[below])]
+        return {column: found[column] for column in columns}
 
     def _batches(self, nodes: Collection[int]) -> Iterator[list[int]]:
         """Yield nodes in the order of the rooted tree, in batches of about ``_BATCH_STATES`` states."""

@@ -17,24 +17,28 @@ without replacement, has the variance ``(2/n - 1/n) σ²`` about the whole. With
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import block_array, csr_array
+from scipy.sparse.csgraph import connected_components
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import plural
 from latree._util.workers import map_ordered
 from latree.counts.distances import informational_correlation
 from latree.errors import InputError
-from latree.interpret.cutting import MIN_COLUMNS, broad_level, explained, find_hierarchy, partitions, pieces
-from latree.interpret.dependence import Dependence
+from latree.interpret.cutting import MIN_COLUMNS, Hierarchy, broad_level, explained, find_hierarchy, pieces
+from latree.interpret.dependence import SEED, Dependence
 from latree.interpret.names import choose_names
 from latree.interpret.view import view_of
+from latree.interpret.wide import WIDE, SampledCorrelations
 from latree.learners.structure import Replicate
 from latree.model import Group, LatentTreeModel
 from latree.model.group import Level, Levels
+from latree.model.query import MAX_ROWS
 from latree.table import Table
 from latree.tree import Rooted, Tree
 
@@ -44,13 +48,15 @@ _DECIMALS = 10
 
 def adjusted_rand(one: ArrayLike, other: ArrayLike) -> float:
     """Return the adjusted Rand index of two partitions (Hubert & Arabie 1985): 1 if equal, about 0 if by chance."""
-    (names, numbers), (other_names, other_numbers) = (np.unique(some, return_inverse=True) for some in (one, other))
-    counts = np.zeros((len(names), len(other_names)))
-    np.add.at(counts, (numbers, other_numbers), 1)
-    together, of_one, of_other, pairs = (
-        float((some * (some - 1)).sum()) for some in (counts, counts.sum(1), counts.sum(0), counts.sum())
-    )
-    expected = of_one * of_other / max(pairs, 1.0)
+    (_, numbers), (other_names, other_numbers) = (np.unique(some, return_inverse=True) for some in (one, other))
+    cells = np.unique(numbers * len(other_names) + other_numbers, return_counts=True)[1]
+    counts = (cells, np.bincount(numbers), np.bincount(other_numbers), np.array([len(numbers)]))
+    return _adjusted_rand(*(int((some * (some - 1)).sum()) for some in counts))
+
+
+def _adjusted_rand(together: int, of_one: int, of_other: int, pairs: int) -> float:
+    """Return the index, given the numbers of ordered pairs that are in one group in both, in each, and of all pairs."""
+    expected = of_one * of_other / max(pairs, 1)
     largest = (of_one + of_other) / 2
     return 1.0 if largest == expected else (together - expected) / (largest - expected)
 
@@ -61,13 +67,29 @@ def matched_groups(groups: IntArray, others: IntArray) -> IntArray:
     Groups are matched one to one, so that as many columns as possible are in the same group in both divisions. A column
     that is in no group has the number -1.
     """
-    in_both = np.flatnonzero((groups >= 0) & (others >= 0))
-    shared = np.zeros((int(groups.max(initial=-1)) + 1, int(others.max(initial=-1)) + 1))
-    np.add.at(shared, (groups[in_both], others[in_both]), 1)
+    shared = _shared(groups, others)
     matches = np.full(shared.shape[1] + 1, -1, dtype=np.intp)  # the last entry is that of columns without a group
-    one, other = linear_sum_assignment(shared, maximize=True)
-    matches[other] = np.where(shared[one, other] > 0, one, -1)
+    # Groups that have columns in common, directly or through others, are matched among themselves.
+    _, cluster = connected_components(block_array([[None, shared], [shared.T, None]]), directed=False)
+    cells = shared.tocoo()
+    one, other = cells.coords
+    order = np.argsort(cluster[one], kind="stable")
+    for some in np.split(order, np.flatnonzero(np.diff(cluster[one[order]])) + 1):
+        (rows, row), (columns, column) = (np.unique(numbers[some], return_inverse=True) for numbers in (one, other))
+        counts = np.zeros((len(rows), len(columns)))
+        counts[row, column] = cells.data[some]
+        first, second = linear_sum_assignment(counts, maximize=True)
+        matches[columns[second]] = np.where(counts[first, second] > 0, rows[first], -1)
     return np.asarray(matches[others])
+
+
+def _shared(groups: IntArray, others: IntArray) -> csr_array:
+    """Return the number of columns that the groups of two divisions have in common."""
+    in_both = np.flatnonzero((groups >= 0) & (others >= 0))
+    shape = int(groups.max(initial=-1)) + 1, int(others.max(initial=-1)) + 1
+    found = csr_array((np.ones(len(in_both)), (groups[in_both], others[in_both])), shape=shape)
+    found.sum_duplicates()
+    return found
 
 
 def same_group(groups: IntArray, others: IntArray) -> NDArray[np.bool_]:
@@ -263,54 +285,165 @@ def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
 def _divided(view: Dependence, table: Table | None, replicates: Sequence[Replicate]) -> tuple[list[Group], Levels]:
     """Return the groups of a model, without names yet, and the hierarchy that they are levels of."""
     tree = view.tree
-    similarity = _similarity(view, table)
-    edges, main, fine = find_hierarchy(tree, similarity)
+    correlations = _correlations(view, table)
+    edges, main, fine = correlations.hierarchy(tree)
     again = list(map_ordered(lambda one: _found_again(tree, edges, one), replicates))
     replication: tuple[float, ...] = ()
     if again:
-        main = _best_level(explained(tree, edges, similarity), np.array([one.explained for one in again]))
-        own = partitions(tree, edges)
-        by_level = [[adjusted_rand(*pair) for pair in zip(own, one.partitions, strict=True)] for one in again]
+        main = _best_level(correlations.explained(tree, edges), np.array([one.explained for one in again]))
+        by_level = [_agreement(tree, edges, one) for one in again]
         replication = tuple(np.clip(np.mean(by_level, axis=0), 0, 1).tolist())
-    broad, fine = broad_level(tree, edges[:main], similarity), max(main, fine)
+    broad, fine = correlations.broad_level(tree, edges[:main]), max(main, fine)
     # The pieces of each level. A piece that is the same at two levels is shown once, one with all groups not at all.
     main_pieces = _pieces(tree, edges[:main])
+    same, all_groups = set(main_pieces), frozenset[int]().union(*main_pieces)
     broad_pieces = [
-        piece
-        for piece in _pieces(tree, edges[:broad])
-        if piece not in main_pieces and not all(piece.issuperset(part) for part in main_pieces)
+        piece for piece in _pieces(tree, edges[:broad]) if piece not in same and not piece.issuperset(all_groups)
     ]
-    fine_pieces = [piece for piece in _pieces(tree, edges[:fine]) if piece not in main_pieces]
+    fine_pieces = [piece for piece in _pieces(tree, edges[:fine]) if piece not in same]
     groups = _groups(tree, main_pieces, "main", broad_pieces, len(main_pieces))
     if again and groups:
-        groups = _with_stability(groups, tree.names, np.array([one.partitions[main] for one in again]))
+        groups = _with_stability(groups, tree.names, np.array([one.columns_at(main) for one in again]))
     groups += _groups(tree, broad_pieces, "broad")
     groups += _groups(tree, fine_pieces, "fine", main_pieces)
     return groups, Levels(edges, replication)
 
 
-def _similarity(view: Dependence, table: Table | None) -> FloatArray:
-    """Return the correlation of every two columns, in rows if there are any."""
-    return informational_correlation(view.column_information if table is None else view.counted_information(table))
+class _Correlations(Protocol):
+    """How much the columns of a table depend on each other, as far as a tree is cut into groups by it."""
+
+    def hierarchy(self, tree: Tree) -> Hierarchy:
+        """See :func:`latree.interpret.cutting.find_hierarchy`."""
+
+    def explained(self, tree: Tree, edges: tuple[int, ...]) -> FloatArray:
+        """See :func:`latree.interpret.cutting.explained`."""
+
+    def broad_level(self, tree: Tree, edges: tuple[int, ...]) -> int:
+        """See :func:`latree.interpret.cutting.broad_level`."""
+
+    def reordered(self, order: IntArray) -> "_Correlations":
+        """Return the same for columns in another order, given by their numbers of now."""
+
+
+class _AllCorrelations(NamedTuple):
+    """The correlation of every two columns, from 0 to 1, with zeros on the diagonal."""
+
+    similarity: FloatArray
+
+    def hierarchy(self, tree: Tree) -> Hierarchy:
+        return find_hierarchy(tree, self.similarity)
+
+    def explained(self, tree: Tree, edges: tuple[int, ...]) -> FloatArray:
+        return explained(tree, edges, self.similarity)
+
+    def broad_level(self, tree: Tree, edges: tuple[int, ...]) -> int:
+        return broad_level(tree, edges, self.similarity)
+
+    def reordered(self, order: IntArray) -> "_AllCorrelations":
+        return _AllCorrelations(self.similarity[np.ix_(order, order)])
+
+
+def _correlations(view: Dependence, table: Table | None) -> _Correlations:
+    """Return the correlations of columns, in rows if there are any; those of a wide model need rows."""
+    if view.tree.n_observed > WIDE:
+        rows = view.model.sample(MAX_ROWS, random_state=SEED) if table is None else view.model.encode(table)
+        return SampledCorrelations(rows.subsample(MAX_ROWS, SEED), view.edge_information)
+    information = view.column_information if table is None else view.counted_information(table)
+    return _AllCorrelations(informational_correlation(information))
 
 
 class _Again(NamedTuple):
     """What a replicate says about each level of a model."""
 
-    partitions: IntArray  # the piece of each column in as many groups of the replicate, shape (levels, d)
+    tree: Tree  # of the replicate
+    edges: tuple[int, ...]  # the cuts of its own hierarchy
+    order: IntArray  # the number of each of the model's columns in the replicate
+    first: int  # the number of cuts of the replicate that make as many groups as no cut of the model
     explained: FloatArray  # what the model's own groups explain in the rows of the replicate
+
+    def n_cuts(self, level: int) -> int:
+        """Return how many cuts make as many groups as a level of the model, or as near to that as possible."""
+        return min(max(level + self.first, 0), len(self.edges))
+
+    def columns_at(self, level: int) -> IntArray:
+        """Return the piece of each column at a level."""
+        return pieces(self.tree, self.edges[: self.n_cuts(level)])[self.order]
 
 
 def _found_again(tree: Tree, edges: tuple[int, ...], replicate: Replicate) -> _Again:
-    """Cut the tree of a replicate into as many groups as another one, or as near to that as it can be cut."""
+    """Cut the tree of a replicate into as many groups as another one."""
     other = replicate.model.tree
-    similarity = _similarity(view_of(replicate.model), replicate.rows)
+    correlations = _correlations(view_of(replicate.model), replicate.rows)
     number = {name: column for column, name in enumerate(other.names)}
     order = np.array([number[name] for name in tree.names], dtype=np.intp)
-    found = partitions(other, find_hierarchy(other, similarity).edges)[:, order]
-    level = np.arange(len(edges) + 1) + _n_components(tree) - _n_components(other)
-    in_part = explained(tree, edges, similarity[np.ix_(order, order)])
-    return _Again(found[np.clip(level, 0, len(found) - 1)], in_part)
+    found = correlations.hierarchy(other).edges
+    in_part = correlations.reordered(order).explained(tree, edges)
+    return _Again(other, found, order, _n_components(tree) - _n_components(other), in_part)
+
+
+def _agreement(tree: Tree, edges: tuple[int, ...], again: _Again) -> list[float]:
+    """Return the adjusted Rand index of a model's groups and those of a replicate, from no cut to all cuts."""
+    last = again.n_cuts(len(edges))
+    own, other = pieces(tree, edges), pieces(again.tree, again.edges[:last])
+    overlap = _Overlap(own[: tree.n_observed], other[again.order])
+    ends, other_ends = own[tree.edges[list(edges)]].tolist(), other[again.tree.edges[list(again.edges)]].tolist()
+    found = []
+    for level in range(len(edges), -1, -1):
+        for number in range(last - 1, again.n_cuts(level) - 1, -1):
+            overlap.join(1, *other_ends[number])
+        last = again.n_cuts(level)
+        found.append(overlap.adjusted_rand())
+        if level:
+            overlap.join(0, *ends[level - 1])
+    return found[::-1]
+
+
+class _Overlap:
+    """How many columns the groups of two partitions have in common, while groups of either are joined."""
+
+    def __init__(self, one: IntArray, other: IntArray) -> None:
+        # For each group of each partition, its columns in the groups of the other one.
+        self._counts: list[dict[int, dict[int, int]]] = [{}, {}]
+        for i, j in zip(one.tolist(), other.tolist(), strict=True):
+            for side, (own, there) in enumerate(((i, j), (j, i))):
+                row = self._counts[side].setdefault(own, {})
+                row[there] = row.get(there, 0) + 1
+        self._union: list[dict[int, int]] = [{}, {}]
+        self._size = [{group: sum(row.values()) for group, row in rows.items()} for rows in self._counts]
+        # Numbers of ordered pairs of columns that are together.
+        self._together = sum(n * (n - 1) for row in self._counts[0].values() for n in row.values())
+        self._pairs = [sum(n * (n - 1) for n in sizes.values()) for sizes in self._size]
+        self._all = len(one) * (len(one) - 1)
+
+    def adjusted_rand(self) -> float:
+        """Return the adjusted Rand index of the two partitions."""
+        return _adjusted_rand(self._together, self._pairs[0], self._pairs[1], self._all)
+
+    def join(self, side: int, one: int, other: int) -> None:
+        """Join two groups of a partition."""
+        counts, crossed, size = self._counts[side], self._counts[1 - side], self._size[side]
+        gone, kept = sorted(
+            (self._find(side, one), self._find(side, other)), key=lambda group: len(counts.get(group, ()))
+        )
+        row, into = counts.pop(gone, {}), counts.setdefault(kept, {})
+        for there, n in row.items():
+            before = into.get(there, 0)
+            self._together += 2 * n * before
+            into[there] = crossed[there][kept] = n + before
+            del crossed[there][gone]
+        self._pairs[side] += 2 * size.get(gone, 0) * size.get(kept, 0)
+        size[kept] = size.get(kept, 0) + size.pop(gone, 0)
+        self._union[side][gone] = kept
+
+    def _find(self, side: int, group: int) -> int:
+        """Return the group that a group was joined to."""
+        union = self._union[side]
+        while group in union:
+            above = union[group]
+            if above in union:
+                union[group] = union[above]
+            group = above
+        return group
 
 
 def _n_components(tree: Tree) -> int:
@@ -342,27 +475,32 @@ def _with_stability(groups: list[Group], names: Sequence[str], found: IntArray) 
     divisions = [_numbered(_without_single(pieces[order])) for pieces in found]
     again = np.array([same_group(own, others) for others in divisions])
     # How often each column is in a group that has more columns of another main group than of any other.
-    elsewhere = np.zeros((len(own), len(groups)))
+    elsewhere: list[dict[int, float]] = [{} for _ in own]
     for others, is_again in zip(divisions, again, strict=True):
-        mates = np.zeros((int(others.max(initial=-1)) + 2, len(groups) + 1))  # the last are those in no group
-        np.add.at(mates, (others, own), 1)
-        most = mates[:-1, :-1].argmax(axis=1)
+        mates = _shared(others, own)
         lost = np.flatnonzero(~is_again & (own >= 0) & (others >= 0))
-        np.add.at(elsewhere, (lost, most[others[lost]]), 1 / len(found))
-    elsewhere[np.arange(len(own)), own] = 0
+        most = mates.argmax(axis=1) if len(lost) else np.empty(0, dtype=np.intp)
+        for place, other in zip(lost.tolist(), most[others[lost]].tolist(), strict=True):
+            if other != own[place]:
+                elsewhere[place][other] = elsewhere[place].get(other, 0.0) + 1 / len(found)
     number = {names[column]: place for place, column in enumerate(order.tolist())}
     group_of = {int(new): int(old) for new, old in zip(own, given, strict=True)}
     stable = []
     for group in groups:
         columns = [number[name] for name in group.columns]
         shares = tuple(again[:, columns].mean(axis=0).tolist())
-        places = tuple(
-            (group_of[int(some.argmax())], min(float(some.max()), 1.0)) if some.any() else None
-            for some in elsewhere[columns]
-        )
+        places = tuple(_most_often(elsewhere[column], group_of) for column in columns)
         mean = sum(shares) / len(shares)
         stable.append(replace(group, stability=mean, column_stability=shares, column_elsewhere=places))
     return stable
+
+
+def _most_often(shares: Mapping[int, float], group_of: Mapping[int, int]) -> tuple[int, float] | None:
+    """Return the group that a column is in most often, and how often; of equal ones, the first."""
+    if not shares:
+        return None
+    most = min(shares, key=lambda group: (-shares[group], group))
+    return group_of[most], min(shares[most], 1.0)
 
 
 def _numbered(groups: IntArray) -> IntArray:
@@ -376,11 +514,6 @@ def _without_single(piece_of: IntArray) -> IntArray:
     _, labels, sizes = np.unique(piece_of, return_inverse=True, return_counts=True)
     is_group = sizes >= MIN_COLUMNS
     return np.asarray(np.where(is_group, np.cumsum(is_group) - 1, -1)[labels], dtype=np.intp)
-
-
-def _first_above(piece: frozenset[int], others: list[frozenset[int]], first_number: int) -> int | None:
-    """Return the number of the piece that contains another one, if there is one; they are numbered from a first."""
-    return next((number for number, other in enumerate(others, start=first_number) if piece < other), None)
 
 
 def _pieces(tree: Tree, edges: tuple[int, ...]) -> list[frozenset[int]]:
@@ -416,12 +549,18 @@ def _groups(
 ) -> list[Group]:
     """Return the groups of some pieces, each with the number of the one above it; those are numbered from a first."""
     rooted = tree.rooted()
-    return [_group(tree, rooted, piece, level, _first_above(piece, above or [], first_above)) for piece in some_pieces]
+    number_of = {node: number for number, piece in enumerate(above or [], start=first_above) for node in piece}
+    found = []
+    for piece in some_pieces:
+        parent = number_of.get(next(iter(piece)))
+        is_inside = parent is not None and above is not None and piece < above[parent - first_above]
+        found.append(_group(tree, rooted, piece, level, parent if is_inside else None))
+    return found
 
 
 def _group(tree: Tree, rooted: Rooted, piece: frozenset[int], level: Level, parent: int | None) -> Group:
     """Return the group of a piece of the tree, without a name yet."""
-    nodes = [node for node in rooted.order.tolist() if node in piece]
+    nodes = sorted(piece, key=rooted.position.__getitem__)
     centre = _centre(tree, rooted, nodes)
     return Group(
         name="",

@@ -23,7 +23,7 @@ does not matter.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from latree._util.words import one_line, shortened
 from latree.interpret.dependence import Dependence
@@ -78,6 +78,7 @@ def choose_names(
     taken = set(map(_parts, [*tree.node_names, *of_node.values()]))
     named: list[Group] = []
     label_of = {name: one_line(label) for name in tree.names if (label := (labels or {}).get(name)) and label.strip()}
+    n_labelled = Counter(label_of.values())
     stems = _Stems(tree.names)
     for group in groups:
         if group.level == "main" and group.centre in of_node:
@@ -86,7 +87,7 @@ def choose_names(
         telling = _telling_columns(dependence, group)
         candidates = []
         if group.level == "main":
-            if (label := _own_label(group, label_of)) is not None:
+            if (label := _own_label(group, label_of, n_labelled)) is not None:
                 candidates = [label, f"{label} ({_listed(tree, telling[:_N_COLUMNS])})"]
             candidates += stems.of(group.columns)
         name = _claim(_alternatives(tree, candidates, telling, group.hidden), taken)
@@ -140,9 +141,9 @@ def _listed(tree: Tree, columns: Sequence[int]) -> str:
     return SEPARATOR.join(shortened(tree.names[column], MAX_LENGTH) for column in columns)
 
 
-def _own_label(group: Group, label_of: Mapping[str, str]) -> str | None:
+def _own_label(group: Group, label_of: Mapping[str, str], everywhere: Mapping[str, int]) -> str | None:
     """Return the label that most columns of a group have, if most columns with this label are in the group."""
-    inside, everywhere = Counter(map(label_of.get, group.columns)), Counter(label_of.values())
+    inside = Counter(map(label_of.get, group.columns))
     found = (
         label
         for label, count in inside.items()
@@ -178,7 +179,8 @@ def _columns_of_hidden(dependence: Dependence, node: int) -> tuple[list[int], in
         },
     )
     if not own:
-        nearest = [_nearest(dependence, node, _branch(tree, node, other)) for other, _ in tree.neighbors[node]]
+        around = frozenset(other for other, _ in tree.neighbors[node])
+        nearest = [_nearest(dependence, node, _Branch(other, around)) for other, _ in tree.neighbors[node]]
         return _ranked(tree, dict(nearest)), _N_BRANCHES, True, []
     spare: list[int] = []
     if len(own) == 1:
@@ -190,17 +192,19 @@ def _columns_of_hidden(dependence: Dependence, node: int) -> tuple[list[int], in
     return own, _N_COLUMNS, False, spare
 
 
-def _branch(tree: Tree, node: int, neighbour: int) -> frozenset[int]:
-    """Return the nodes of the branch that begins at a neighbour of a node, and the node itself."""
-    found, waiting = {node, neighbour}, [neighbour]
-    while waiting:
-        new = [other for other, _ in tree.neighbors[waiting.pop()] if other not in found]
-        found.update(new)
-        waiting += new
-    return frozenset(found)
+@dataclass(frozen=True)
+class _Branch:
+    """The nodes that are reached from a node through one of its neighbours."""
+
+    first: int
+    neighbours: frozenset[int]
+
+    def __contains__(self, node: object) -> bool:
+        """Return whether a node that is reached from there, or is the first one, is in the branch."""
+        return node == self.first or node not in self.neighbours
 
 
-def _nearest(dependence: Dependence, node: int, branch: frozenset[int]) -> tuple[int, float]:
+def _nearest(dependence: Dependence, node: int, branch: _Branch) -> tuple[int, float]:
     """Return the column of a branch that shares the most information with a node, and how much."""
     found = dependence.closest_columns(node, 1, within=branch)[0]
     return found.column, found.information

@@ -290,7 +290,7 @@ class _Scales:
     def of_group(self, group: Group) -> Scale:
         """Return the scale of a group, given its own columns."""
         tree, centre = self.model.tree, group.centre
-        order = [node for node in self.model.network.order.tolist() if node in set(group.nodes)]
+        order = sorted(group.nodes, key=self.model.tree.rooted().position.__getitem__)
         columns = sorted(node for node in order if node < tree.n_observed)
         hidden = sorted(node for node in order if node >= tree.n_observed)
         expected = self._expected_value(centre, set(group.nodes))

@@ -11,12 +11,15 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import claim_progress
-from latree._util.workers import map_forked
+from latree._util.workers import map_forked, map_ordered
 from latree.counts.distances import information, pairwise
 from latree.inference.em import DEFAULT_SMOOTHING
+from latree.interpret.wide import WIDE
 from latree.learners.grouping import chow_liu
 from latree.learners.structure import independent, latent_class
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
@@ -32,6 +35,9 @@ MAX_ROWS = 100_000
 _MAX_ITERATIONS = 20
 # The numbers of latent classes to try, until BIC no longer improves.
 _N_CLASSES = (2, 4, 8, 16, 32)
+# The columns of a wide table that are compared with each other, and with as many others, for the Chow-Liu tree. This
+# is several times as many as most groups of columns have.
+_BLOCK = 100
 _SEED = 0
 
 
@@ -77,9 +83,38 @@ def fit_simpler_models(table: Table, tree: Tree | None = None, n_classes: int | 
         yield SimplerModel("lcm", best)
 
 
-def chow_liu_tree(table: Table) -> Tree:
-    """Return the Chow-Liu tree of a table."""
-    return chow_liu(table.names, pairwise(table, information)).tree
+def chow_liu_tree(table: Table, near: Tree | None = None) -> Tree:
+    """Return the Chow-Liu tree of a table.
+
+    Parameters
+    ----------
+    table : Table
+    near : Tree, optional
+        A tree over the same columns, with hidden variables. If the table is wide, not all pairs of columns are
+        candidates for an edge, but those that are near each other in this tree.
+    """
+    if near is None or table.n_columns <= WIDE:
+        return chow_liu(table.names, pairwise(table, information)).tree
+    # In the order of a visit of the tree, columns of a subtree stand next to each other. Each is compared with the
+    # columns of its own block of this order, and with those of the next block.
+    order = np.array([node for node in near.reordered(table.names).rooted().order.tolist() if node < table.n_columns])
+    block_of = np.arange(len(order)) // _BLOCK
+    blocks = np.split(order, np.flatnonzero(np.diff(block_of)) + 1)
+    rows = table.subsample(_MAX_ROWS, _SEED)
+
+    def candidates(number: int) -> tuple[IntArray, IntArray, FloatArray]:
+        columns = np.concatenate(blocks[number : number + 2])
+        own = Table(tuple(rows.columns[column] for column in columns), rows.rows.reordered(columns))
+        first, second = np.triu_indices(len(columns), 1)
+        is_new = first < len(blocks[number])
+        first, second = first[is_new], second[is_new]
+        return columns[first], columns[second], pairwise(own, information)[first, second]
+
+    found = map_ordered(candidates, range(len(blocks)))
+    one, other, shared = (np.concatenate(some) for some in zip(*found, strict=True))
+    # The smallest spanning tree of what is lacking to more than the largest information: no edge has the weight 0.
+    lacking = csr_array((2 * shared.max() + 1 - shared, (one, other)), shape=(table.n_columns, table.n_columns))
+    return Tree(table.names, np.stack(minimum_spanning_tree(lacking).tocoo().coords, axis=1))
 
 
 def _fit(table: Table, tree: Tree, n_states: int) -> LatentTreeModel:
@@ -93,8 +128,9 @@ MIN_ROWS = 30
 # Number of folds of the rows.
 _FOLDS = 3
 
-# Once this many rows are held out, no more folds are scored: standard errors are small enough.
-_MAX_JUDGED = 5000
+# Once this many rows are held out, no more folds are scored: standard errors are small enough. In a wide table, a row
+# has so many cells that this many cells do, too.
+_MAX_JUDGED, _MAX_JUDGED_CELLS = 5000, 5000 * WIDE
 
 # At most this many rows are used. One fold of them has as many rows as are held out at most.
 _MAX_ROWS = _FOLDS * _MAX_JUDGED
@@ -118,7 +154,8 @@ def measure_worth(model: LatentTreeModel, data: Any, *, smoothing: float | None 
     gain of a row x is ``log P(x) - Σ_i log P(x_i)``, in nats, where both sides were fitted without x. The tree and the
     numbers of states are kept; probabilities are fitted again for each of three folds. The same is done for the
     Chow-Liu tree of all rows, and for a latent class model whose number of classes minimises BIC in the first fold. At
-    most 15,000 rows are used, and about 5000 of them are held out. The same rows give the same figures.
+    most 15,000 rows are used, and about 5000 of them are held out, or as many as have 5 million cells. The same rows
+    give the same figures.
 
     Parameters
     ----------
@@ -152,7 +189,7 @@ def measure_worth(model: LatentTreeModel, data: Any, *, smoothing: float | None 
     if rows.n_rows < MIN_ROWS:
         return None
     parts = _folds(rows, rng)
-    refits, simpler = _Refits(model, smoothing), partial(_simpler_models, chow_liu_tree(rows))
+    refits, simpler = _Refits(model, smoothing), partial(_simpler_models, chow_liu_tree(rows, model.tree))
     # The first fold decides where EM starts, and how many classes there are.
     progress(0, len(parts))
     tries = [partial(refits, start, parts[0]) for start in refits.starts]
@@ -238,7 +275,8 @@ def _on_all_cores(tasks: Sequence[Callable[[], _Scored]]) -> list[_Scored]:
 def _folds(rows: Table, rng: np.random.Generator) -> list[Part]:
     """Divide rows into random folds; return as many as are needed to hold out enough rows."""
     fold = rng.permutation(rows.n_rows) % _FOLDS
-    n_needed = min(_FOLDS, ceil(_FOLDS * _MAX_JUDGED / rows.n_rows))
+    n_judged = min(_MAX_JUDGED, _MAX_JUDGED_CELLS / rows.n_columns)
+    n_needed = min(_FOLDS, ceil(_FOLDS * n_judged / rows.n_rows))
     return [
         Part(rows.take(np.flatnonzero(fold != number)), rows.take(np.flatnonzero(fold == number)))
         for number in range(n_needed)

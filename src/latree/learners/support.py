@@ -1,13 +1,14 @@
 """Bootstrap support and transfer support of inner edges, and the majority-rule consensus of trees."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import FloatArray, IntArray
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
 from latree._util.progress import claim_progress
 from latree._util.workers import n_threads, one_blas_thread
@@ -164,35 +165,234 @@ def transfer_support(tree: Tree, trees: Sequence[Tree]) -> FloatArray:
     """
     if not trees:
         raise InputError("transfer support needs at least one other tree")
-    edges = [edge for edge, split in enumerate(tree.edge_splits) if split.smaller_side > 1]
-    splits = [tree.edge_splits[edge] for edge in edges]
-    smaller = np.array([split.smaller_side for split in splits])
-    sides = _indicators([split.side for split in splits], tree.n_observed)
-    # Components are few: those of the edges are looked up.
-    number = {component: place for place, component in enumerate(tree.components)}
-    components, home = _indicators(number, tree.n_observed), [number[split.component] for split in splits]
-    size, whole = sides.sum(axis=1)[:, None], components.sum(axis=1)[home, None]
-    everything = (1 << tree.n_observed) - 1
-    total = np.zeros(len(edges))
+    own = _Visit.of(tree)
+    total = np.zeros(len(tree.edges))
     for other in (one.reordered(tree.names) for one in trees):
-        parts = {*other.components, *(part for split in other.edge_splits for part in (split.side, split.other_side))}
-        # A part and the rest make the same split. Single variables are left out: their distance of p - 1 is known.
-        parts = {min(part, part ^ everything) for part in parts if 1 < part.bit_count() < tree.n_observed - 1}
-        theirs = _indicators(parts, tree.n_observed).T
-        # Within the edge's component C, |side Δ part| = |side| + |part ∩ C| - 2 |side ∩ part|.
-        distances = size + (components @ theirs)[home] - 2 * sides @ theirs
-        nearest = np.minimum(distances, whole - distances).min(axis=1, initial=tree.n_observed)
-        total += 1 - np.minimum(nearest, smaller - 1) / (smaller - 1)
-    support = np.full(len(tree.edges), np.nan)
-    support[edges] = total / len(trees)
-    return support
+        total += _transfer_shares(own, _Visit.of(other), len(tree.edges))
+    return total / len(trees)
 
 
-def _indicators(bit_sets: Iterable[int], size: int) -> FloatArray:
-    """Return a matrix with a row of zeros and ones for each bit set."""
-    width = -(-size // 8)
-    packed = np.frombuffer(b"".join(bits.to_bytes(width, "little") for bits in bit_sets), dtype=np.uint8)
-    return np.unpackbits(packed.reshape(-1, width), axis=1, count=size, bitorder="little").astype(np.float32)
+# Sides of up to this many variables are compared with the few sets that are about as small, larger ones with all sets.
+# Either way finds the same distances: this is only where the first way becomes the slower one.
+_SMALL_SIDE = 64
+# Numbers of common variables that are computed at a time (64 MB).
+_COUNTS_AT_ONCE = 2**24
+
+
+class _Visit(NamedTuple):
+    """The observed variables of a tree in the order of a visit, in which those of a subtree are a slice.
+
+    Attributes
+    ----------
+    columns : array of int
+        The observed variables in their order.
+    start, stop : array of int
+        The slice of each node's subtree.
+    top : array of int
+        The root of each node's component.
+    edge : array of int
+        The edge above each node; -1 for roots.
+    depth : array of int
+        The number of edges between each observed variable and its root, in their order.
+    meets : list of array of int
+        For each k, the smallest depth at which two variables meet that are neighbours in the order, among 2**k of such
+        pairs from each place on. Variables of two components meet nowhere, at depth -1.
+    """
+
+    columns: IntArray
+    start: IntArray
+    stop: IntArray
+    top: IntArray
+    edge: IntArray
+    depth: IntArray
+    meets: list[IntArray]
+
+    @classmethod
+    def of(cls, tree: Tree) -> "_Visit":
+        """Visit a tree."""
+        rooted = tree.rooted()
+        is_observed = rooted.order < tree.n_observed
+        columns = rooted.order[is_observed]
+        start: IntArray = (np.cumsum(is_observed) - is_observed)[rooted.position]
+        size = rooted.subtree_sums((np.arange(tree.n_nodes) < tree.n_observed).astype(int).tolist())
+        top = rooted.order.copy()
+        for place, (node, above) in enumerate(zip(rooted.order, rooted.parent[rooted.order], strict=True)):
+            top[place] = node if above < 0 else top[rooted.position[above]]
+        # The node that is visited after a variable is a child of the node where the variable and the next one meet.
+        following = rooted.order[rooted.position[columns[:-1]] + 1]
+        depth = np.array(rooted.depth, dtype=np.intp)
+        meets = [depth[following] - 1]
+        while len(meets[-1]) > 2 ** (len(meets) - 1):
+            half = 2 ** (len(meets) - 1)
+            meets.append(np.minimum(meets[-1][:-half], meets[-1][half:]))
+        return cls(columns, start, start + np.array(size), top[rooted.position], rooted.up, depth[columns], meets)
+
+    def least(self, start: IntArray, stop: IntArray) -> IntArray:
+        """Return the depths at which pairs of variables meet, given their places in the order."""
+        level = np.frexp(stop - start)[1] - 1  # the largest power of two that is not longer
+        found = np.empty(len(start), dtype=np.intp)
+        for k in np.unique(level).tolist():
+            some = level == k
+            found[some] = np.minimum(self.meets[k][start[some]], self.meets[k][stop[some] - 2**k])
+        return found
+
+
+def _transfer_shares(own: _Visit, other: _Visit, n_edges: int) -> FloatArray:
+    """Return the transfer support of each edge of a tree in another one."""
+    place = np.empty_like(other.columns)
+    place[other.columns] = np.arange(len(place))
+    found = np.full(n_edges, np.nan)
+    below = np.flatnonzero(own.edge >= 0)
+    below = below[np.argsort(own.top[below], kind="stable")]
+    for nodes in np.split(below, np.flatnonzero(np.diff(own.top[below])) + 1):
+        if not len(nodes):
+            continue
+        first, last = (int(some[own.top[nodes[0]]]) for some in (own.start, own.stop))
+        size = last - first
+        sides = np.stack([own.start[nodes], own.stop[nodes]], axis=1) - first
+        length = sides[:, 1] - sides[:, 0]
+        smaller = np.minimum(length, size - length)
+        inner = smaller > 1
+        if not inner.any():
+            continue
+        # The component's variables in the order of the other tree, and where each of them is there.
+        places = np.sort(place[own.columns[first:last]])
+        rank = np.searchsorted(places, place[own.columns[first:last]])
+        sets = _sets(other.least(places[:-1], places[1:]), other.depth[places])
+        nearest = _nearest(sides[inner], smaller[inner], rank, sets)
+        found[own.edge[nodes[inner]]] = 1 - nearest / (smaller[inner] - 1)
+    return found
+
+
+def _sets(meets: IntArray, depth: IntArray) -> IntArray:
+    """Return the sets of variables below the nodes of a tree, and its components, as slices of their order.
+
+    Parameters
+    ----------
+    meets : array of int
+        The depth at which each variable and the next one meet; -1 for the last variable of a component.
+    depth : array of int
+        The depth of each variable.
+
+    Returns
+    -------
+    array, shape (s, 4)
+        Start and stop of each set, and start and stop of its component. Single variables are there only in a forest:
+        the rest of a component is a set, too.
+    """
+    # Variables are in one subtree if they all meet as deep as its top, or deeper: each such run of variables is a set.
+    # A stack has the runs that are open: where they start, and the depth of their top.
+    found: list[tuple[int, int]] = []
+    open_runs: list[tuple[int, int]] = []
+    for number, meeting in enumerate([*meets.tolist(), -2]):
+        start = number
+        while open_runs and open_runs[-1][1] > meeting:
+            start, _ = open_runs.pop()
+            found.append((start, number + 1))
+        if not open_runs or open_runs[-1][1] < meeting:
+            open_runs.append((start, meeting))
+    slices = np.array(found, dtype=np.intp).reshape(-1, 2)
+    bounds = np.concatenate([[0], np.flatnonzero(meets < 0) + 1, [len(depth)]])
+    if len(bounds) > 2:
+        # Nothing is below them: they do not meet the next variable where they are.
+        single = np.flatnonzero(np.append(meets, -1) < depth)
+        slices = np.concatenate([slices, np.column_stack([single, single + 1])])
+    # Runs that meet nowhere go beyond a component.
+    home = np.searchsorted(bounds, slices[:, 0], side="right") - 1
+    inside = slices[:, 1] <= bounds[home + 1]
+    return np.column_stack([slices, bounds[home], bounds[home + 1]])[inside]
+
+
+def _nearest(sides: IntArray, smaller: IntArray, rank: IntArray, sets: IntArray) -> IntArray:
+    """Return the transfer distance of each side to some sets, or p - 1 if that is smaller.
+
+    Parameters
+    ----------
+    sides : array of int, shape (e, 2)
+        Slices of the variables.
+    smaller : array of int
+        The number p of variables on the smaller side.
+    rank : array of int
+        The place of each variable in the order of the sets.
+    sets : array, shape (s, 4)
+        From :func:`_sets`.
+    """
+    found = smaller - 1
+    is_small = smaller <= _SMALL_SIDE
+    small, large = np.flatnonzero(is_small), np.flatnonzero(~is_small)
+    if len(small):
+        most = 2 * int(smaller[small].max()) - 2
+        found[small] = np.minimum(found[small], _nearest_small(sides[small], rank, _slices_of(sets, len(rank), most)))
+    step = max(1, _COUNTS_AT_ONCE // (len(rank) + len(sets)))
+    for start in range(0, len(large), step):
+        some = large[start : start + step]
+        is_inside = (np.arange(len(rank)) >= sides[some, :1]) & (np.arange(len(rank)) < sides[some, 1:])
+        counts = np.zeros((len(some), len(rank) + 1), dtype=np.int32)
+        counts[:, rank + 1] = is_inside
+        np.cumsum(counts, axis=1, out=counts)
+        length = counts[:, -1:]
+        # |side Δ set| = |side| + |set| - 2 |side ∩ set|, for each set and for the rest of its component.
+        first, last, of_first, of_last = sets.T
+        common = counts[:, last] - counts[:, first]
+        rest = counts[:, of_last] - counts[:, of_first] - common
+        for shared, n_members in ((common, last - first), (rest, of_last - of_first - last + first)):
+            distances = length + n_members - 2 * shared
+            distances = np.minimum(distances, len(rank) - distances).min(axis=1, initial=len(rank))
+            found[some] = np.minimum(found[some], distances)
+    return found
+
+
+def _slices_of(sets: IntArray, size: int, most: int) -> list[IntArray]:
+    """Return all small sets that some sets make, each as slices, which have the number of the set in front.
+
+    A set, the rest of its component, and what is outside of either: a split is made by any of them.
+    """
+    first, last, of_first, of_last = sets.T
+    start, stop = np.zeros_like(first), np.full_like(first, size)
+    made = (
+        [(first, last)],
+        [(of_first, first), (last, of_last)],
+        [(start, first), (last, stop)],
+        [(start, of_first), (first, last), (of_last, stop)],
+    )
+    found: list[IntArray] = []
+    n_sets = 0
+    for slices in made:
+        n_members = sum((stop - start for start, stop in slices), start=np.zeros_like(first))
+        kept = np.flatnonzero((n_members > 1) & (n_members <= most))
+        number = n_sets + np.arange(len(kept))
+        found += [np.column_stack([number, start[kept], stop[kept]]) for start, stop in slices]
+        n_sets += len(kept)
+    return found
+
+
+def _nearest_small(sides: IntArray, rank: IntArray, slices: list[IntArray]) -> IntArray:
+    """Return the least number of variables that must change sides so that each side is one of some sets."""
+    size = len(rank)
+    length = sides[:, 1] - sides[:, 0]
+    is_large = 2 * length > size  # the smaller side is what is outside
+    inside = (np.arange(len(sides)), np.where(is_large, 0, sides[:, 0]), np.where(is_large, sides[:, 0], sides[:, 1]))
+    outside = (np.arange(len(sides)), np.where(is_large, sides[:, 1], 0), np.where(is_large, size, 0))
+    one = _indicators([np.column_stack(inside), np.column_stack(outside)], len(sides), size)
+    one = csr_array((one.data, rank[one.indices], one.indptr), shape=one.shape)
+    n_sets = max((int(some[:, 0].max(initial=-1)) + 1 for some in slices), default=0)
+    other = _indicators(slices, n_sets, size)
+    common = (one @ other.T).tocsr()
+    # A set that has no variable in common with a side is further from it than any single variable.
+    n_own, n_other = np.diff(one.indptr), np.diff(other.indptr)
+    number = np.repeat(np.arange(len(sides)), np.diff(common.indptr))
+    found = np.full(len(sides), size)
+    np.minimum.at(found, number, n_own[number] + n_other[common.indices] - 2 * common.data)
+    return found
+
+
+def _indicators(slices: list[IntArray], n_sets: int, size: int) -> csr_array:
+    """Return a sparse matrix of zeros and ones with a row for each set, which consists of slices."""
+    number, start, stop = np.concatenate(slices).T
+    length = np.maximum(stop - start, 0)
+    members = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length) + np.repeat(start, length)
+    ones = np.ones(len(members), dtype=np.int32)
+    return csr_array((ones, (np.repeat(number, length), members)), shape=(n_sets, size))
 
 
 def found_again(tree: Tree, replicates: Sequence[Replicate]) -> FloatArray:

@@ -301,9 +301,8 @@ def _claim(name: str, owner: str, meaning: dict[str, str]) -> None:
         raise InputError(f"the name {name!r:.60} of {owner} is also the name of {meaning[name]}; choose another name")
 
 
-def find_node(name: str, tree: Tree, hidden_names: Sequence[str], groups: Sequence[Group]) -> int:
-    """Return the number of a column or a hidden variable, by either name."""
-    known = _known(tree, hidden_names)
+def find_node(name: str, known: Mapping[str, int], groups: Sequence[Group]) -> int:
+    """Return the number of a column or a hidden variable, by either name; ``known`` is from :func:`known_names`."""
     if name not in known:
         raise _unknown(name, "variable", known, [group for group in groups if group.name in known])
     return known[name]
@@ -313,7 +312,7 @@ def renamed(
     new_names: Mapping[str, str], tree: Tree, hidden_names: Sequence[str], groups: Sequence[Group]
 ) -> tuple[tuple[str, ...], tuple[Group, ...]]:
     """Return the names of hidden variables, and the groups, after some of both were renamed."""
-    known, first = _known(tree, hidden_names), tree.n_observed
+    known, first = known_names(tree, hidden_names), tree.n_observed
     of_groups = {group.name: number for number, group in enumerate(groups)}
     names = list(hidden_names or tree.node_names[first:])
     changed = list(groups)
@@ -342,7 +341,7 @@ def renamed(
     return tuple(names), tuple(changed)
 
 
-def _known(tree: Tree, hidden_names: Sequence[str]) -> dict[str, int]:
+def known_names(tree: Tree, hidden_names: Sequence[str]) -> dict[str, int]:
     """Return the node of each name: columns, names of hidden variables, technical names."""
     names = [*tree.names, *(hidden_names or tree.node_names[tree.n_observed :])]
     technical = {name: node for node, name in enumerate(tree.node_names)}

@@ -16,7 +16,17 @@ from latree.inference.messages import downward, log_likelihoods, total_log_likel
 from latree.inference.patterns import plan_messages
 from latree.model.distribution import TreeDistribution
 from latree.model.file import Parts, model_path, parts_from_dict, parts_to_dict, read_json, write_json
-from latree.model.group import NO_LEVELS, Group, Levels, check_groups, check_levels, check_names, find_node, renamed
+from latree.model.group import (
+    NO_LEVELS,
+    Group,
+    Levels,
+    check_groups,
+    check_levels,
+    check_names,
+    find_node,
+    known_names,
+    renamed,
+)
 from latree.model.impute import How, StateHow, cell_probabilities, impute_like
 from latree.model.query import (
     MAX_ROWS,
@@ -91,7 +101,7 @@ class LatentTreeModel(TreeDistribution):
         tree = self.tree
         return f"<LatentTreeModel: {tree.n_observed} observed, {tree.n_hidden} hidden, {self.n_parameters} parameters>"
 
-    @property
+    @cached_property
     def node_names(self) -> tuple[str, ...]:
         """Names of all nodes for people: the columns, then the hidden variables.
 
@@ -117,7 +127,11 @@ class LatentTreeModel(TreeDistribution):
         >>> model.node("a"), model.node("mood"), model.node("H1")
         (0, 4, 4)
         """
-        return find_node(name, self.tree, self.hidden_names, self.groups)
+        return find_node(name, self._known_names, self.groups)
+
+    @cached_property
+    def _known_names(self) -> dict[str, int]:
+        return known_names(self.tree, self.hidden_names)
 
     def rename(self, names: Mapping[str, str]) -> "LatentTreeModel":
         """Return the same model with other names of hidden variables and groups.

@@ -63,6 +63,8 @@ class NumberCounts(NamedTuple):
 
     def merge(self, other: "NumberCounts") -> "NumberCounts":
         """Merge the counts of two sets of rows."""
+        if not (self.bits or other.bits) and np.array_equal(self.numbers, other.numbers):  # the common case
+            return self._replace(weights=self.weights + other.weights)
         numbers = np.concatenate([self.numbers, other.numbers])
         merged = NumberCounts.of(numbers, np.concatenate([self.weights, other.weights]), max(self.bits, other.bits))
         return merged._replace(lowest=min(self.lowest, other.lowest))

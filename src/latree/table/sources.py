@@ -1,7 +1,7 @@
 """Where raw rows come from, their weights and their names.
 
 Learning columns and encoding cells are passes over the batches. Data in memory are one batch. Files are read in batches
-of about two million cells, and large files are read again at every pass.
+of about two million cells, or of 256 rows if these are more, and large files are read again at every pass.
 """
 
 from abc import ABC, abstractmethod
@@ -23,6 +23,9 @@ from latree.table.rows import Block, MemoryRows, Rows, concatenate, store_blocks
 
 # Raw cells that are read from a file at once.
 BATCH_CELLS = 2**21
+# Tables with more columns than this have larger batches, of 256 rows: some work is done for every column of every
+# batch, however few rows it has.
+_MAX_BATCH_COLUMNS = 2**13
 # Batches of files are kept in memory if they take at most this many bytes, so that small files are read only once.
 _CACHE_BYTES = 2**28
 # Estimated bytes of a distinct text in memory: a Python string and its place in the array.
@@ -213,7 +216,7 @@ def if_survey() -> str:
 
 def batch_rows(n_columns: int) -> int:
     """Return the number of rows to read at once from a file with this many columns."""
-    return max(1, BATCH_CELLS // max(1, n_columns))
+    return max(1, BATCH_CELLS // max(1, min(n_columns, _MAX_BATCH_COLUMNS)))
 
 
 def count_rows(columns: Iterable[RawColumn]) -> int:

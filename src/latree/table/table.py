@@ -101,7 +101,7 @@ class Table:
     def __repr__(self) -> str:
         return f"<Table: {self.n_rows} rows, {self.n_columns} columns>"
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(column.name for column in self.columns)
