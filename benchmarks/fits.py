@@ -3,13 +3,11 @@
 The reference is one fit of StepMix with four latent classes, which learns no tree and is given the number of classes.
 """
 
-import time
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
 from em import simulated, stepmix
-from latree import learn_tree
 from latree.learn import learn_model
 from latree.settings import Settings
 from latree.table import Table
@@ -73,18 +71,3 @@ def ordinary(folder: str | None, only: Collection[str] = ()) -> None:
         print(f"{name}: {table.n_columns} columns x {table.n_rows} rows x {table.n_states.max()} states")
         tasks = {"StepMix, 4 classes": stepmix(table, 4, iterations=None), "auto": fitting(table, "auto", None)}
         show_ratios(interleaved(tasks, 1))
-
-
-def wide(columns: int = 1000, rows: int = 5000) -> None:
-    """Measure the time of `auto` on many columns, and how much of it the tree takes."""
-    table, true = simulated(columns, rows, 4, 4)
-    print(f"auto on {columns} columns x {rows} rows x 4 states")
-    started = time.perf_counter()
-    tree = learn_tree(table, random_state=0)
-    print(f"{'the tree, with support':32}{time.perf_counter() - started:9.1f} s", flush=True)
-    learned = learn_model(table, Settings(random_state=0))
-    print(f"{'the whole fit':32}{learned.seconds:9.1f} s")
-    distances = [found.robinson_foulds(true) for found in (tree, learned.model.tree)]
-    print(
-        f"Robinson-Foulds distances to the true tree: {distances[0]} and {distances[1]} of {true.max_robinson_foulds}"
-    )

@@ -5,7 +5,7 @@ Every time is the minimum of interleaved repeats, as wall time and as processor 
 a reference in the same run. On a busy machine only ratios of processor time are meaningful. `growth` shows the fitted
 exponent of processor time beside the expected one. `--columns` is the size of the largest table of `divide` (4 states,
 2000 rows); `--table FILE --drop COLUMN` adds a table to those of `em`, `--folder` real tables to those of `ordinary`,
-and `--only` chooses among those.
+`--texts` the words of a file with one text per line to those of `wide`, and `--only` chooses among the last two.
 """
 
 import argparse
@@ -13,8 +13,9 @@ from collections.abc import Callable
 from functools import partial
 
 from em import iterations, small
-from fits import fits, ordinary, wide
+from fits import fits, ordinary
 from structure import divide, joining, pairs, quartets
+from wide import wide
 
 
 def main() -> None:
@@ -24,9 +25,8 @@ def main() -> None:
     parser.add_argument("--table", help="a file with a table to measure EM on as well")
     parser.add_argument("--drop", nargs="*", default=[], help="columns of it to leave out")
     parser.add_argument("--folder", help="of real tables")
-    parser.add_argument(
-        "--only", nargs="*", default=[], help="names of tables of `ordinary`, such as demo or 30x4000x4"
-    )
+    parser.add_argument("--texts", help="a file with one text per line, for the words of `wide`")
+    parser.add_argument("--only", nargs="*", default=[], help="names of tables, such as demo or growth")
     options = parser.parse_args()
     parts: dict[str, Callable[[], None]] = {
         "quartets": quartets,
@@ -37,7 +37,7 @@ def main() -> None:
         "small": small,
         "fits": fits,
         "ordinary": partial(ordinary, options.folder, options.only),
-        "wide": wide,
+        "wide": partial(wide, options.texts, options.only),
     }
     unknown = set(options.parts) - set(parts)
     if unknown:
