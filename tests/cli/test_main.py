@@ -202,6 +202,7 @@ OUTPUTS = {
     "rename model.json H1=mood": "renamed.json",
     "report model.json": "report.html",
     "sample model.json": "new.csv",
+    "topics model.json": "topics.csv",
     "transform model.json data.csv": "scores.csv",
 }
 
