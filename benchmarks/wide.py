@@ -174,7 +174,7 @@ def _reference(make: Callable[[], Wide]) -> tuple[float, str]:
     made = make()
     started = time.perf_counter()
     if made.words is not None:
-        LatentDirichletAllocation(50, max_iter=10, learning_method="batch", n_jobs=-1, random_state=0).fit(made.words)
+        LatentDirichletAllocation(50, max_iter=10, learning_method="batch", random_state=0).fit(made.words)
         return time.perf_counter() - started, "LDA"
     if made.table.n_columns > 1000:
         return float("nan"), "no reference"
