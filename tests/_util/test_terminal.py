@@ -119,7 +119,7 @@ def test_lines_are_shown_there_if_they_are_wanted(capsys, monkeypatch):
     assert out == ""
     assert err.splitlines() == [
         "latree: Reading the table",
-        "latree: Reading the table: 50 %, 11 s",
+        "latree: Reading the table: 50 %, 11 s, about 11 s left",
         "latree: Reading the table: 22 s",
         "latree: Building the tree",
     ]

@@ -128,6 +128,7 @@ def _begin_lines(name: str, at_most: bool = False) -> Progress:
     """Print that a stage begins, and return the callback that prints how far it is."""
     print(f"latree: {name}", file=sys.stderr, flush=True)
     started = last = time.monotonic()
+    word = "at most" if at_most else "about"
 
     def report(done: int, total: int) -> None:
         nonlocal last
@@ -135,6 +136,7 @@ def _begin_lines(name: str, at_most: bool = False) -> Progress:
         if now - last >= _SECONDS_PER_LINE:
             last = now
             share = f"{100 * done // total} %, " if total else ""
-            print(f"latree: {name}: {share}{now - started:.0f} s", file=sys.stderr, flush=True)
+            left = f", {word} {(now - started) * (total - done) / done:.0f} s left" if done and total else ""
+            print(f"latree: {name}: {share}{now - started:.0f} s{left}", file=sys.stderr, flush=True)
 
     return report

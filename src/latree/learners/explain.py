@@ -74,13 +74,15 @@ class _Task(NamedTuple):
 
 def _search(task: _Task) -> tuple[LatentTreeModel, tuple[Tree, ...]]:
     """Return what a search finds, and the trees that it could start from."""
-    trees = tuple(starting_trees(task.rows)) if task.trees is None else task.trees
-    search = Search(task.rows, task.seed, task.n_states)
-    if task.how == "resolved":
-        return search.resolved(trees), trees
-    if task.how == "again":
-        return search.explained(trees[1:2], whole=False), trees
-    return search.explained(trees), trees
+    with part_of_stage(0, _MEASURING):
+        trees = tuple(starting_trees(task.rows)) if task.trees is None else task.trees
+    with part_of_stage(_MEASURING, 1):
+        search = Search(task.rows, task.seed, task.n_states)
+        if task.how == "resolved":
+            return search.resolved(trees), trees
+        if task.how == "again":
+            return search.explained(trees[1:2], whole=False), trees
+        return search.explained(trees), trees
 
 
 def halves(table: Table, number: int, seed: int) -> list[Table]:

@@ -155,7 +155,7 @@ class _Part(NamedTuple):
 
 def _search_part(part: _Part) -> tuple[LatentTreeModel, float]:
     """Return the hidden variables of a part, and what two of them had to gain over one."""
-    search = Search(part.columns, part.seed, part.n_states)
+    search = Search(part.columns, part.seed, part.n_states)  # the one that reports
     trees = starting_trees(part.columns, part.n_columns)
     model = search.explained(trees if part.whole else trees[1:2], part.whole)
     return model, search.least
