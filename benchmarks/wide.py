@@ -79,10 +79,9 @@ def _of(learned: Learned, level: str) -> list[Any]:
     ]
 
 
-def paper(columns: int, rows: int, states: int, seed: int = 0) -> Wide:
-    """Return rows of one of the paper's binary trees; hidden variables have 2 to 8 states if columns have 10."""
+def paper(columns: int, rows: int, states: int, hidden: int | tuple[int, int] = 4, seed: int = 0) -> Wide:
+    """Return rows of one of the paper's binary trees."""
     tree = random_tree(columns, random_state=seed)
-    hidden = (2, 8) if states == 10 else states
     model = random_model(
         tree, n_states=states, hidden_states=hidden, start="identity", perturbation=0.2, random_state=seed
     )
@@ -118,6 +117,7 @@ def tables(texts: Path | None) -> dict[str, Callable[[], Wide]]:
         "300 words x 5066": lambda: words(300, 5066, texts),
         "1000 words x 20000": lambda: words(1000, 20_000, texts),
         "1000 x 1500 x 10": lambda: paper(1000, 1500, 10),
+        "the same, 2-8 hidden": lambda: paper(1000, 1500, 10, (2, 8)),
         "1000 x 5000 x 4": lambda: paper(1000, 5000, 4),
         "1000 scales x 2000": lambda: scales(1000, 2000),
         "10000 scales x 5000": lambda: scales(10_000, 5000),

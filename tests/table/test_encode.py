@@ -36,6 +36,16 @@ def test_configured_missing_cells_replace_the_default_ones_and_are_remembered(tm
     assert codes_of(pl.DataFrame({"b": [-9, 2], "a": ["x", "?"]}), columns=old.columns) == [[1, -1], [-1, 1]]
 
 
+def test_zeros_and_ones_are_false_and_true_where_the_model_has_booleans(tmp_path):
+    """A sparse matrix has booleans; the same table as text or numbers is the same table."""
+    old = as_table(pd.DataFrame({"word": [True, False, True]}))
+    assert codes_of(pd.DataFrame({"word": [0, 1, 1]}), columns=old.columns) == [[0], [1], [1]]
+    assert codes_of(pd.DataFrame({"word": [0.0, 1.0]}), columns=old.columns) == [[0], [1]]
+    path = write_file(tmp_path / "new.csv", 'word\n1\nFalse\n0\n""\n')
+    assert codes_of(path, columns=old.columns) == [[1], [0], [0], [-1]]
+    assert_error(pd.DataFrame({"word": [0, 2]}), "column 'word'", "'2'", columns=old.columns)
+
+
 @pytest.mark.parametrize(("name", "value"), [("colour", "pink"), ("answer", "x"), ("height", "tall")])
 def test_unseen_values_are_errors_or_missing(tmp_path, name, value):
     old = as_table(MIXED_FRAME)

@@ -144,7 +144,11 @@ def topic_lines(facts: Sequence[Mapping[str, Any]], others: Sequence[str], width
     width : int
         Of the lines.
     """
-    lines = [plural(len(facts), "topic"), ""] if facts else ["no topics: no words occur together more than by chance"]
+    lines = (
+        [plural(len(facts), "topic"), ""]
+        if facts
+        else ["no topics: no hidden variable says of two words that they occur together"]
+    )
     for one in facts:
         indent = _SHARE + _INDENT * (one["level"] - 1)
         share = one.get("share_in_data")

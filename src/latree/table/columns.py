@@ -224,7 +224,7 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
     for index, label in enumerate(raw.labels()):
         if is_missing(label, missing):
             continue
-        code = code_of.get(number_label(label) if column.kind in ("integer", "number") else label)
+        code = code_of.get(_same_label(column, label))
         if code is not None:
             codes[index] = code
         elif unseen == "error":
@@ -232,6 +232,18 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
     if unknown:
         codes[list(unknown)] = _nearest_states(column, list(unknown.values()))
     return np.asarray(codes[raw.codes])
+
+
+# How tables write whether something is true, beside True and False.
+_TRUTHS = {"0": "False", "1": "True"}
+
+
+def _same_label(column: Column, label: str) -> str:
+    """Return the label as the column writes it: 1.0 is 1, and in a column of booleans True."""
+    if column.kind == "text":
+        return label
+    number = number_label(label)
+    return _TRUTHS.get(number, label) if column.kind == "boolean" else number
 
 
 def _nearest_states(column: Column, labels: Sequence[str]) -> IntArray:
