@@ -163,10 +163,10 @@ def test_in_wide_tables_the_search_waits_until_a_joined_tree_is_close(monkeypatc
     copies = np.cumsum(steps, axis=1) % 5  # each column mostly copies the one before
     for wide, expected in ((5, []), (6, ["all", "tested"])):
         searches.clear()
-        monkeypatch.setattr(methods, "_WIDE", wide)
+        monkeypatch.setattr(methods, "WIDE", wide)
         assert learned(as_table(copies), "predict", 2, 0.1).candidates[0].kind == "chow-liu"
         assert searches == expected
-    monkeypatch.setattr(methods, "_WIDE", 5)
+    monkeypatch.setattr(methods, "WIDE", 5)
     tree, table = simulated(n_rows=400)
     found = learned(table, "predict", 3, 0.1)
     assert found.tree.robinson_foulds(tree) == 0

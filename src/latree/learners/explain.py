@@ -12,7 +12,7 @@ import numpy as np
 from latree._util.progress import part_of_stage
 from latree.inference.starts import start_from
 from latree.learners.divide_conquer import without_unseen
-from latree.learners.parts import MAX_PART, parts_of, search_in_parts
+from latree.learners.parts import WIDE, parts_of, search_in_parts
 from latree.learners.starting import starting_trees
 from latree.learners.structure import Replicate, Structure, independent
 from latree.learners.support import found_again
@@ -24,9 +24,6 @@ from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
 
-# Tables with more columns are searched in parts.
-_WIDE = 2 * MAX_PART
-
 # The share of the time that measuring the columns takes, about.
 _MEASURING = 0.05
 
@@ -37,7 +34,7 @@ def explain(table: Table, settings: Settings, rng: np.random.Generator) -> Struc
     The same search runs on all rows and on random halves of them, all at once: what comes again there is sure.
     """
     seed, n_states = int(rng.integers(2**31)), settings.n_states
-    is_wide = table.n_columns > _WIDE and settings.resolve != "all"
+    is_wide = table.n_columns > WIDE and settings.resolve != "all"
     with part_of_stage(0, _MEASURING):
         columns = parts_of(table, seed) if is_wide else []
         trees = [] if is_wide else starting_trees(table)

@@ -19,7 +19,7 @@ from latree.learners.explain import explain, joined
 from latree.learners.grouping import chow_liu, chow_liu_grouping, group, hidden_chow_liu, recursive_grouping
 from latree.learners.harmeling_williams import harmeling_williams
 from latree.learners.joining import join, neighbor_joining, spectral_joining
-from latree.learners.parts import MAX_PART
+from latree.learners.parts import WIDE
 from latree.learners.predict import predict
 from latree.learners.spectral_grouping import check_size, spectral_grouping
 from latree.learners.structure import Structure, independent, latent_class
@@ -35,9 +35,6 @@ Learner: TypeAlias = Callable[[Table, Settings, np.random.Generator], Structure]
 # The share of the time that the search for structure takes if the goal is to predict, about.
 _SEARCH_SHARE = 0.2
 
-# In tables with more columns, the search for structure takes longer than all other candidates together.
-_WIDE = 2 * MAX_PART
-
 
 def auto(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
     """Learn the hidden variables that are there (to explain), or the model that predicts best.
@@ -48,7 +45,8 @@ def auto(table: Table, settings: Settings, rng: np.random.Generator) -> Structur
     if settings.goal == "explain":
         return explain(table, settings, rng)
     settings = replace(settings, n_resamples=0)  # held-out rows decide
-    is_wide = table.n_columns > _WIDE and settings.resolve != "all"
+    # In wide tables, the search for structure takes longer than all other candidates together.
+    is_wide = table.n_columns > WIDE and settings.resolve != "all"
     with part_of_stage(0, _SEARCH_SHARE / 2):
         resolved = joined(table) if is_wide else explain(table, replace(settings, resolve="all"), rng)
     if settings.resolve == "all":

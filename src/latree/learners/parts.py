@@ -36,6 +36,9 @@ Run: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 # little time then, and few groups of columns that belong together lie across a border.
 MAX_PART = 200
 
+# Tables with more columns are searched in parts.
+WIDE = 2 * MAX_PART
+
 # All pairs of so many columns are compared at most (800 MB). More columns are first divided into blocks by a sketch.
 _MAX_PAIRS_OF = 10_000
 
