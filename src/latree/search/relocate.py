@@ -8,12 +8,13 @@ predictions is the difference of what the whole models predict.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
 from math import log
 
 import numpy as np
 
-from latree._util.arrays import FloatArray
+from latree._util.arrays import FloatArray, IntArray
 from latree.inference.messages import TINY
 from latree.search.local import SMOOTHING
 from latree.search.neighbors import converted, precision_for
@@ -114,6 +115,16 @@ class _Views:
             self._beliefs[v] = self.normalised(np.exp(logarithm - logarithm.max(axis=0)))
         return self._beliefs[v]
 
+    def stacked(self, hidden: Sequence[int]) -> tuple[FloatArray, IntArray]:
+        """Return ``P(v | row)`` for some hidden variables below each other, and where each begins."""
+        found = [self.belief(v) for v in hidden]
+        return np.concatenate(found), np.cumsum([0, *map(len, found[:-1])])
+
+    @cached_property
+    def all_beliefs(self) -> tuple[FloatArray, IntArray]:
+        """``P(v | row)`` for all hidden variables."""
+        return self.stacked(range(self.tree.n_observed, self.tree.n_nodes))
+
     def normalised(self, belief: FloatArray) -> FloatArray:
         """Return probabilities from likelihoods times priors."""
         return np.asarray(belief / np.maximum(belief.sum(axis=0), self.tiny))
@@ -173,20 +184,28 @@ def _paths(tree: Tree, h: int) -> list[list[int]]:
 
 def _dependence(views: _Views, h: int, nodes: Sequence[int], places: Sequence[int]) -> list[FloatArray]:
     """Return how much each of some neighbours of H depends on each of some hidden variables."""
-    beliefs = np.concatenate([views.belief(place) for place in places])
-    sizes = [len(views.around.marginals[place]) for place in places]
-    starts = np.cumsum([0, *sizes[:-1]])
-    found = []
+    first = views.tree.n_observed
+    # Where most hidden variables are near, as around a hub, those of all are taken: that saves copying them.
+    if 2 * len(places) > views.tree.n_hidden:
+        beliefs, starts = views.all_beliefs
+        chosen = np.array(places) - first
+    else:
+        beliefs, starts = views.stacked(places)
+        chosen = np.arange(len(places))
+    own = []
     for u in nodes:
         message = views.around.messages[u, h]
         if message.dtype == np.bool_:  # zero where the cell is missing
-            own = converted(message * ~message.all(axis=0), views.precision)
+            own.append(converted(message * ~message.all(axis=0), views.precision))
         else:
-            own = views.normalised(converted(message * views.around.marginals[u][:, None], views.precision))
-        joint = (own * views.weights) @ beliefs.T
-        share, expected = own @ views.weights, joint.sum(axis=0)
-        squared = (joint**2 / np.maximum(share, views.tiny)[:, None]).sum(axis=0) / np.maximum(expected, views.tiny)
-        found.append(np.add.reduceat(squared, starts))
+            own.append(views.normalised(converted(message * views.around.marginals[u][:, None], views.precision)))
+    joint = (np.concatenate(own) * views.weights) @ beliefs.T
+    joint_of = np.split(joint, np.cumsum([len(one) for one in own])[:-1])
+    found = []
+    for one, counts in zip(own, joint_of, strict=True):
+        share, expected = one @ views.weights, counts.sum(axis=0)
+        squared = (counts**2 / np.maximum(share, views.tiny)[:, None]).sum(axis=0) / np.maximum(expected, views.tiny)
+        found.append(np.add.reduceat(squared, starts)[chosen])
     return found
 
 
