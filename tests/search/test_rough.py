@@ -7,7 +7,8 @@ from helpers.models import grouped_model
 from helpers.search import KINDS, around_fitted, random_pair, surroundings
 from latree.model import fit_model
 from latree.search import explain, relocate, sample
-from latree.search.explain import _gain
+from latree.search.draft import Draft
+from latree.search.explain import Search, _gain
 from latree.search.local import SMOOTHING, fit, gain_of_two
 from latree.search.relocate import best_relocations, movable
 from latree.tree import Tree
@@ -129,3 +130,21 @@ def test_of_many_places_the_right_one_is_tried(monkeypatch, rough_rows):
     every, *_ = best_relocations(around, nodes)
     assert every.gain == pytest.approx(move.gain)
     assert len(relocate._paths(tree, wrong)) == GROUPS
+
+
+def test_subtrees_that_were_settled_are_not_divided_sized_or_contracted_again(monkeypatch):
+    """In a tree of parts, only what lies between the parts is looked at."""
+    model = grouped_model((4,) * 4)
+    table = model.sample(500, 0)
+    fitted = fit_model(table, model.tree, 3, smoothing=SMOOTHING, random_state=0).model
+    tree = fitted.tree
+    groups = [node for node in range(tree.n_observed, tree.n_nodes) if any(u < 16 for u, _ in tree.neighbors[node])]
+    subtrees = [[node, *(u for u, _ in tree.neighbors[node] if u < 16)] for node in groups]
+    divided = []
+    divide = explain.best_division
+    monkeypatch.setattr(explain, "best_division", lambda *args: divided.append(args[-1]) or divide(*args))
+    for settled, expected in ((subtrees, {*range(16, tree.n_nodes)} - {*groups}), ([], {*range(16, tree.n_nodes)})):
+        divided.clear()
+        found = Search(table, 0).revised(Draft(fitted), 0.0, settled)
+        assert {*divided} == expected
+        assert found.tree.splits == tree.splits

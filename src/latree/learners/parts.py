@@ -6,7 +6,8 @@ depend on a subtree only through its top. The most probable state of its top, gi
 hidden variable, that is, a column of a smaller table. This table is searched in the same way, until one part is left.
 In the end all subtrees are put together, and the borders are revised in the whole tree.
 
-The time grows with the number of columns, not with its square, and the memory of a search is that of one part.
+The time grows about as the number of columns, not as its square. The search of a part needs the memory of a part; the
+revision keeps the messages of the whole tree.
 """
 
 from collections.abc import Callable, Sequence

@@ -29,7 +29,7 @@ from latree.model import LatentTreeModel
 from latree.search.divide import Arrangement, best_division, best_exchange
 from latree.search.draft import Draft, Replacement
 from latree.search.independence import SideTest, sides
-from latree.search.local import CLEAR, gain_of_two, one_for_two
+from latree.search.local import CLEAR, SURELY, gain_of_two, one_for_two
 from latree.search.neighbors import small_fits
 from latree.search.places import apart, clusters, edge_place, outline, place
 from latree.search.relocate import best_relocations, movable
@@ -44,9 +44,6 @@ _CHANCE = 0.01
 # Sides that fit the rows better together than apart by more than this, in nats, are not tested, and stay together.
 # Hidden variables are tuned to the rows, so that independent sides reach values up to it.
 _DEPENDENT = 18.0
-
-# What some of the rows show is taken for all of them only if less by so many standard errors is enough.
-_SURELY = 3.0
 
 # Some of the rows are looked at first only if all rows are so many times as many: often, that does not decide.
 _MANY_TIMES = 3
@@ -315,7 +312,7 @@ def _gain(around: Surroundings, rough: Surroundings, seed: int, ends: tuple[int,
     if first.is_fitted and len(around.weights) < _MANY_TIMES * len(rough.weights):
         return gain_of_two(around.pair(*ends), around.weights, seed)
     _, difference = one_for_two(first, rough.weights)
-    least = difference.sum() - _SURELY * np.sqrt((difference**2).sum())
+    least = difference.sum() - SURELY * np.sqrt((difference**2).sum())
     gain = float(least * around.weights.sum() / rough.weights.sum())
     return gain if gain > CLEAR else gain_of_two(around.pair(*ends), around.weights, seed)
 

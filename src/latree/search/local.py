@@ -27,6 +27,9 @@ _FOLDS, _FOLD_ITERATIONS = 3, 4
 # Two hidden variables that fit the rows better than one by more than this, in nats, are taken to predict better, too.
 CLEAR = 50.0
 
+# What a difference shows in some of the rows is taken for all of them only if so many standard errors change nothing.
+SURELY = 3.0
+
 # Iterations of EM for one hidden variable in the place of two; as many again if it is not clearly worse then.
 _MERGED_ITERATIONS = 6
 

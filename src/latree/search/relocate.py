@@ -16,7 +16,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.inference.messages import TINY
-from latree.search.local import SMOOTHING
+from latree.search.local import SMOOTHING, SURELY
 from latree.search.neighbors import converted, precision_for
 from latree.search.sample import Surroundings
 from latree.tree import Tree
@@ -27,9 +27,6 @@ _RADIUS = 4
 # At most so many places are tried for a node: those that it depends on most. In 12 tables of all kinds the best place
 # was always among eight, and not always among four.
 _PLACES = 8
-
-# A place is given up if it is worse by this many standard errors of the difference in some of the rows.
-_CLEARLY = 3.0
 
 # Iterations of EM for the table of the node that moves.
 _ITERATIONS = 5
@@ -100,8 +97,7 @@ class _Views:
         """Return the likelihood of each state of v, given the cells on the side of its neighbour u."""
         found = self._factors.get((u, v))
         if found is None:
-            message = converted(self.around.messages[u, v], self.precision)
-            found = np.maximum(converted(self.around.conditional(u, v), self.precision).T @ message, self.tiny)
+            found = self.around.factor(u, v)
             if u >= self.tree.n_observed:
                 self._factors[u, v] = found
         return found
@@ -230,7 +226,7 @@ def _possible(rough: _Views, ends: tuple[int, int], paths: list[list[int]]) -> l
     found = []
     for path, one in zip(paths, others, strict=True):
         difference = rough.weights * (one.rows - own.rows)
-        if difference.sum() > -_CLEARLY * np.sqrt((difference**2).sum()):
+        if difference.sum() > -SURELY * np.sqrt((difference**2).sum()):
             found.append(path)
     return found
 

@@ -184,13 +184,13 @@ class Surroundings:
     def _known(self, node: int, without: int) -> Star:
         """Return a hidden variable with what its other neighbours say about it, in place of these neighbours."""
         if node not in self._beliefs:
-            logarithm = sum(np.log(self._factor(other, node)) for other in self.near(node))
+            logarithm = sum(np.log(self.factor(other, node)) for other in self.near(node))
             self._beliefs[node] = np.asarray(logarithm - np.max(logarithm, axis=0))
-        logarithm = self._beliefs[node] - np.log(self._factor(without, node))
+        logarithm = self._beliefs[node] - np.log(self.factor(without, node))
         known = np.exp(logarithm - logarithm.max(axis=0))
         return Star((), self.marginals[node], (), known)
 
-    def _factor(self, u: int, v: int) -> FloatArray:
+    def factor(self, u: int, v: int) -> FloatArray:
         """Return the likelihood of each state of v, given the cells on the side of its neighbour u."""
         precision = precision_for(self.weights)
         table, message = converted(self.conditional(u, v), precision), converted(self.messages[u, v], precision)
