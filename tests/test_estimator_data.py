@@ -122,7 +122,7 @@ def test_impute_of_an_array():
     holed[3, 1] = np.nan
     filled = fitted.impute(holed)
     assert np.isnan(holed[3, 1])
-    assert filled[3, 1] in fitted.model_.columns[1].centers
+    assert filled[3, 1] in fitted.model_.columns[1].density.medians
     np.testing.assert_array_equal(np.delete(filled, 3, axis=0), np.delete(data, 3, axis=0))
 
 

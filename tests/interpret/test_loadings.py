@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.bins import bins_at
 from helpers.models import grouped_model, model_on, naive_joint, small_models
 from latree import LatentTree
 from latree.errors import InputError
@@ -164,7 +165,7 @@ def test_means_are_those_of_values_that_are_numbers():
         Column("colour", "text", ("blue", "red")),
         Column("level", "text", ("low", "high"), ordered=True),
         Column("answer", "integer", ("1", "5"), ordered=True),
-        Column("size", "number", ("<= 2", "> 2"), cuts=(2.0,), centers=(1.5, 3.5), ordered=True),
+        Column("size", "number", ("<= 2", "> 2"), **bins_at((2.0,), (1.5, 3.5)), ordered=True),
         Column("member", "boolean", ("False", "True"), ordered=True),
     )
     tree = Tree([column.name for column in columns], [(j, 5) for j in range(5)])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.bins import bins_at
 from latree._util.files import to_json
 from latree.errors import InputError
 from latree.model import Group, LatentTreeModel
@@ -22,7 +23,14 @@ def varied_model():
     tree = random_tree(4, random_state=0)
     numbers = [[np.nan if i == hole else (i + 1) / 7 for i in range(len(tree.edges))] for hole in (0, 2)]
     columns = (
-        Column("x0", "number", ("<= 0.1", "(0.1, 0.3]", "> 0.3"), (), (0.1, 0.1 + 0.2), (0.05, 0.2, 1 / 3), True),
+        Column(
+            "x0",
+            "number",
+            ("<= 0.1", "(0.1, 0.3]", "> 0.3"),
+            (),
+            **bins_at((0.1, 0.1 + 0.2), (0.05, 0.2, 1 / 3)),
+            ordered=True,
+        ),
         Column("naïve, 'x'\n", "text", ("a", "b c", "é"), ("?",)),
         Column("x2", "text", ("no", "yes", "maybe"), ordered=True),
         Column("x3", "integer", ("-1", "0", "7"), ordered=True),
@@ -180,8 +188,8 @@ WRONG = {
     "cut infinite": (["columns", 0, "cuts"], [0, float("inf")], "'x0'"),
     "cut huge": (["columns", 0, "cuts"], [0, 10**400], "'x0'"),
     "cut true": (["columns", 0, "cuts"], [False, True], "'x0'"),
-    "center huge": (["columns", 0, "centers"], [0, 1, 10**400], "'x0'"),
-    "centers": (["columns", 0, "centers"], [0, 1], "'x0'"),
+    "density": (["columns", 0, "density"], [], "'x0'"),
+    "other density": (["columns", 0, "density", "step"], "1", "'x0'"),
     "tree": (["tree"], [], "tree"),
     "edges": (["tree", "edges"], None, "edges"),
     "edge": (["tree", "edges", 0], [0, 4, 5], "edges"),
@@ -306,7 +314,7 @@ def test_wrong_values_are_named(hostile, plain, where, value, mention):
     "where",
     [
         *(["format"], ["version"], ["columns"], ["tree"], ["tables"], ["tree", "edges"]),
-        *(["columns", 0, key] for key in ("name", "kind", "categories", "ordered", "missing", "cuts", "centers")),
+        *(["columns", 0, key] for key in ("name", "kind", "categories", "ordered", "missing", "cuts", "density")),
         *(["groups", 0, key] for key in ("name", "level", "columns", "nodes", "centre")),
         *(["hidden_names"], ["hidden_names", 0], ["groups", 2], ["groups", 0, "column_stability", 0]),
         *(["tables", 5], ["tree", "edges", 0], ["tree", "lengths", 0], ["tables", 3, 0]),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.bins import bins_at
 from helpers.models import all_rows, given_row, holes, model_on, naive_joint, small_models, star, table_of
 from latree import LatentTree
 from latree.errors import InputError
@@ -119,8 +120,8 @@ COLUMNS = (
     Column("colour", "text", ("blue", "green", "red")),
     Column("level", "text", ("low", "middle", "high"), ordered=True),
     Column("answer", "integer", ("1", "2", "4"), ordered=True),
-    Column("size", "number", ("<= 2", "2 to 5", "> 5"), cuts=(2.0, 5.0), centers=(1.0, 3.0, 8.0), ordered=True),
-    Column("count", "integer", ("<= 2", "2 to 5", "> 5"), cuts=(2.0, 5.0), centers=(1.0, 3.0, 8.0), ordered=True),
+    Column("size", "number", ("<= 2", "2 to 5", "> 5"), **bins_at((2.0, 5.0), (1.0, 3.0, 8.0)), ordered=True),
+    Column("count", "integer", ("<= 2", "2 to 5", "> 5"), **bins_at((2.0, 5.0), (1.0, 3.0, 8.0)), ordered=True),
     Column("member", "boolean", ("False", "True"), ordered=True),
 )
 
@@ -171,7 +172,7 @@ def test_arrays_files_and_tables_are_filled_in_their_own_form(tmp_path):
 
 def renamed(names):
     return tuple(
-        Column(name, c.kind, c.categories, cuts=c.cuts, centers=c.centers, ordered=True)
+        Column(name, c.kind, c.categories, cuts=c.cuts, density=c.density, ordered=True)
         for name, c in zip(names, COLUMNS[2:4], strict=True)
     )
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.bins import bins_at
 from helpers.models import copying_model, model_on, naive_joint, small_models, star
 from helpers.report import learned_run
 from latree import LatentTree
@@ -127,7 +128,7 @@ def mixed_model():
     columns = (
         Column("mood", "text", ("bad", "good")),
         Column("grade", "integer", ("1", "5"), ordered=True),
-        Column("size", "number", ("<= 2.5", "> 2.5"), cuts=(2.5,), centers=(1.0, 4.0), ordered=True),
+        Column("size", "number", ("<= 2.5", "> 2.5"), **bins_at((2.5,), (1.0, 4.0)), ordered=True),
         Column("member", "boolean", ("False", "True"), ordered=True),
         Column("share", "number", ("0.5", "1"), ordered=True),
     )

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.bins import bins_at
 from helpers.tables import codes_of, one_column
 from latree.table import Column
 from latree.table.discretize import equal_cuts
@@ -51,7 +52,7 @@ def test_cuts_of_many_values_with_ties_are_nearly_the_best(monkeypatch, seed):
 
 
 def test_values_at_a_cut_are_below_it():
-    column = Column("x", "number", ("low", "middle", "high"), cuts=(1.0, 2.0), centers=(0.0, 1.5, 3.0), ordered=True)
+    column = Column("x", "number", ("low", "middle", "high"), **bins_at((1.0, 2.0), (0.0, 1.5, 3.0)), ordered=True)
     values = np.array([-1e9, 1.0, np.nextafter(1.0, 2.0), 2.0, 1e9, np.nan])
     assert codes_of(values[:, None], columns=[column]) == [[0], [0], [1], [1], [2], [-1]]
     assert bin_sizes(values[1:3], np.ones(2), 2).tolist() == [1, 1]

@@ -9,6 +9,7 @@ import pytest
 from helpers.tables import MIXED, MIXED_FRAME, codes_of
 from latree.errors import InputError
 from latree.table import Column, as_table
+from latree.table.density import Density
 
 
 def through_json(column):
@@ -40,15 +41,22 @@ def test_descriptions_survive_json_and_do_not_count():
     assert "description" not in Column("q1", "integer", ("1", "2")).to_dict()
 
 
-CUTS = {"cuts": [0.5], "centers": [0, 1]}
+DENSITY = Density.learn(np.array([0.0, 1.0]), np.array([7.0, 7.0]), np.array([0.5])).to_dict()
+CUTS = {"cuts": [0.5], "density": DENSITY}
 GOOD = {"name": "x", "kind": "number", "categories": ["a", "b"], "ordered": True, "missing": [], **CUTS}
-UNCUT = {"cuts": None, "centers": None}
+UNCUT = {"cuts": None, "density": None}
 BAD = (
     [{"name": 3}, {"kind": "list"}, {"kind": []}, {"kind": "text"}, {"missing": None}, {"missing": [None]}]
     + [{"categories": bad} for bad in (None, "ab", [1, 2], [], ["a", "a"], ["a"])]
     + [{"cuts": bad} for bad in (None, 3, [], ["0"], [True], [float("nan")], [float("inf")], [10**400])]
-    + [{"centers": bad} for bad in (None, [0], [1, 0], [0, float("inf")], [0, None])]
-    + [{"categories": ["a", "b", "c"], "cuts": bad, "centers": [0, 1, 2]} for bad in ([1, 0], [1, 1])]
+    + [{"density": bad} for bad in (None, [0], {}, DENSITY | {"else": 1})]
+    + [{"density": DENSITY | {"starts": bad}} for bad in (None, [0], [0, 2], [1, 0], [0, 0.5], [0, "1"], [0, True])]
+    + [{"density": DENSITY | {"low": bad}} for bad in ([0], [0.5, -0.5], [-0.5, None], [-0.5, 0.4], [None, 0.5])]
+    + [{"density": DENSITY | {"high": bad}} for bad in ([0.5], [0.6, 1.5], [0.5, 0.5], [0.5, 10**400], [0.5, None])]
+    + [{"density": DENSITY | {"rows": bad}} for bad in ([0, 7], [-1, 7], [float("nan"), 7], [7])]
+    + [{"density": DENSITY | {"tails": bad}} for bad in ([0], [-1, 0], "00")]
+    + [{"density": DENSITY | {"step": bad}} for bad in (0, -1, None, "1", float("inf"))]
+    + [{"categories": ["a", "b", "c"], "cuts": bad} for bad in ([1, 0], [1, 1])]
     + [{"ordered": bad} for bad in (None, 1, "true", False)]
     + [{"description": bad} for bad in (None, 3, ["a"], "\ud800")]
     + [UNCUT, UNCUT | {"kind": "integer", "categories": ["1.5"]}]

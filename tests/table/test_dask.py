@@ -154,8 +154,8 @@ def test_columns_codes_and_counts_are_those_in_memory(cluster, tmp_path, form, w
         table = as_table(dd.from_pandas(frame, npartitions=7), client=cluster.client, **how)
     assert isinstance(table.rows, DaskRows)
     assert len(table.rows.chunks) == 8
-    assert [(c.name, c.categories, c.cuts, c.centers) for c in table.columns] == [
-        (c.name, c.categories, c.cuts, c.centers) for c in expected.columns
+    assert [(c.name, c.categories, c.cuts, c.density) for c in table.columns] == [
+        (c.name, c.categories, c.cuts, c.density) for c in expected.columns
     ]
     assert_same(table, expected)
     assert_same(*(Table(some.columns, some.rows.resampled(3, 1)) for some in (table, expected)))

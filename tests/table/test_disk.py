@@ -19,8 +19,8 @@ def test_a_file_on_disk_is_the_table_in_memory(all_on_disk, tmp_path, suffix, we
     assert isinstance(table.rows, DiskRows)
     assert isinstance(expected.rows, MemoryRows)
     kinds = {"boolean": "text"} if suffix == ".csv" else {}
-    assert [(c.name, kinds.get(c.kind, c.kind), c.categories, c.cuts, c.centers) for c in expected.columns] == [
-        (c.name, c.kind, c.categories, c.cuts, c.centers) for c in table.columns
+    assert [(c.name, kinds.get(c.kind, c.kind), c.categories, c.cuts, c.density) for c in expected.columns] == [
+        (c.name, c.kind, c.categories, c.cuts, c.density) for c in table.columns
     ]
     assert_same(table, expected)
     again = as_table(path, columns=table.columns, weights=weights)

@@ -3,7 +3,7 @@
 Format, version 1 (keys with a question mark may be absent)::
 
     {"format": "latree-model", "version": 1,
-     "columns": [{"name", "kind", "categories", "ordered", "missing", "cuts"?, "centers"?}, ...],
+     "columns": [{"name", "kind", "categories", "ordered", "missing", "cuts"?, "density"?}, ...],
      "tree": {"edges": [[u, v], ...], "lengths"?: [...], "support"?: [...]},
      "tables": [[[P(x | h) for h] for x], ...],
      "hidden_names"?: [...],

@@ -12,6 +12,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray, check_fields
 from latree._util.words import setting
 from latree.errors import InputError
+from latree.table.density import Density
 from latree.table.raw import RawColumn, label_of, parse_number
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "number"]
@@ -46,8 +47,8 @@ class Column:
     cuts : tuple of float or None
         For a numeric column with bins: a value ``x`` falls in the first bin ``b`` with ``x <= cuts[b]``, and in the
         last bin if it is above all cuts.
-    centers : tuple of float or None
-        For a numeric column with bins: the median of the values in each bin, to which a code is decoded.
+    density : Density or None
+        For a numeric column with bins: the distribution of the values inside each bin.
     ordered : bool
         Whether the states are in an order from low to high: numbers, bins, booleans (False is below True) and ordered
         categories are. Texts and plain categories are not; their states are sorted by label only to be listed.
@@ -58,8 +59,8 @@ class Column:
     --------
     >>> from latree import as_table
     >>> size, = as_table([[1.0], [1.5], [2.5], [4.0]], names=["size"], bins=2).columns
-    >>> size.categories, size.cuts, size.centers
-    (('<= 2', '> 2'), (2.0,), (1.0, 2.5))
+    >>> size.categories, size.cuts
+    (('<= 2', '> 2'), (2.0,))
     >>> size.ordered
     True
     """
@@ -69,7 +70,7 @@ class Column:
     categories: tuple[str, ...]
     missing: tuple[str, ...] = DEFAULT_MISSING
     cuts: tuple[float, ...] | None = None
-    centers: tuple[float, ...] | None = None
+    density: Density | None = None
     ordered: bool = False
     description: str = field(default="", compare=False)
 
@@ -87,8 +88,9 @@ class Column:
         >>> Column("answer", "integer", ("1", "2", "10"), ordered=True).decode(2)
         10
         """
-        if self.centers is not None:
-            return int(self.centers[code]) if self.kind == "integer" else self.centers[code]
+        if self.density is not None:
+            median = float(self.density.medians[code])
+            return int(median) if self.kind == "integer" else median
         label = self.categories[code]
         if self.kind == "text":
             return label
@@ -105,8 +107,8 @@ class Column:
             "ordered": self.ordered,
             "missing": list(self.missing),
         }
-        if self.cuts is not None and self.centers is not None:
-            plain |= {"cuts": list(self.cuts), "centers": list(self.centers)}
+        if self.cuts is not None and self.density is not None:
+            plain |= {"cuts": list(self.cuts), "density": self.density.to_dict()}
         if self.description:
             plain["description"] = self.description
         return plain
@@ -124,8 +126,8 @@ class Column:
         """
         if not isinstance(plain, dict):
             raise InputError("a column is not a JSON object")
-        keys = ("name", "kind", "categories", "ordered", "missing", "cuts", "centers")
-        name, kind, categories, ordered, missing, cuts, centers = (plain.get(key) for key in keys)
+        keys = ("name", "kind", "categories", "ordered", "missing", "cuts", "density")
+        name, kind, categories, ordered, missing, cuts, density = (plain.get(key) for key in keys)
         if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
         check_fields(plain, (*keys, "description"), f"column {name!r:.60}")
@@ -140,18 +142,20 @@ class Column:
         description = plain.get("description", "")
         if not is_text(description):
             raise InputError(f"column {name!r:.60}: its description is not text: {description!a:.60}")
-        if cuts is None and centers is None:
+        if cuts is None and density is None:
             column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered, description=description)
             _check_decodes(column)
             return column
-        if kind not in ("integer", "number") or not _increases(cuts, len(categories) - 1, strictly=True):
+        if kind not in ("integer", "number") or not _increases(cuts, len(categories) - 1):
             raise InputError(f"column {name!r:.60}: its cuts are not {len(categories) - 1} increasing numbers")
-        if not _increases(centers, len(categories), strictly=False):
-            raise InputError(f"column {name!r:.60}: its centers are not {len(categories)} increasing numbers")
         if not ordered:
             raise InputError(f"column {name!r:.60}: it has bins, so ordered must be true")
-        numbers = tuple(map(float, cuts)), tuple(map(float, centers))
-        return cls(name, kind, tuple(categories), tuple(missing), *numbers, ordered=True, description=description)
+        try:
+            inside = Density.from_dict(density, list(map(float, cuts)))
+        except InputError as error:
+            raise InputError(f"column {name!r:.60}: {error}") from None
+        bins = tuple(map(float, cuts)), inside
+        return cls(name, kind, tuple(categories), tuple(missing), *bins, ordered=True, description=description)
 
 
 def are_counted(columns: Sequence[Column]) -> bool:
@@ -173,12 +177,12 @@ def _are_texts(values: Any) -> TypeGuard[list[str]]:
     return isinstance(values, list) and all(map(is_text, values))
 
 
-def _increases(numbers: Any, length: int, strictly: bool) -> TypeGuard[list[float]]:
+def _increases(numbers: Any, length: int) -> TypeGuard[list[float]]:
     if not isinstance(numbers, list) or len(numbers) != length:
         return False
     if not all(map(is_number, numbers)):
         return False
-    return all(a < b or (a == b and not strictly) for a, b in pairwise(numbers))
+    return all(a < b for a, b in pairwise(numbers))
 
 
 def _check_decodes(column: Column) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
 from latree.table.columns import MAX_STATES, Column, Kind, is_missing, number_label, number_too_large, parse_numbers
+from latree.table.density import Density
 from latree.table.raw import EXACT, RawColumn, label_of, parse_number, weighted_counts
 from latree.table.sources import RawBatch, RowSource
 
@@ -425,18 +426,10 @@ def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...
     cuts = equal_cuts(numbers, weights, bins)
     if bits:  # of numbers that are counted together, only the largest is known
         cuts = numbers[np.searchsorted(numbers, cuts, side="right") - 1]
-    bin_of = np.searchsorted(cuts, numbers, side="left")
-    centers = [_lower_median(numbers[bin_of == b], weights[bin_of == b]) for b in range(len(cuts) + 1)]
     # Bins of one number each are named by that number.
-    labels = list(map(label_of, numbers.tolist())) if len(numbers) == len(centers) else _interval_labels(cuts)
-    numbers_of_bins = tuple(cuts.tolist()), tuple(centers)
-    return Column(summary.name, summary.kind, tuple(labels), missing, *numbers_of_bins, ordered=True)
-
-
-def _lower_median(numbers: FloatArray, weights: FloatArray) -> float:
-    """Return the first number at which the cumulative weight reaches one half of the total."""
-    cumulative = np.cumsum(weights)
-    return float(numbers[np.searchsorted(cumulative, cumulative[-1] / 2)])
+    labels = list(map(label_of, numbers.tolist())) if len(numbers) == len(cuts) + 1 else _interval_labels(cuts)
+    inside = tuple(cuts.tolist()), Density.learn(numbers, weights, cuts)
+    return Column(summary.name, summary.kind, tuple(labels), missing, *inside, ordered=True)
 
 
 def _interval_labels(cuts: FloatArray) -> list[str]:
