@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from latree.model.model import LatentTreeModel as LatentTreeModel
     from latree.paper.simulate import random_model as random_model
     from latree.paper.simulate import random_tree as random_tree
+    from latree.quality.comparison import compare_tables as compare_tables
     from latree.report.render import report_html as report_html
     from latree.table.checking import check as check
     from latree.table.columns import Column as Column
@@ -54,6 +55,7 @@ _HOMES = {
     "model.group": ("Group",),
     "model.model": ("LatentTreeModel",),
     "paper.simulate": ("random_model", "random_tree"),
+    "quality.comparison": ("compare_tables",),
     "report.render": ("report_html",),
     "table.checking": ("check",),
     "table.columns": ("Column",),

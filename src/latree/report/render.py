@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from latree import __version__
 from latree._util.files import write_text
 from latree._util.words import counted, one_line, percent, shortened
 from latree.facts.found import report_facts, title_of
@@ -152,7 +153,47 @@ def write_report(path: str | Path, html: str) -> None:
 
 def render(facts: dict[str, Any]) -> str:
     """Return the HTML of a report from its facts; see :func:`page_facts`."""
-    environment = Environment(
+    style = inline("report.css", "drawing.css")
+    page_script, drawing_script = (
+        inline(*names, frame='(() => {{\n"use strict";\n\n{}}})();\n')
+        for names in (["page.js"], [f"script/{name}.js" for name in _SCRIPTS])
+    )
+    page = (
+        environment()
+        .get_template("report.html")
+        .render(
+            facts=facts,
+            title=f"{shortened(title_of(facts['source']), 80)}: {facts['headline']}",
+            source=title_of(facts["source"]),
+            style=style,
+            page_script=page_script,
+            drawing_script=drawing_script,
+            policy=content_policy(
+                style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]
+            ),
+            data=_DATA,
+            picture=tree_picture(facts),
+            picture_is_folded=is_folded(facts),
+            has_table=has_table(facts),
+            table_figures=[
+                figure for figure in _FIGURES if any(_table_line(group)[figure[0]] != "–" for group in facts["groups"])
+            ],
+            table_rows=_TABLE_ROWS,
+            list_letters=min(
+                _LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS
+            ),
+            broad_groups=_by_broad_group(facts["groups"]),
+            gain_bars=gain_bars(facts["fit"]["compared"]),
+            convergence=convergence_chart(facts["fit"]["history"]),
+        )
+    )
+    before, mark, after = page.rpartition(_DATA)
+    return before + str(payload(facts, _MAX_PAGE - len((before + after).encode()))) + after if mark else page
+
+
+def environment() -> Environment:
+    """Return what makes pages of templates."""
+    made = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -160,7 +201,8 @@ def render(facts: dict[str, Any]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {
+    made.globals["latree"] = __version__
+    made.filters |= {
         "count": counted,
         "decimal": decimal,
         "table_line": _table_line,
@@ -171,35 +213,7 @@ def render(facts: dict[str, Any]) -> str:
         "state_size": state_size,
         "whole_percent": whole_percent,
     }
-    style = _inline("report.css", "drawing.css")
-    page_script, drawing_script = (
-        _inline(*names, frame='(() => {{\n"use strict";\n\n{}}})();\n')
-        for names in (["page.js"], [f"script/{name}.js" for name in _SCRIPTS])
-    )
-    page = environment.get_template("report.html").render(
-        facts=facts,
-        title=title_of(facts["source"]),
-        style=style,
-        page_script=page_script,
-        drawing_script=drawing_script,
-        policy=_policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
-        data=_DATA,
-        picture=tree_picture(facts),
-        picture_is_folded=is_folded(facts),
-        has_table=has_table(facts),
-        table_figures=[
-            figure for figure in _FIGURES if any(_table_line(group)[figure[0]] != "–" for group in facts["groups"])
-        ],
-        table_rows=_TABLE_ROWS,
-        list_letters=min(
-            _LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS
-        ),
-        broad_groups=_by_broad_group(facts["groups"]),
-        gain_bars=gain_bars(facts["fit"]["compared"]),
-        convergence=convergence_chart(facts["fit"]["history"]),
-    )
-    before, mark, after = page.rpartition(_DATA)
-    return before + str(payload(facts, _MAX_PAGE - len((before + after).encode()))) + after if mark else page
+    return made
 
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -227,14 +241,14 @@ def _table_line(group: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _inline(*names: str, frame: str = "{}") -> Markup:
+def inline(*names: str, frame: str = "{}") -> Markup:
     """Return the text of files as the content of one HTML element."""
     text = frame.format("\n".join((_HERE / name).read_text(encoding="utf-8") for name in names))
     assert "</s" not in text  # the text must not end its own <script> or <style> element
     return Markup(text)
 
 
-def _policy(style: str, scripts: list[str]) -> str:
+def content_policy(style: str, scripts: list[str]) -> str:
     """Return a security policy that allows these scripts, this style and embedded images, and nothing else."""
     hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
     return (

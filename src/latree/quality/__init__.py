@@ -1,0 +1,1 @@
+"""Drawn rows beside real ones: single columns, pairs, a classifier that tells them apart, and copies of real rows."""

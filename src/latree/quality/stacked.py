@@ -1,0 +1,191 @@
+"""Two tables with the same columns as one array of numbers: what they hold themselves, without bins."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.arrays import FloatArray, IntArray
+from latree._util.words import listed, quoted, setting
+from latree.errors import InputError
+from latree.table import Table
+from latree.table.columns import is_missing, number_label, parse_numbers
+from latree.table.raw import RawColumn
+from latree.table.reading import Reading, errors_naming, open_data
+from latree.table.sources import LocalSource, count_rows
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+# Fewer rows of a table say nothing: five folds of a classifier would have one row of it each.
+MIN_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """The rows of two tables, one below the other.
+
+    Attributes
+    ----------
+    names : tuple of str
+    cells : array of shape (rows, columns)
+        Numbers, or the positions of texts in their sorted list; NaN where a cell is missing.
+    is_number : array of bool
+        Whether the cells of a column are numbers.
+    is_drawn : array of bool
+        Whether a row is of the second table.
+    """
+
+    names: tuple[str, ...]
+    cells: FloatArray
+    is_number: BoolArray
+    is_drawn: BoolArray
+
+    @property
+    def real(self) -> FloatArray:
+        """The rows of the first table."""
+        return self.cells[~self.is_drawn]
+
+    @property
+    def drawn(self) -> FloatArray:
+        """The rows of the second table."""
+        return self.cells[self.is_drawn]
+
+    def at_most(self, rows: int, rng: np.random.Generator) -> "Stacked":
+        """Return random rows, at most so many of each table."""
+        chosen = [np.flatnonzero(self.is_drawn == drawn) for drawn in (False, True)]
+        kept = [np.sort(rng.choice(part, rows, replace=False)) if len(part) > rows else part for part in chosen]
+        where = np.concatenate(kept)
+        return Stacked(self.names, self.cells[where], self.is_number, self.is_drawn[where])
+
+
+class _Cells(NamedTuple):
+    """The cells of a column of one table.
+
+    Attributes
+    ----------
+    kind : {"numbers", "booleans", "texts", "empty"}
+    numbers : array of float
+        NaN where a cell is missing or not a number; booleans are 0 and 1.
+    labels : array of str
+        Empty where a cell is missing.
+    text : str
+        A cell that is not a number, if there is one.
+    """
+
+    kind: Literal["numbers", "booleans", "texts", "empty"]
+    numbers: FloatArray
+    labels: NDArray[Any]
+    text: str
+
+
+def stack(real: Any, drawn: Any, reading: Reading) -> Stacked:
+    """Read two tables and put the rows of the second below those of the first."""
+    tables = [_open(data, f"the {which} table", reading) for data, which in ((real, "real"), (drawn, "drawn"))]
+    names = _common_names(tables, reading)
+    read = [_read(table, names, reading) for table in tables]
+    rows = [len(cells[0].numbers) for cells in read]
+    for table, n_rows in zip(tables, rows, strict=True):
+        if n_rows < MIN_ROWS:
+            raise InputError(f"{table.where}: {n_rows} rows: a comparison needs at least {MIN_ROWS} rows of each table")
+    wheres = [table.where for table in tables]
+    columns = [_joined(name, one, two, wheres) for name, one, two in zip(names, *read, strict=True)]
+    is_number = np.array([kind for kind, _ in columns])
+    is_drawn = np.arange(sum(rows)) >= rows[0]
+    return Stacked(tuple(names), np.column_stack([cells for _, cells in columns]), is_number, is_drawn)
+
+
+class _Opened(NamedTuple):
+    """One of the two tables: how messages call it, and its rows."""
+
+    where: str
+    source: LocalSource
+
+
+def _open(data: Any, name: str, reading: Reading) -> _Opened:
+    if isinstance(data, Table):
+        raise InputError(f"{name} is a latree.Table, which has codes for its cells: pass the data themselves")
+    where = str(data) if isinstance(data, str | Path) else name
+    with errors_naming(where):
+        source = open_data(data, None, None, reading, None)
+    if not isinstance(source, LocalSource):
+        raise InputError(f"{where}: its rows are on a cluster: pass a part of them that is in memory")
+    return _Opened(where, source)
+
+
+def _common_names(tables: Sequence[_Opened], reading: Reading) -> list[str]:
+    """Return the names of the columns to compare; raise unless both tables have them."""
+    known = {name for table in tables for name in table.source.names}
+    for name in (*reading.drop, *(reading.keep or ()), *([reading.identifier] if reading.identifier else ())):
+        if name not in known:
+            raise InputError(f"there is no column {quoted(name)} in {tables[0].where} or {tables[1].where}")
+    one, two = (reading.select(table.source.names) for table in tables)
+    for names, others, here, there in (
+        (one, two, tables[0].where, tables[1].where),
+        (two, one, tables[1].where, tables[0].where),
+    ):
+        if only := [name for name in names if name not in set(others)]:
+            are, shown = ("columns are" if len(only) > 1 else "column is"), listed(only[:4])
+            more = f" and {len(only) - 4} more" if len(only) > 4 else ""
+            raise InputError(
+                f"{shown}{more}: the {are} in {here} and not in {there}: both tables need the same columns; leave "
+                f"others out with {setting('drop', only)}"
+            )
+    if not one:
+        raise InputError(f"{tables[0].where}: no column is left to compare: drop fewer")
+    return one
+
+
+def _read(table: _Opened, names: Sequence[str], reading: Reading) -> list[_Cells]:
+    with errors_naming(table.where):
+        batches = [batch.columns for batch in table.source.batches(names)]
+        if not sum(count_rows(columns.values()) for columns in batches):
+            raise InputError("no rows, only column names: add rows")
+        return [_cells([columns[name] for columns in batches], reading.marks) for name in names]
+
+
+def _cells(parts: Iterable[RawColumn], marks: tuple[str, ...]) -> _Cells:
+    """Return the cells of a column, which was read in parts."""
+    numbers, labels, texts, any_boolean = [], [], [], False
+    for raw in parts:
+        parsed = parse_numbers(raw, marks)
+        if parsed.overflow is not None:
+            raise InputError(f"column {raw.name!r}: the number {parsed.overflow!r:.60} is too large: correct it")
+        own = np.array([number_label(label) for label in raw.labels()], dtype=object)
+        own[[is_missing(label, marks) for label in own]] = ""
+        if raw.values.dtype == bool:
+            any_boolean = True
+            parsed = parsed._replace(values=raw.values.astype(float))
+        elif parsed.text is not None:
+            texts.append(parsed.text)
+        numbers.append(parsed.values[raw.codes])
+        labels.append(own[raw.codes])
+    joined = np.concatenate(numbers)
+    kind: Literal["numbers", "booleans", "texts", "empty"] = (
+        "texts" if texts else "booleans" if any_boolean else "empty" if np.isnan(joined).all() else "numbers"
+    )
+    return _Cells(kind, joined, np.concatenate(labels), texts[0] if texts else "")
+
+
+def _joined(name: str, real: _Cells, drawn: _Cells, wheres: Sequence[str]) -> tuple[bool, FloatArray]:
+    """Return whether a column holds numbers, and the cells of both tables."""
+    kinds = {real.kind, drawn.kind} - {"empty"}
+    if "numbers" in kinds and kinds <= {"numbers", "booleans"}:  # a yes or no may be True in one table and 1 in another
+        return True, np.concatenate([real.numbers, drawn.numbers])
+    labels, codes = np.unique(np.concatenate([real.labels, drawn.labels]), return_inverse=True)
+    if kinds == {"numbers", "texts"} and not set(real.labels) & set(drawn.labels) - {""}:
+        numbers, texts = (0, 1) if real.kind == "numbers" else (1, 0)
+        text = (real, drawn)[texts].text
+        raise InputError(
+            f"column {name!r} has numbers in {wheres[numbers]} and texts such as {text!r:.40} in {wheres[texts]}: make "
+            "both the same"
+        )
+    return False, np.where(labels[codes] == "", np.nan, codes.astype(np.float64))
+
+
+def distinct_codes(cells: FloatArray) -> tuple[IntArray, int]:
+    """Return the number of each cell's value among the sorted values of a column, -1 if missing; and how many."""
+    values, codes = np.unique(cells, return_inverse=True)  # NaN comes last, once
+    n_values = int((~np.isnan(values)).sum())
+    return np.where(np.isnan(cells), -1, codes).astype(np.intp), n_values

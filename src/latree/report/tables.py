@@ -1,0 +1,24 @@
+"""The page about two tables: real rows beside drawn ones."""
+
+from typing import Any
+
+from latree.report.render import content_policy, environment, inline
+
+# So many pairs, those that differ most, are on the page.
+_MAX_PAIRS = 100
+
+
+def tables_html(facts: dict[str, Any]) -> str:
+    """Return the page as HTML; ``facts`` are those of ``ComparedTables.to_dict``."""
+    style = inline("report.css", "drawing.css")
+    return (
+        environment()
+        .get_template("tables.html")
+        .render(
+            facts=facts,
+            title="Drawn rows beside real ones",
+            style=style,
+            policy=content_policy(style, []),
+            max_pairs=_MAX_PAIRS,
+        )
+    )
