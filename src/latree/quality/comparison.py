@@ -229,8 +229,8 @@ def compare_tables(
     - **Columns**: the distance of the two distributions, without missing cells, and how often cells are missing.
     - **Pairs**: the difference of an association that suits what the columns hold. Spearman's rank correlation for
       numbers, because it has a sign and needs no scale; Cramér's V for categories; the correlation ratio of the
-      ranks for numbers and categories. For columns with two values, the three agree but for the sign, so that one scale serves all
-      pairs. The latter two are without the bias that grows with the number of categories.
+      ranks for numbers and categories. For columns with two values, the three agree but for the sign, so that one scale
+      serves all pairs. The latter two are without the bias that grows with the number of categories.
     - **AUC**: of a gradient-boosted classifier of drawn and real rows, cross-validated. It sees what columns and pairs
       miss. An AUC clearly below 0.5 means that there are copies: the same row is in both tables.
     - **Privacy**: exact copies of real rows, and whether drawn rows come nearer to real rows than these come to each

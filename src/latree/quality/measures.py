@@ -197,7 +197,8 @@ def _places(cells: FloatArray, real: FloatArray) -> FloatArray:
     if len(values) < 2:
         return np.where(np.isin(cells, values), 0.5, 1.0)
     middle = np.cumsum(counts) - counts / 2
-    return np.interp(cells, values, (middle - middle[0]) / (middle[-1] - middle[0]))
+    places: FloatArray = np.interp(cells, values, (middle - middle[0]) / (middle[-1] - middle[0]))
+    return places
 
 
 def share_of_copies(table: Stacked) -> tuple[float, float]:
