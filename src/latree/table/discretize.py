@@ -423,6 +423,8 @@ def _merge(one: list[ColumnSummary], other: list[ColumnSummary]) -> list[ColumnS
 
 def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:
     numbers, weights, _, bits = summary.counts
+    if len(numbers) == 1:
+        return summary.column_without_bins(missing)
     cuts = equal_cuts(numbers, weights, bins)
     if bits:  # of numbers that are counted together, only the largest is known
         cuts = numbers[np.searchsorted(numbers, cuts, side="right") - 1]
