@@ -37,6 +37,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from threadpoolctl import threadpool_limits
 
 from latree import FitWarning, LatentTree, compare_tables
 from latree.settings import Goal
@@ -274,7 +275,8 @@ def main() -> None:
     frames = {name: frames[name] for name in chosen if name in frames}
     warnings.simplefilter("ignore", FitWarning)
     for part in arguments.parts or PARTS:
-        PARTS[part](frames, 3 if arguments.quick else arguments.repeats, arguments.without)
+        with threadpool_limits(1):  # threads of small fits wait for each other, on a busy machine for long
+            PARTS[part](frames, 3 if arguments.quick else arguments.repeats, arguments.without)
 
 
 if __name__ == "__main__":

@@ -34,21 +34,26 @@ def mean_and_mode(holes: pd.DataFrame, names: Names) -> pd.DataFrame:
 
 
 def by_numbers(make: Callable[[], Any]) -> Callable[[pd.DataFrame, Names], pd.DataFrame]:
-    """Return an imputer of numbers for mixed frames: numbers are scaled, and names are zeros and ones."""
+    """Return an imputer of numbers for mixed frames: numbers are scaled, and names are zeros and ones.
+
+    The first name of a column has no zeros and ones of its own: those of the others would predict them without error,
+    so that an imputer that works in rounds would stay where it began.
+    """
 
     def fill(holes: pd.DataFrame, names: Names) -> pd.DataFrame:
         numbers = [name for name in holes if name not in names]
         center, scale = holes[numbers].mean(), holes[numbers].std()
         shown = {name: pd.get_dummies(holes[name], dtype=float).where(holes[name].notna()) for name in names}
-        parts = [(holes[numbers] - center) / scale, *shown.values()]
+        parts = [(holes[numbers] - center) / scale, *(part.iloc[:, 1:] for part in shown.values())]
         filled = make().fit_transform(pd.concat(parts, axis=1).to_numpy())
         found = holes.copy()
         found[numbers] = filled[:, : len(numbers)] * scale.to_numpy() + center.to_numpy()
         start = len(numbers)
         for name, part in shown.items():
-            likely = part.columns.to_numpy()[filled[:, start : start + part.shape[1]].argmax(axis=1)]
-            found[name] = holes[name].where(holes[name].notna(), likely)
-            start += part.shape[1]
+            others = filled[:, start : start + part.shape[1] - 1]
+            shares = np.column_stack([1 - others.sum(axis=1), others])
+            found[name] = holes[name].where(holes[name].notna(), part.columns.to_numpy()[shares.argmax(axis=1)])
+            start += others.shape[1]
         return found
 
     return fill

@@ -37,6 +37,7 @@ ROOMS = [
     "figure",
     "export",
     "report",
+    "quality",
     "estimator",
     "cli",
     "paper",

@@ -30,6 +30,7 @@ try:
     from latree.cli.reading import check
     from latree.cli.results import compare, export, groups, methods, plot, rename, report, topics
     from latree.cli.rows import impute, sample, score, transform
+    from latree.cli.tables import compare_tables
     from latree.errors import FitWarning, InputError
     from latree.paper.commands import power, reproduce, theory
 except KeyboardInterrupt:  # imports take a second
@@ -73,6 +74,7 @@ _COMMANDS = (
     fit,
     check,
     compare,
+    compare_tables,
     methods,
     demo,
     groups,

@@ -3,6 +3,7 @@
 All are functions of arrays: cells are numbers or codes of texts, NaN where they are missing (:mod:`stacked`).
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +12,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from latree._util.arrays import FloatArray, IntArray
+from latree._util.workers import map_ordered
 from latree.quality.stacked import BoolArray, Stacked, distinct_codes
 
 # Rarer texts of a column count as one, except for its own distance: a classifier takes at most 255 categories, and the
@@ -136,13 +139,17 @@ def classifier_auc(table: Stacked, seed: int) -> FloatArray:
     The classifier is gradient boosting with trees, as scikit-learn sets it: it takes missing cells and texts as they
     are, and needs no scaling, so that nothing has to be chosen for a table. Each fold is predicted from the others.
     """
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    areas = []
-    for train, test in folds.split(table.cells, table.is_drawn):
-        model = HistGradientBoostingClassifier(categorical_features=~table.is_number, random_state=seed)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(table.cells, table.is_drawn)
+    return np.array(list(map_ordered(partial(_area, table, seed), folds)))
+
+
+def _area(table: Stacked, seed: int, fold: tuple[IntArray, IntArray]) -> float:
+    train, test = fold
+    model = HistGradientBoostingClassifier(categorical_features=~table.is_number, random_state=seed)
+    # Folds use the cores. Boosting's own threads wait for each other after every node, on a busy machine for long.
+    with threadpool_limits(1, user_api="openmp"):
         model.fit(table.cells[train], table.is_drawn[train])
-        areas.append(roc_auc_score(table.is_drawn[test], model.predict_proba(table.cells[test])[:, 1]))
-    return np.array(areas)
+        return float(roc_auc_score(table.is_drawn[test], model.predict_proba(table.cells[test])[:, 1]))
 
 
 class Nearness(NamedTuple):
