@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from latree.report.render import report_html as report_html
     from latree.table.checking import check as check
     from latree.table.columns import Column as Column
-    from latree.table.labels import read_labels as read_labels
     from latree.table.reading import Reading as Reading
     from latree.table.reading import as_table as as_table
     from latree.table.table import Table as Table
@@ -59,7 +58,6 @@ _HOMES = {
     "report.render": ("report_html",),
     "table.checking": ("check",),
     "table.columns": ("Column",),
-    "table.labels": ("read_labels",),
     "table.reading": ("Reading", "as_table"),
     "table.table": ("Table",),
     "tree.tree": ("Tree",),

@@ -5,7 +5,7 @@ from typing import Any
 from latree.report.render import content_policy, environment, inline
 
 # So many pairs, those that differ most, are on the page.
-_MAX_PAIRS = 100
+_MAX_PAIRS = 30
 
 
 def tables_html(facts: dict[str, Any]) -> str:

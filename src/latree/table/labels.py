@@ -37,7 +37,7 @@ def read_labels(path: Path, columns: Collection[str], unknown: bool = False) -> 
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from latree import read_labels
+    >>> from latree.table import read_labels
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "sectors.csv"
     ...     _ = path.write_text("stock,sector\nXOM,energy\nJPM,banks\nCVX,energy\n")
