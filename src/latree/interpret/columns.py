@@ -188,7 +188,7 @@ def column_numbers(column: Column) -> FloatArray | None:
         return np.arange(1.0, column.n_states + 1)
     if column.means is not None:
         return column.means
-    return np.arange(float(column.n_states)) + column.decode(0)  # booleans: False is 0, and True 1
+    return np.array([float(column.decode(state)) for state in range(column.n_states)])  # booleans
 
 
 def _group_centres(model: LatentTreeModel) -> list[tuple[tuple[str, ...], int]]:
