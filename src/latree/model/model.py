@@ -250,10 +250,10 @@ class LatentTreeModel(TreeDistribution):
         Examples
         --------
         >>> import numpy as np, latree
-        >>> heights = np.random.default_rng(0).normal(170, 10, (1000, 1))
+        >>> heights = np.random.default_rng(0).normal(170, 10, (1000, 2))
         >>> model = latree.LatentTree("independent").fit(heights).model_
-        >>> model.log_density_rows(np.array([[170.0], [190.0], [250.0]])).round(1)
-        array([ -3.2,  -5.4, -14.7])
+        >>> model.log_density_rows(np.array([[170.0, 170.0], [190.0, 170.0], [250.0, 170.0]])).round(1)
+        array([ -6.6,  -8.7, -18.2])
         """
         return self.encode(data).map(partial(log_densities, self.network, has_bins(self.columns)))
 
@@ -449,10 +449,10 @@ class LatentTreeModel(TreeDistribution):
         Examples
         --------
         >>> import numpy as np, latree
-        >>> ages = np.random.default_rng(0).integers(18, 90, (500, 1))
+        >>> ages = np.random.default_rng(0).integers(18, 90, (500, 2))
         >>> model = latree.LatentTree("independent").fit(ages).model_
         >>> model.sample_values(5, random_state=0)
-        {'x0': [63, 38, 21, 19, 75]}
+        {'x0': [66, 32, 24, 17, 80], 'x1': [84, 69, 73, 59, 86]}
         """
         record = self.record
         if missing and record is None:
@@ -549,9 +549,9 @@ class LatentTreeModel(TreeDistribution):
             ``quantile(share)`` and ``interval(probability=0.9)``, in the units of the data; other columns with an order
             have the last three. ``pandas.Series`` makes a series of it, with one level of the index for each variable.
             Its attribute ``dependence`` has, for each two columns of the question, their names as ``columns`` and their
-            correlation ``in_model`` and ``in_rows``, which is None if it is not known. Its attribute ``warning`` has the
-            text of the warning. If nothing was compared, ``dependence`` is empty: then no warning does not mean that the
-            rows agree.
+            correlation ``in_model`` and ``in_rows``, which is None if it is not known. Its attribute ``warning`` has
+            the text of the warning. If nothing was compared, ``dependence`` is empty: then no warning does not mean
+            that the rows agree.
 
         Examples
         --------
@@ -567,10 +567,10 @@ class LatentTreeModel(TreeDistribution):
         (0.42, 0.39)
         >>> model.query("H1", given={"a": 1}).dependence  # no row has H1: nothing was compared
         ()
-        >>> model.query("b", given={"a": 7})
+        >>> model.query("b", given={"a": "yes"})
         Traceback (most recent call last):
             ...
-        latree.errors.InputError: column 'a' has no value 7: it has 0, 1
+        latree.errors.InputError: column 'a' has no value 'yes': it has 0, 1
         """
         found = self._answer(variables, given or {}, data)
         if found.warning:

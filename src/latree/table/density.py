@@ -70,7 +70,7 @@ class Density:
     >>> density.step
     1.0
     >>> density.quantile(np.array([0, 1]), np.array([0.5, 0.5]))  # the medians of both bins
-    array([25., 74.])
+    array([24., 74.])
     >>> np.exp(density.log_density(np.array([70.0]), np.array([1]))).round(3)
     array([0.02])
     """
@@ -96,9 +96,10 @@ class Density:
             At least one. A number ``x`` is in the first bin ``b`` with ``x <= cuts[b]``.
         """
         step = last_place(numbers)
-        # Sums of weights differ in their last bits by the batches that the rows were read in. Single precision makes
-        # them equal.
-        counts = counts.astype(np.float32).astype(np.float64)
+        # Sums of weights differ in their last bits by the batches that the rows were read in. The precision of single
+        # floats makes them equal.
+        fractions, exponents = np.frexp(counts)
+        counts = np.ldexp(fractions.astype(np.float32).astype(np.float64), exponents)
         bins = np.searchsorted(cuts, numbers, side="left")
         most = min(counts.sum() / (len(cuts) + 1) / _MIN_ROWS, _MAX_PIECES)
         sizes = [1]
@@ -181,7 +182,8 @@ class Density:
     def share(self, numbers: FloatArray, bins: IntArray) -> FloatArray:
         """Return the share of its bin that lies below each number: the inverse of :meth:`quantile`."""
         piece = self._piece(numbers, bins)
-        inside = np.clip((numbers - self._low[piece]) / self._width[piece], 0, 1)
+        low, high = np.nan_to_num(self._low[piece]), np.nan_to_num(self._high[piece])  # tails follow
+        inside = np.clip((numbers - low) / (high - low), 0, 1)
         for side, tail in self._tail_pieces():
             own = piece == tail
             inner = self._low[tail] if side else self._high[tail]
