@@ -7,7 +7,7 @@ folder that is not part of the project.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ class Frame(NamedTuple):
 
 def mixed_frames(folder: Path | None) -> dict[str, Callable[[], Frame]]:
     """Return for the name of each frame a function that makes it; without bfi if its folder is not there."""
-    frames = {
+    frames: dict[str, Callable[[], Frame]] = {
         "wine": partial(_of_scikit_learn, datasets.load_wine, "class"),
         "breast cancer": partial(_of_scikit_learn, datasets.load_breast_cancer, "diagnosis"),
         "diabetes": _diabetes,
@@ -51,7 +51,7 @@ def mixed_frames(folder: Path | None) -> dict[str, Callable[[], Frame]]:
     return frames
 
 
-def _of_scikit_learn(load: Callable[..., object], target: str) -> Frame:
+def _of_scikit_learn(load: Callable[..., Any], target: str) -> Frame:
     found = load(as_frame=True)
     names = dict(enumerate(found.target_names))
     return Frame(found.data.assign(**{target: found.target.map(names).astype(str)}), target)

@@ -151,13 +151,7 @@ def coverage(frame: Frame, taken: NDArray[np.bool_], bounds: Sequence[pd.DataFra
 
 
 def draw(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
-    synthesizers: dict[str, Callable[[pd.DataFrame, int, int], pd.DataFrame]] = {
-        **{
-            name: lambda rows, n_rows, seed, goal=goal: learned(rows, goal).sample(n_rows, random_state=seed)
-            for name, goal in GOALS.items()
-        },
-        **{name: synthesizer for name, synthesizer in SYNTHESIZERS.items() if name not in without},
-    }
+    synthesizers = [name for name in (*GOALS, *SYNTHESIZERS) if name not in without]
     for name, make in frames.items():
         frame = make()
         lines = new_lines()
@@ -166,8 +160,11 @@ def draw(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable
             real = target_score(frame, train, test)
             lines["real rows"]["AUC"].append(compare_tables(train, test, random_state=split).auc)
             lines["real rows"]["target"].append(real)
-            for synthesizer, drawn_by in synthesizers.items():
-                drawn = drawn_by(train, len(train), split)
+            for synthesizer in synthesizers:
+                if synthesizer in GOALS:
+                    drawn = learned(train, GOALS[synthesizer]).sample(len(train), random_state=split)
+                else:
+                    drawn = SYNTHESIZERS[synthesizer](train, len(train), split)
                 found = compare_tables(train, drawn, random_state=split)
                 score = target_score(frame, drawn, test)
                 figures = {"AUC": found.auc, "target": score, "less than real": score - real, "closer": found.closer}

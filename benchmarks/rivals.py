@@ -175,7 +175,8 @@ def kernel_density(train: Floats, test: Floats) -> Floats:
 
 def normal_density(train: Floats, test: Floats) -> Floats:
     """Return the log density of test rows if every column is normal and independent of the others."""
-    return stats.norm.logpdf(test, train.mean(axis=0), train.std(axis=0)).sum(axis=1)
+    found: Floats = stats.norm.logpdf(test, train.mean(axis=0), train.std(axis=0)).sum(axis=1)
+    return found
 
 
 def _scaled(search: Any, train: Floats, test: Floats) -> Floats:
