@@ -205,6 +205,9 @@ def test_an_explained_row_names_the_odd_cell_and_what_was_expected(fitted, new):
     assert first["log_density"] == pytest.approx(whole - rest, rel=1e-9)
     for form in (pd.Series(row), pd.DataFrame([row])):
         pd.testing.assert_frame_equal(fitted.explain_row(form), cells)
+    numbers = new[["height", "weight", "age"]].assign(constant=1).to_numpy()
+    of_array = LatentTree("chow-liu").fit(numbers).explain_row(numbers[0])  # a constant column is left out
+    assert sorted(of_array["column"]) == ["x0", "x1", "x2"]
     with pytest.raises(InputError, match="takes one row, not 3"):
         fitted.explain_row(new.head(3))
 
