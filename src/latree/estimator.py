@@ -41,7 +41,7 @@ from latree.table.columns import Unseen
 from latree.table.findings import sentences
 from latree.table.labels import as_labels
 from latree.table.opening import is_annotated, is_elsewhere, is_frame, names_of, open_source
-from latree.table.raw import check_frame_names
+from latree.table.frames import check_frame_names
 from latree.table.reading import Reading, as_reading
 from latree.table.sparse import is_sparse
 from latree.tree import Tree

@@ -210,6 +210,8 @@ def _identifier(summary: ColumnSummary) -> Finding | None:
     name, n_rows = summary.name, summary.n_present
     if summary.order is not None or n_rows < _MIN_ROWS:
         return None
+    if summary.is_time:
+        return None
     if not summary.is_numeric:
         if summary.n_values != n_rows or summary.kinds == {"boolean"}:
             return None
@@ -227,13 +229,14 @@ def _identifier(summary: ColumnSummary) -> Finding | None:
 
 def _date(summary: ColumnSummary) -> Finding | None:
     """Return that the values of a column are dates."""
-    if summary.order is not None:
+    if summary.order is not None or summary.is_time:
         return None
     if not summary.is_numeric:
         texts = sorted(islice(summary.texts or (), _MAX_TEXTS))
         if not texts or not all(map(_DATE.fullmatch, texts)):
             return None
-        what = f"holds dates, such as {quoted(texts[0])}, which are taken for names without an order"
+        what = f"holds dates, such as {quoted(texts[0])}, which are taken for names without an order; dates like 2024-01-31 "
+        what += "are taken for numbers"
         return Finding(summary.name, "date", what)
     if not summary.is_whole or summary.counts.bits:
         return None
