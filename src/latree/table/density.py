@@ -13,7 +13,7 @@ drawing a bin, and then a number inside it.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp, isfinite, log10, pi
+from math import exp, isclose, isfinite, isinf, log10, pi
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,16 @@ _BACKGROUND = 0.5
 # a piece is mostly chance, and equal numbers may be a coincidence, or one row that is repeated.
 _MIN_ROWS = 5
 
+# Numbers of a model file are below this one: all of them are finite floats.
+_TOO_LARGE = 1e308
+
 # So many pieces per bin show all that anybody looks at.
 _MAX_PIECES = 64
 
 # Numbers that differ by less than this share of the last decimal place are the same: floats are not exact.
 _MARGIN = 1e-6
 
-# Decimal places are looked for among so many of the numbers, and up to so many significant digits of the largest one: a
+# Decimal places are looked for among so many of the numbers, and up to so many significant digits of a middle one: a
 # float has about 16.
 _LOOKED_AT, _DIGITS = 1000, 14
 
@@ -56,7 +59,8 @@ class Density:
     tails : tuple of float
         The scale of the exponential distribution in the first and in the last piece; 0 where the piece has no tail.
     step : float
-        The last decimal place of the numbers: 1 if all are whole, 0.01 if they have two decimals.
+        The last decimal place of the numbers: 1 if all are whole, 0.01 if they have two decimals. For numbers with as
+        many decimals as floats have, a distance that is smaller than any between two of them.
 
     Examples
     --------
@@ -92,6 +96,9 @@ class Density:
             At least one. A number ``x`` is in the first bin ``b`` with ``x <= cuts[b]``.
         """
         step = last_place(numbers)
+        # Sums of weights differ in their last bits by the batches that the rows were read in. Single precision makes
+        # them equal.
+        counts = counts.astype(np.float32).astype(np.float64)
         bins = np.searchsorted(cuts, numbers, side="left")
         most = min(counts.sum() / (len(cuts) + 1) / _MIN_ROWS, _MAX_PIECES)
         sizes = [1]
@@ -112,11 +119,13 @@ class Density:
         between = numbers[last[:-1]] / 2 + numbers[first[1:]] / 2
         new_bin = np.flatnonzero(np.diff(bins[first]))
         between[new_bin] = cuts[bins[last[new_bin]]]
-        low = np.concatenate([[numbers[0] - step / 2], between])
-        high = np.concatenate([between, [numbers[-1] + step / 2]])
+        edge = np.maximum(step / 2, 2 * np.spacing(np.abs(numbers[[0, -1]])))
+        low = np.concatenate([[numbers[0] - edge[0]], between])
+        high = np.concatenate([between, [numbers[-1] + edge[1]]])
         alone = is_alone[first]
-        low[alone] = np.maximum(low[alone], numbers[first[alone]] - step / 2)
-        high[alone] = np.minimum(high[alone], numbers[first[alone]] + step / 2)
+        shared = numbers[first[alone]]
+        around = np.maximum(step / 2, 2 * np.spacing(np.abs(shared)))
+        low[alone], high[alone] = np.maximum(low[alone], shared - around), np.minimum(high[alone], shared + around)
         # Numbers that are never negative, or never positive, stay so: a tail ends at zero.
         ends = -step / 2 if numbers[0] >= 0 else -np.inf, step / 2 if numbers[-1] <= 0 else np.inf
         tails = [0.0, 0.0]
@@ -159,6 +168,10 @@ class Density:
             scale = self.tails[side]
             distance = -scale * np.log1p(-np.minimum(share, 1 - 1e-12) * (1 - self._beyond(side)))
             found[own] = self._low[tail] + distance if side else self._high[tail] - distance
+        # A bin does not have its lower end.
+        found = np.clip(found, np.nextafter(self._low[start], np.inf), self._high[end - 1])
+        if self.decimals is None:
+            return np.asarray(found)
         rounded = np.round(found, self.decimals)
         # A number that rounding puts into the next bin stays in its own.
         margin = self.step * _MARGIN
@@ -180,10 +193,11 @@ class Density:
             middle[tail] = self._low[tail] + mean if side else self._high[tail] - mean
         return np.asarray(np.add.reduceat(self._rows * middle, self._starts) / self._total)
 
-    @property
-    def decimals(self) -> int:
-        """The number of decimal places."""
-        return max(0, round(-log10(self.step)))
+    @cached_property
+    def decimals(self) -> int | None:
+        """The number of decimal places; None if numbers have as many as floats have."""
+        places = max(0, round(-log10(self.step)))
+        return places if isclose(self.step, 10.0**-places) else None
 
     def _left_out(self, numbers: FloatArray, counts: FloatArray, bins: IntArray) -> float:
         """Return the log-likelihood of the rows, each under the density without it."""
@@ -320,11 +334,13 @@ class Density:
 
 
 def _floats(values: Any, null: float = np.nan) -> FloatArray:
-    """Return a JSON list of numbers as an array; null is an infinite end."""
-    values = [null if value is None else value for value in values] if isinstance(values, list) else [None]
-    if any(type(value) not in (int, float) or np.isnan(float(value)) for value in values):
+    """Return a JSON list of numbers as an array; null is an infinite end, and numbers themselves are finite."""
+    found = isinstance(values, list) and all(
+        (value is None and isinf(null)) or (type(value) in (int, float) and abs(value) < _TOO_LARGE) for value in values
+    )
+    if not found:
         raise InputError("its density has a list that is not one of numbers")
-    return np.array(values, dtype=np.float64)
+    return np.array([null if value is None else value for value in values], dtype=np.float64)
 
 
 def _pieces(counts: FloatArray, bins: IntArray, n: int) -> tuple[IntArray, NDArray[np.bool_]]:
@@ -336,7 +352,7 @@ def _pieces(counts: FloatArray, bins: IntArray, n: int) -> tuple[IntArray, NDArr
     total = np.bincount(bins, counts)
     before = np.cumsum(counts) - counts
     below = before - np.concatenate([[0.0], np.cumsum(total)])[bins]  # in the same bin
-    is_alone = counts >= np.maximum(total[bins] / n, _MIN_ROWS)
+    is_alone = (counts >= total[bins] / n) & (counts >= _MIN_ROWS)
     place = np.minimum((n * (below + counts / 2) / total[bins]).astype(np.intp), n - 1)
     changes = (np.diff(bins) > 0) | (np.diff(place) > 0) | is_alone[1:] | is_alone[:-1]
     return np.concatenate([[0], np.cumsum(changes)]), is_alone
@@ -358,11 +374,14 @@ def _scale(mean: float, length: float) -> float:
 
 
 def last_place(numbers: FloatArray) -> float:
-    """Return the last decimal place of numbers: 1 if all are whole, 0.01 if they have two decimals."""
-    largest = float(np.abs(numbers).max(initial=0.0))
-    most = min(_DIGITS - (int(np.floor(np.log10(largest))) + 1 if largest else 1), 300)
+    """Return the last decimal place of distinct numbers: 1 if all are whole, 0.01 if they have two decimals.
+
+    For numbers with as many decimals as floats have, return a distance below any between two of them.
+    """
     some = numbers[:: -(-len(numbers) // _LOOKED_AT)]
-    for decimals in range(max(most, 0)):
-        if np.array_equal(np.round(some, decimals), some):
+    middle = float(np.median(np.abs(some))) or 1.0
+    most = min(_DIGITS - int(np.floor(np.log10(middle))) - 1, 300)
+    for decimals in range(max(most, 0) + 1):
+        if (np.abs(np.round(some, decimals) - some) <= 2 * np.spacing(np.abs(some))).all():
             return 10.0**-decimals
-    return 10.0 ** -max(most, 0)
+    return max(float(np.diff(numbers).min(initial=np.inf)) / 2, middle * 10.0**-_DIGITS)

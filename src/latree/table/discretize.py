@@ -543,7 +543,7 @@ def _with_chosen_bins(
     chosen = dict(zip(names, choose_bins(fine, rows), strict=True))
     return [
         one
-        if one.column is None or one.column.cuts is None or one.column.n_states == 1
+        if one.column is None or one.column.cuts is None
         else one._replace(column=_column_with_bins(one.summary, chosen[one.column.name], missing))
         for one in learned
     ]
@@ -551,6 +551,8 @@ def _with_chosen_bins(
 
 def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:
     numbers, weights, _, bits = summary.counts
+    if len(numbers) == 1:
+        return summary.without_clock().column_without_bins(missing)
     unit: Unit | None = None
     if summary.clock is not None:
         unit = unit_of(summary.clock, numbers)

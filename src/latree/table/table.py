@@ -333,7 +333,8 @@ class Table:
         """
         plain = [asdict(column) for column in self.columns]
         for column in plain:
-            del column["description"], column["storage"]  # say nothing about the codes
+            for name in ("description", "storage", "density"):  # say nothing about the codes
+                del column[name]
         columns = sha256(json.dumps(plain).encode()).digest()
         total = np.asarray(self.sum(_checksum)).tobytes()
         return f"{self.n_rows} rows, {self.n_columns} columns, {sha256(columns + total).hexdigest()[:16]}"
