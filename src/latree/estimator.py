@@ -39,9 +39,9 @@ from latree.table import Table, as_table
 from latree.table.checking import check_learnable
 from latree.table.columns import Unseen
 from latree.table.findings import sentences
+from latree.table.frames import check_frame_names
 from latree.table.labels import as_labels
 from latree.table.opening import is_annotated, is_elsewhere, is_frame, names_of, open_source
-from latree.table.frames import check_frame_names
 from latree.table.reading import Reading, as_reading
 from latree.table.sparse import is_sparse
 from latree.tree import Tree

@@ -17,6 +17,7 @@ _OPTIONS = (
     click.option(
         "--bins",
         type=common.Whole(0, 64),
+        default=None,
         help="Bins of every number, date and time, with equally many rows; by default the rows choose them for each "
         "column. 0 for none.",
     ),
@@ -122,7 +123,9 @@ def _kind(text: str, known: Sequence[str]) -> tuple[str, str | list[str]]:
         (max(names, key=len), "=", text[len(max(names, key=len)) + 1 :]) if names else text.partition("=")
     )
     if not equals or not values:
-        raise InputError(f"--kind {text!r:.60}: give a column and its kind, as age=number, or its values, as size=S,M,L")
+        raise InputError(
+            f"--kind {text!r:.60}: give a column and its kind, as age=number, or its values, as size=S,M,L"
+        )
     found = split(values)
     return name, found if len(found) > 1 else found[0]
 

@@ -14,7 +14,6 @@ from latree.model import LatentTreeModel
 from latree.table import Column, Table
 from latree.table.checking import facts_of_column, labels_in_words
 from latree.table.findings import sentences
-from latree.table.raw import label_of
 
 _MAX_COPIED = 2**22  # the number of cells of copies of a row that are in memory at a time
 _N_CELLS = 4  # the number of least expected cells that are shown of an unusual row
@@ -150,7 +149,7 @@ def _kinds(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
     found: dict[tuple[str, int, str], list[int]] = {}
     for node, column in enumerate(columns):
         facts = facts_of_column(column, 0)
-        text = labels_in_words(facts, _MAX_VALUES) if column.cuts is None else _cuts_in_words(column.cuts)
+        text = labels_in_words(facts, _MAX_VALUES) if column.cuts is None else _cuts_in_words(column)
         found.setdefault((facts.taken_for, column.n_states, text), []).append(node)
     return [
         {"taken_for": taken_for, "n_states": n_states, "text": text, "columns": nodes}
@@ -158,6 +157,7 @@ def _kinds(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _cuts_in_words(cuts: tuple[float, ...]) -> str:
-    shown = ", ".join(map(label_of, cuts[:_MAX_CUTS]))
+def _cuts_in_words(column: Column) -> str:
+    cuts = column.cuts or ()
+    shown = ", ".join(map(column.text, cuts[:_MAX_CUTS]))
     return f"cut at {shown}{', ...' if len(cuts) > _MAX_CUTS else ''}" if cuts else ""

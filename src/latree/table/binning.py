@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree.table.columns import Column
+from latree.table.raw import weighted_counts
 from latree.table.rows import Rows
 
 # Numbers are first cut into so many bins, and neighbours are put together. More bins than these hardly pay: they would
@@ -80,7 +81,7 @@ def choose_bins(columns: Sequence[Column], rows: Rows) -> list[int]:
 def _coded(codes: CodeArray, column: Column, weights: FloatArray) -> _Coded:
     n_states = column.n_states
     known = np.minimum(codes, n_states).astype(np.intp)
-    return _Coded(known, np.bincount(known, weights, n_states + 1)[:n_states], column.ordered)
+    return _Coded(known, weighted_counts(known, weights, n_states + 1)[:n_states], column.ordered)
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,9 @@ def _choose(one: _Coded, partners: Sequence[_Coded], weights: FloatArray) -> int
     bins = [_groups(one, n) for n in choices.tolist()]
     gains = np.zeros(len(choices))
     for partner in partners:
-        n_states = len(partner.counts)
-        counts = np.bincount(one.codes * (n_states + 1) + partner.codes, weights, (len(one.counts) + 1) * (n_states + 1))
-        counts = counts.reshape(len(one.counts) + 1, n_states + 1)[:-1, :-1]
+        shape = (len(one.counts) + 1, len(partner.counts) + 1)  # with a state for missing cells
+        cells = weighted_counts(one.codes * shape[1] + partner.codes, weights, shape[0] * shape[1])
+        counts = cells.reshape(shape)[:-1, :-1]
         states = [_groups(partner, n) for n in (_STATES if partner.is_ordered else _STATES[:1]).tolist()]
         gathered, first = _gathered(counts, bins)
         gathered, first_states = _gathered(gathered.T, states)

@@ -97,9 +97,14 @@ def clock_value(clock: Clock, seconds: float) -> date | time | timedelta:
 
 
 def clock_label(clock: Clock, seconds: float, unit: Unit = "second") -> str:
-    """Return the text of a date or time, to the resolution of the data; empty if it is missing."""
+    """Return the text of a date or time, to the resolution of the data; empty if it is missing.
+
+    A moment between two days, or hours, is in the first of them. A duration has fractions.
+    """
     if not isfinite(seconds):
         return ""
+    if clock != "duration" and unit != "second":
+        seconds = float(np.floor(round(seconds / SECONDS[unit], _DECIMALS)) * SECONDS[unit])
     if clock == "duration":
         number = f"{seconds / SECONDS[unit]:.{_DECIMALS}f}".rstrip("0").rstrip(".")
         return f"{number} {unit}" + ("" if number == "1" else "s")
@@ -108,7 +113,7 @@ def clock_label(clock: Clock, seconds: float, unit: Unit = "second") -> str:
         is_day = unit == "day" or (unit != "second" and clock == "date")
         text = f"{value:%Y-%m-%d}" if is_day else _with_time(value.replace(tzinfo=None).isoformat(" "))
         return text.zfill(10) + ("Z" if clock == "instant" and not is_day else "")
-    return value.isoformat() if clock == "date" else _with_time(str(value))
+    return _with_time(str(value))
 
 
 def _with_time(text: str) -> str:

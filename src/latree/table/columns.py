@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date, time, timedelta
 from functools import cache
 from itertools import pairwise
-from datetime import date, time, timedelta
 from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard, cast
 
@@ -13,7 +13,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray, check_fields
 from latree._util.words import setting
 from latree.errors import InputError
-from latree.table.clock import CLOCKS, SECONDS, Clock, Unit, as_numbers, clock_value, parse_clock
+from latree.table.clock import CLOCKS, SECONDS, Clock, Unit, as_numbers, clock_label, clock_value, parse_clock
 from latree.table.density import Density
 from latree.table.raw import RawColumn, label_of, parse_number
 from latree.table.storage import Storage
@@ -48,8 +48,8 @@ class Column:
     missing : tuple of str
         Cells that mean missing, beside empty ones.
     cuts : tuple of float or None
-        For a column of numbers, dates or times, which has bins: a value ``x`` falls in the first bin ``b`` with ``x <= cuts[b]``, and in the
-        last bin if it is above all cuts.
+        For a column of numbers, dates or times, which has bins: a value ``x`` falls in the first bin ``b`` with
+        ``x <= cuts[b]``, and in the last bin if it is above all cuts.
     density : Density or None
         For a column with bins: the distribution of the values inside each bin.
     ordered : bool
@@ -113,15 +113,28 @@ class Column:
 
         Examples
         --------
-        >>> import numpy as np
         >>> from latree import as_table
-        >>> day, = as_table(np.array([["2024-03-01"], ["2024-03-04"]])).columns
+        >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
         >>> day.kind, day.unit, day.value(19784.0)
         ('date', 'day', datetime.date(2024, 3, 2))
         """
         if self.unit is not None:
             return clock_value(cast(Clock, self.kind), number * SECONDS[self.unit])
         return round(number) if self.kind == "integer" else float(number)
+
+    def text(self, number: float) -> str:
+        """Return a number of a column with bins as text; a date between two days is the first of them.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
+        >>> day.cuts, day.text(day.cuts[0])
+        ((19784.5,), '2024-03-02')
+        """
+        if self.unit is None:
+            return label_of(number)
+        return clock_label(cast(Clock, self.kind), number * SECONDS[self.unit], self.unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as plain data for JSON."""
@@ -178,7 +191,7 @@ class Column:
             storage = None if plain.get("dtype") is None else Storage.from_plain(plain["dtype"])
         except InputError as error:
             raise InputError(f"column {name!r:.60}: {error}") from None
-        more = {"description": description, "storage": storage}
+        more: dict[str, Any] = {"description": description, "storage": storage}
         if cuts is None and density is None:
             column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered, unit=unit, **more)
             _check_decodes(column)

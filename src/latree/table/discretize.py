@@ -1,8 +1,8 @@
 """Learning the states of columns: categories, or bins with equally many rows.
 
-A numeric column gets (at most ``bins``) quantile bins if it has fractions, or more than ``2 * bins`` distinct whole
-numbers. Every other column keeps its distinct values as categories. What must be known of a column is gathered batch
-by batch, in one pass over the rows.
+A column gets bins if its numbers have fractions, if it has many distinct whole numbers, or if it holds dates or times.
+Every other column keeps its distinct values as categories. What must be known of a column is gathered batch by batch,
+in one pass over the rows. How many bins there are is chosen in a second pass (:mod:`latree.table.binning`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -135,19 +135,20 @@ class ColumnSummary:
     def merge(self, other: "ColumnSummary") -> "ColumnSummary":
         """Merge the summaries of two sets of rows."""
         kinds = {kind for summary in (self, other) if not summary.is_empty for kind in summary.kinds}
-        if len(mixed := sorted(kinds & {"text", "number", "time"})) > 1:
-            one, other = (_PLURALS[kind] for kind in reversed(mixed))
-            raise InputError(f"column {self.name!r} has {one} in some places, {other} in others: give it one type")
+        if len(mixed := sorted(kinds & _PLURALS.keys())) > 1:
+            here, there = (_PLURALS[kind] for kind in reversed(mixed))
+            raise InputError(f"column {self.name!r} has {here} in some places, {there} in others: give it one type")
         orders = {summary.order for summary in (self, other) if not summary.is_empty}
         if len(orders) > 1:
             raise InputError(
                 f"column {self.name!r} has other categories, or another order of them, in some places than in others: "
                 "give it the same categories everywhere"
             )
-        clocks = {summary.clock for summary in (self, other) if not summary.is_empty}
-        clock = None if None in clocks else common_clock(clocks)
+        filled = [summary for summary in (self, other) if not summary.is_empty]
+        clocks = {summary.clock for summary in filled if summary.clock is not None}
+        clock = common_clock(clocks) if all(summary.clock for summary in filled) else None
         # Seconds of texts that are dates here count for nothing if those in other places are none.
-        counts = NumberCounts.of(np.empty(0), np.empty(0)) if clock is None and clocks > {None} else None
+        counts = NumberCounts.of(np.empty(0), np.empty(0)) if clock is None and clocks else None
         return ColumnSummary(
             self.name,
             frozenset(kinds) or self.kinds,
@@ -192,20 +193,22 @@ class ColumnSummary:
             texts = None if self.counts.bits else _limit(frozenset(clock_label(clock, one) for one in found))
         return replace(self, clock=None, texts=texts, first_text="", counts=NumberCounts.of(np.empty(0), np.empty(0)))
 
-    def needs_bins(self) -> bool:
+    def needs_bins(self, bins: int | None) -> bool:
         """Return whether the column is a number: if it has fractions, many distinct whole numbers, or dates.
 
+        Many are more than 20, or more than two for each of a given number of ``bins``.
         What it is must not depend on a few rows, such as those of a fold: numbers with fractions are never categories,
         however few of them there are. Categories are never numbers.
         """
-        if self.order is not None or not (self.is_numeric or self.is_time):
+        if self.order is not None or bins == 0 or not (self.is_numeric or self.is_time):
             return False
         if self.is_time or not self.is_whole:
             return True
         if self.counts.bits:
             return bool(abs(self.counts.numbers).max() < EXACT)
         # Whole numbers that are the same float would be merged: identifiers, which are no quantity.
-        return self.n_values is not None and MAX_ANSWERS < self.n_values <= len(self.counts.numbers)
+        most = MAX_ANSWERS if bins is None else 2 * bins
+        return self.n_values is not None and most < self.n_values <= len(self.counts.numbers)
 
     @property
     def n_values(self) -> int | None:
@@ -458,7 +461,11 @@ class LearnedColumn(NamedTuple):
 
 
 def learn_columns(
-    source: RowSource, names: Sequence[str], bins: int | None, missing: tuple[str, ...], kinds: Mapping[str, KindSetting]
+    source: RowSource,
+    names: Sequence[str],
+    bins: int | None,
+    missing: tuple[str, ...],
+    kinds: Mapping[str, KindSetting],
 ) -> list[LearnedColumn]:
     """Learn the states of columns. Rows of weight zero are ignored.
 
@@ -475,7 +482,7 @@ def learn_columns(
         What some columns are taken for; a tuple has the categories from low to high.
     """
     # Plain categories have an order without labels.
-    orders = {name: () if kind == "category" else kind for name, kind in kinds.items() if not _keeps_order(kind)}
+    orders = {name: kind if isinstance(kind, tuple) else () for name, kind in kinds.items() if not _keeps_order(kind)}
     forgotten = frozenset(name for name, kind in kinds.items() if _keeps_order(kind))
     measure = partial(_summarise, names=names, missing=missing, orders=orders, forgotten=forgotten)
     summaries = source.reduce(measure, _merge, None if tuple(names) == source.names else names)
@@ -507,7 +514,7 @@ def _learn(summary: ColumnSummary, bins: int | None, missing: tuple[str, ...], k
             f"column {summary.name!r} is to be a number, but has {summary.first_text!r:.40}: correct it, or make such "
             f"cells missing ({setting('missing_also', [summary.first_text])})"
         )
-    has_bins = is_quantity if kind == "number" else summary.needs_bins() and (kind != "ordered" or summary.is_time)
+    has_bins = is_quantity if kind == "number" else summary.needs_bins(bins) and (kind != "ordered" or summary.is_time)
     if not has_bins or bins == 0:
         return summary.without_clock().column_without_bins(missing)
     return _column_with_bins(summary, FINE_BINS if bins is None else bins, missing)
@@ -531,9 +538,7 @@ def _merge(one: list[ColumnSummary], other: list[ColumnSummary]) -> list[ColumnS
     return [a.merge(b) for a, b in zip(one, other, strict=True)]
 
 
-def _with_chosen_bins(
-    source: RowSource, learned: list[LearnedColumn], missing: tuple[str, ...]
-) -> list[LearnedColumn]:
+def _with_chosen_bins(source: RowSource, learned: list[LearnedColumn], missing: tuple[str, ...]) -> list[LearnedColumn]:
     """Replace fine bins by as many as the rows call for."""
     fine = [one.column for one in learned if one.column is not None and one.column.n_states > 1]
     if not any(column.cuts is not None for column in fine):
@@ -566,10 +571,7 @@ def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...
     if summary.clock is None or unit is None:
         labels = list(map(label_of, numbers.tolist())) if is_each else _interval_labels(_number_texts(cuts))
     else:
-        size = SECONDS[unit]
-        # A bin that ends between two days ends with the first of them.
-        ends = bounds if summary.clock == "duration" and unit == "second" else np.floor(bounds)
-        texts = [clock_label(summary.clock, end * size, unit) for end in ends.tolist()]
+        texts = [clock_label(summary.clock, bound * SECONDS[unit], unit) for bound in bounds.tolist()]
         labels = texts if is_each else _interval_labels(texts)
     inside = tuple(cuts.tolist()), Density.learn(numbers, weights, cuts)
     return Column(

@@ -235,8 +235,7 @@ def _date(summary: ColumnSummary) -> Finding | None:
         texts = sorted(islice(summary.texts or (), _MAX_TEXTS))
         if not texts or not all(map(_DATE.fullmatch, texts)):
             return None
-        what = f"holds dates, such as {quoted(texts[0])}, which are taken for names without an order; dates like 2024-01-31 "
-        what += "are taken for numbers"
+        what = f"holds dates, such as {quoted(texts[0])}, which are taken for names without an order"
         return Finding(summary.name, "date", what)
     if not summary.is_whole or summary.counts.bits:
         return None
@@ -372,7 +371,7 @@ _PURPOSE: Mapping[str, str] = {
     "many values": "leave such columns out",
     "identifier": "leave identifiers out",
     "running number": "leave running numbers out",
-    "date": "leave dates out",
+    "date": "leave dates out, unless they are written like 2024-01-31, which makes them numbers,",
     "code": "make such cells missing",
     "mark": "make such cells missing",
     "duplicate": "leave duplicates out",

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from latree.errors import InputError
 from latree.table.raw import (
@@ -55,7 +54,7 @@ def _from_series(name: str, series: "nw.Series[Any]") -> RawColumn:
             return from_integers(name, series.to_list())
     if series.dtype.is_numeric():
         return from_values(name, series.cast(nw.Float64).to_numpy())
-    if series.dtype == nw.Datetime:
+    if isinstance(series.dtype, nw.Datetime):
         seconds = series.dt.timestamp("us").cast(nw.Float64).to_numpy() / 1e6
         return from_seconds(name, seconds, "datetime" if series.dtype.time_zone is None else "instant")
     if series.dtype in (nw.Date, nw.Time, nw.Duration, nw.Object):

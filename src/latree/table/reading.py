@@ -50,9 +50,9 @@ def as_table(
     """Make a table of codes from data of any supported form.
 
     Texts, booleans and few different whole numbers become categories. Numbers with fractions, many whole numbers, dates
-    and times are cut into bins with about equally many rows, as many as the rows call for. A column that says nothing, because it is constant or has no value, is left out, and
-    ``findings`` of the table says so. All functions of latree that take data call this one. :func:`latree.check` shows
-    what it makes of each column.
+    and times are cut into bins with about equally many rows, as many as the rows call for. A column that says nothing,
+    because it is constant or has no value, is left out, and ``findings`` of the table says so. All functions of latree
+    that take data call this one. :func:`latree.check` shows what it makes of each column.
 
     Parameters
     ----------
@@ -206,9 +206,9 @@ class Reading:
         if self.bins not in (None, 0) and not 2 <= self.bins <= FEW_STATES:
             raise InputError(f"bins must be 0 (no bins) or from 2 to {FEW_STATES}, not {self.bins}")
         if self.weights_are not in (None, *get_args(WeightsAre)):
-            kinds = " or ".join(map(repr, get_args(WeightsAre)))
+            known = " or ".join(map(repr, get_args(WeightsAre)))
             raise InputError(
-                f"weights_are must be {kinds}, not {self.weights_are!r:.60}: the weights are sample_weight of fit"
+                f"weights_are must be {known}, not {self.weights_are!r:.60}: the weights are sample_weight of fit"
             )
         kinds = {name: _kind(name, kind) for name, kind in (self.kinds or {}).items()}
         drop, keep = _several(self.drop), None if self.keep is None else _several(self.keep)
@@ -216,7 +216,11 @@ class Reading:
         if both:
             raise InputError(f"column {both[0]!r} is both to keep and to drop: choose one")
         bins = None if self.bins is None else int(self.bins)
-        plain = {"bins": bins, "missing": _labels(self.missing), "missing_also": _labels(self.missing_also)}
+        plain: dict[str, Any] = {
+            "bins": bins,
+            "missing": _labels(self.missing),
+            "missing_also": _labels(self.missing_also),
+        }
         for name, value in (plain | {"drop": drop, "keep": keep, "kinds": kinds or None}).items():
             object.__setattr__(self, name, value)
 
@@ -269,7 +273,7 @@ class Reading:
         """Return the names of the columns to learn from; raise if a name is not one of the data."""
         known = set(source.names)
         uses = [*((name, "to drop") for name in self.drop), *((name, "to keep") for name in self.keep or ())]
-        uses += [(name, "of kinds") for name in self.kinds or ()]
+        uses += [(name, "named in kinds") for name in self.kinds or ()]
         uses += [(self.identifier, "that names rows")] if self.identifier is not None else []
         for name, use in uses:
             if name not in known:

@@ -17,8 +17,12 @@ from latree.table.raw import label_of
 # Types of narwhals, by the names that NumPy and pandas have for them.
 _PLAIN: dict[str, Any] = {
     **{f"{sign}int{bits}": getattr(nw, f"{sign.upper()}Int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    **{"float32": nw.Float32, "float64": nw.Float64, "bool": nw.Boolean, "str": nw.String},
-    **{"date": nw.Date, "time": nw.Time},
+    "float32": nw.Float32,
+    "float64": nw.Float64,
+    "bool": nw.Boolean,
+    "str": nw.String,
+    "date": nw.Date,
+    "time": nw.Time,
 }
 _OF_TIME = re.compile(r"(datetime64|timedelta64)\[(ns|us|ms|s)(?:, ([\w/+:-]{1,60}))?\]")
 # Cells of pandas that are objects of Python, all of one type.
@@ -109,7 +113,11 @@ class Storage:
         """Make one from plain data, trusting none of it."""
         if isinstance(plain, str) and plain != "category" and _OF_PANDAS.fullmatch(plain):
             return cls(plain)
-        if isinstance(plain, dict) and set(plain) == {"dtype", "categories", "ordered"} and plain["dtype"] == "category":
+        if (
+            isinstance(plain, dict)
+            and set(plain) == {"dtype", "categories", "ordered"}
+            and plain["dtype"] == "category"
+        ):
             categories, ordered = plain["categories"], plain["ordered"]
             plain_types = (str, bool, int, float)
             if (

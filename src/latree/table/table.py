@@ -335,6 +335,8 @@ class Table:
         for column in plain:
             for name in ("description", "storage", "density"):  # say nothing about the codes
                 del column[name]
+            if column["unit"] is None:
+                del column["unit"]
         columns = sha256(json.dumps(plain).encode()).digest()
         total = np.asarray(self.sum(_checksum)).tobytes()
         return f"{self.n_rows} rows, {self.n_columns} columns, {sha256(columns + total).hexdigest()[:16]}"

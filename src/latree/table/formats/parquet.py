@@ -12,8 +12,8 @@ import numpy as np
 from latree._util.files import readable
 from latree._util.progress import Progress, claim_progress
 from latree.errors import InputError
-from latree.table.formats import FileFormat, Files
 from latree.table.clock import Clock
+from latree.table.formats import FileFormat, Files
 from latree.table.raw import (
     EXACT,
     RawColumn,
