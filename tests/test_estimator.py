@@ -64,7 +64,9 @@ def test_score_is_the_mean_of_score_samples():
     fitted = LatentTree(n_states=3, random_state=0).fit(frame())
     rows = fitted.score_samples(frame())
     assert fitted.score(frame()) == pytest.approx(rows.mean(), rel=1e-12)
-    assert fitted.score(frame()) == pytest.approx(fitted.summary_["log_likelihood"] / 300, rel=1e-12)
+    categories = frame()[["count", "colour", "level"]]
+    fitted = LatentTree(n_states=3, random_state=0).fit(categories)
+    assert fitted.score(categories) == pytest.approx(fitted.summary_["log_likelihood"] / 300, rel=1e-12)
 
 
 def test_methods_without_hidden_variables_do_not_break_a_grid_search():
@@ -74,8 +76,8 @@ def test_methods_without_hidden_variables_do_not_break_a_grid_search():
     search = GridSearchCV(pipeline, grid, cv=2, refit=False, error_score="raise").fit(data, frame()["colour"] == "red")
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     alone = LatentTree("chow-liu", random_state=0).fit(data)
-    assert alone.get_feature_names_out().tolist() == ["log-likelihood"]
-    np.testing.assert_array_equal(alone.transform(data)["log-likelihood"], alone.score_samples(data))
+    assert alone.get_feature_names_out().tolist() == ["log-density"]
+    np.testing.assert_array_equal(alone.transform(data)["log-density"], alone.score_samples(data))
     assert alone.predict(data).shape == alone.predict_proba(data).shape == (300, 0)
 
 
@@ -96,11 +98,15 @@ def test_the_reliability_of_scores_as_a_frame():
 
 def test_the_seed_decides():
     fitted = [LatentTree(random_state=seed).fit(frame(100)) for seed in (1, 1, 2)]
-    drawn = [one.sample(20) for one in fitted]
-    assert drawn[0].equals(fitted[0].sample(20, random_state=1))
-    assert not drawn[0].equals(fitted[0].sample(20, random_state=3))
+    assert fitted[0].tree_.to_newick() == fitted[1].tree_.to_newick()
+    drawn = [fitted[0].sample(20, seed) for seed in (1, 1, 2, None, None)]
     pd.testing.assert_frame_equal(drawn[0], drawn[1])
     assert not drawn[0].equals(drawn[2])
+    assert not drawn[3].equals(drawn[4])
+    holed = frame(100).assign(size=np.nan)
+    filled = [fitted[0].impute(holed, "draw", random_state=seed) for seed in (1, 1, None, None)]
+    pd.testing.assert_frame_equal(filled[0], filled[1])
+    assert not filled[2].equals(filled[3])
 
 
 def test_a_report_replaces_a_file_unless_told_not_to(tmp_path):
@@ -250,7 +256,7 @@ def test_the_estimator_passes_every_setting_on():
     learned = learn_model(as_table(codes), Settings(**chosen))
     assert all((a == b).all() for a, b in zip(fitted.model_.tables, learned.model.tables, strict=True))
     assert fitted.n_iter_ == fitted.summary_["iterations"] == learned.fit.iterations > 1
-    np.testing.assert_array_equal(fitted.sample(30), fitted.model_.sample(30, 5).codes())
+    np.testing.assert_array_equal(fitted.sample(30, 5), fitted.model_.sample(30, 5).codes())
     posteriors = fitted.model_.posteriors(codes)
     np.testing.assert_array_equal(fitted.predict_proba(codes, of="hidden"), np.hstack(list(posteriors.values())))
 

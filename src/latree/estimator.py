@@ -31,6 +31,7 @@ from latree.interpret.topics import find_topics, topics_in_rows
 from latree.learn import learn_model
 from latree.learners.methods import find_method
 from latree.model import Group, LatentTreeModel
+from latree.model.explain import one_row
 from latree.model.impute import How, impute_like
 from latree.model.query import Answer
 from latree.model.record import Origin
@@ -44,6 +45,7 @@ from latree.table.labels import as_labels
 from latree.table.opening import is_annotated, is_elsewhere, is_frame, names_of, open_source
 from latree.table.reading import Reading, as_reading
 from latree.table.sparse import is_sparse
+from latree.table.storage import common_type, typed_frame
 from latree.tree import Tree
 
 
@@ -310,20 +312,24 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Return the log-likelihood of each row, in nats."""
+        """Return the log density of each row in the units of the data, in nats.
+
+        It can be compared with that of other estimators, such as scikit-learn's ``GaussianMixture``: categories count
+        by their probability, and numbers by their density; see :meth:`latree.LatentTreeModel.log_density_rows`.
+        """
         table = self._encoded(X)  # raises if the estimator is not fitted
-        return self.model_.log_likelihood_rows(table)
+        return self.model_.log_density_rows(table)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean log-likelihood per row, in nats; ``sample_weight`` is as in :meth:`fit`."""
+        """Return the mean of :meth:`score_samples` over the rows; ``sample_weight`` is as in :meth:`fit`."""
         table = self._encoded(X, sample_weight)
-        return self.model_.log_likelihood(table) / table.total_weight
+        return self.model_.log_density(table) / table.total_weight
 
     def transform(self, X: Any, of: Of = "groups") -> Any:
         """Return where each row stands: a score from 0 (lowest) to 1 (highest) for each main group of columns.
 
         See :func:`latree.row_scores` for what a score is, for its standard error and for the most probable
-        states. A model without scores, such as a Chow-Liu tree, gives the log-likelihood of the rows as the only
+        states. A model without scores, such as a Chow-Liu tree, gives the log density of the rows as the only
         column, so that a pipeline or a grid search goes on.
 
         Parameters
@@ -341,13 +347,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("set_output names the scores of groups only: use set_output(transform='default')")
         table = self._encoded(X)
         rows = row_scores(self.model_, table, of)
-        scores = rows.scores if rows.names else rows.log_likelihood[:, None]
+        scores = rows.scores if rows.names else rows.log_density[:, None]
         return self._like(X, list(self.get_feature_names_out(of=of)), scores)
 
     def get_feature_names_out(self, input_features: Any = None, of: Of = "groups") -> NDArray[Any]:
         """Return the names of the columns of :meth:`transform`: those of the groups, or of the hidden variables."""
         check_is_fitted(self)
-        return np.array(Scorer.of_model(self.model_, of).names or ["log-likelihood"], dtype=object)
+        return np.array(Scorer.of_model(self.model_, of).names or ["log-density"], dtype=object)
 
     def predict(self, X: Any, of: Of = "groups") -> Any:
         """Return the most probable state of each main group's hidden variable in each row, given the whole row.
@@ -391,21 +397,28 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         columns["alpha"] = np.array([one.alpha for one in found], dtype=np.float64)
         return make_frame(columns, backend_of(X))
 
-    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> Any:
-        """Draw rows from the model, in the form of the data it was fitted to.
+    def sample(self, n_samples: int = 1, random_state: RandomState = None, *, missing: bool = False) -> Any:
+        """Draw rows from the model, in the form of the data it was fitted to, with the types of its columns.
 
-        A column that was cut into bins gets the median of the bin. By default the seed is that of the estimator.
+        Numbers are drawn from the density inside their bin: whole numbers are whole, and others have as many decimals
+        as in the data.
+
+        Parameters
+        ----------
+        n_samples : int
+            The number of rows.
+        random_state : int, RandomState, Generator or None
+            The seed. Without one, every call draws other rows, also if the estimator has a seed.
+        missing : bool
+            Whether cells are missing as often as in the data of the fit: of each column the same share, at random,
+            independently of all other cells.
         """
         check_is_fitted(self)
-        seed = self.random_state if random_state is None else random_state
-        columns = self.model_.sample(n_samples, seed).decode()
+        columns = self.model_.sample_values(n_samples, random_state, missing=missing)
         if self._backend is None:
-            return np.column_stack([np.array(values) for values in columns.values()])
-        frame = nw.from_native(make_frame(columns, self._backend), eager_only=True)
-        if not frame.implementation.is_pyarrow():  # narwhals cannot make ordered categories there
-            ordered = {c.name: nw.Enum(c.categories) for c in self.model_.columns if c.ordered and c.kind == "text"}
-            frame = frame.with_columns(frame.get_column(name).cast(dtype) for name, dtype in ordered.items())
-        return frame.to_native()
+            stacked = np.column_stack([_array_of(values) for values in columns.values()])
+            return stacked.astype(common_type([column.storage for column in self.model_.columns]) or stacked.dtype)
+        return typed_frame(columns, {column.name: column.storage for column in self.model_.columns}, self._backend)
 
     def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None, X: Any = None) -> Answer:
         """Return the exact distribution of one or several variables, given the values of others.
@@ -507,29 +520,52 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._encoded(X)
         return topics_in_rows(self.model_, find_topics(self.model_), table).scores
 
-    def impute(self, X: Any, how: How = "mode", *, draws: int | None = None, random_state: RandomState = None) -> Any:
+    def explain_row(self, row: Any) -> Any:
+        """Return how unusual each cell of a row is, given the other cells of the row, and what was to be expected.
+
+        ``explain_row(df.iloc[7])`` takes a row as a series, a mapping, a sequence, or a frame or an array of one row,
+        and returns a frame with the most unusual cells first; see :meth:`latree.LatentTreeModel.explain_row`.
+        """
+        check_is_fitted(self)
+        return self.model_._explain_row(self.model_.encode(one_row(row), unseen=self.unseen), self._backend)
+
+    def impute(
+        self,
+        X: Any,
+        how: How = "auto",
+        *,
+        draws: int | None = None,
+        return_interval: float | None = None,
+        random_state: RandomState = None,
+    ) -> Any:
         """Fill every missing cell given the present cells of its row; other cells do not change.
 
         Parameters
         ----------
         X : data frame, array, sparse matrix, Table, or name of a file
         how : {"auto", "mode", "median", "mean", "draw"}
-            The most probable value (``mode``); the median, for columns with an order (``median`` and ``auto``); the
-            expected value, for numbers; or a draw from the model. See :meth:`latree.LatentTreeModel.impute`.
+            The most probable value (``mode``); the median, for columns with an order; the expected value, for numbers
+            (``mean``); the mean, the median or the mode, as it suits the column (``auto``); or a draw from the model.
+            See :meth:`latree.LatentTreeModel.impute`.
         draws : int, optional
             For multiple imputation, with ``how="draw"``: the number of tables to draw, which are returned as a list.
+        return_interval : float, optional
+            Return also the bounds of the interval that has this probability, such as 0.9, given the rest of the row.
         random_state : int, Generator or None
-            The seed of ``draw``; by default the ``random_state`` of the estimator.
+            The seed of ``draw``. Without one, every call draws other values, also if the estimator has a seed.
 
         Returns
         -------
-        data frame, array, sparse matrix or Table
-            In the form of X; for a file, a Table (with ``mean``, a data frame). A column with bins gets the median of
-            the bin, or with ``mean`` the expected median.
+        data frame, array or sparse matrix
+            In the form of X; for a file or a Table, a data frame. With ``draws``, a list. With ``return_interval``, a
+            tuple of three: the filled data, and the same data with missing cells filled with the lower and with the
+            upper bounds; cells of columns without an order stay missing there.
         """
         table, X = self._encoded(X), self._validated(X, reset=False)
-        model, seed = self.model_, self.random_state if random_state is None else random_state
-        return impute_like(model.network, model.columns, X, table, how, draws, seed, self._names_in)
+        model = self.model_
+        return impute_like(
+            model.network, model.columns, X, table, how, draws, return_interval, random_state, self._names_in
+        )
 
     def plot(
         self,
@@ -690,6 +726,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return None
         names: Sequence[str] = open_source(X, None).names if isinstance(X, str | Path) else names_of(X)
         return column if column in names else None
+
+
+def _array_of(values: list[Any]) -> NDArray[Any]:
+    """Return the values of a column as an array; a missing number is NaN."""
+    if any(value is None for value in values) and all(isinstance(value, int | float | None) for value in values):
+        return np.array([np.nan if value is None else value for value in values])
+    return np.array(values)
 
 
 def _warn(texts: Iterable[str]) -> None:

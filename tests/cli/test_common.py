@@ -203,7 +203,7 @@ def test_a_process_that_is_ended_goes_on(tmp_path):
         "fit data.csv --out run --method nj --states 2",
         "report model.json data.csv --out report.html",
         "plot tree.nwk --out tree.svg",
-        "sample model.json --out rows.csv",
+        "sample model.json --seed 0 --out rows.csv",
         "impute model.json data.csv --out filled.csv",
     ],
 )
@@ -405,7 +405,7 @@ def test_reports_have_the_ending_of_pages(folder):
         "rename {} H1=one --out new.json",
         "transform {} data.csv",
         "score {} data.csv",
-        "sample {}",
+        "sample {} --seed 0",
         "impute {} data.csv",
         "compare {} model.json",
         "compare tree.nwk {}",

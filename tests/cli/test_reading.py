@@ -67,8 +67,8 @@ def test_a_column_names_the_rows(folder):
     assert printed.endswith("Written to rows.csv: 60 rows\n")
     rows = pd.read_csv("rows.csv")
     assert rows["person"].tolist() == people
-    expected = LatentTreeModel.load("run/model.json").log_likelihood_rows("data.csv")
-    assert rows["log-likelihood"].tolist() == pytest.approx(expected, abs=6e-5)
+    expected = LatentTreeModel.load("run/model.json").log_density_rows("data.csv")
+    assert rows["log-density"].tolist() == pytest.approx(expected, abs=6e-5)
     Path("new.csv").write_text(table())
     succeed("score", "run", "new.csv", "--out", "numbers.csv")
     assert pd.read_csv("numbers.csv")["row"].tolist() == list(range(1, 61))

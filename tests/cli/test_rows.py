@@ -19,29 +19,33 @@ def test_score_is_that_of_python(options):
     Path("new.csv").write_text(with_cell("colour", "pink" if options else "", range(5)))
     scored = json.loads(succeed("score", "model.json", "new.csv", "--json", *options))
     model = LatentTreeModel.load("model.json")
-    total = model.log_likelihood(model.encode("new.csv", unseen="missing"))
+    table = model.encode("new.csv", unseen="missing")
+    total, of_bins = model.log_density(table), model.log_likelihood(table)
     weighting = {"weights": None, "effective_rows": 60}
-    assert scored == {"rows": 60, **weighting, "log_likelihood": total, "mean_log_likelihood": total / 60}
+    density = {"log_density": total, "mean_log_density": total / 60}
+    likelihood = {"log_likelihood": of_bins, "mean_log_likelihood": of_bins / 60}
+    assert scored == {"rows": 60, **weighting, **density, **likelihood}
     printed = succeed("score", "model.json", "new.csv", *options)
-    assert f"{total:.4f}" in printed
+    assert f"log density          {total:.4f} nats" in printed
+    assert f"log-likelihood       {of_bins:.4f} nats (numbers count as their bins)" in printed
     assert f"mean per cell        {total / (60 * 5 - 5):.6f} nats" in printed  # five cells are missing
 
 
 def test_rows_count_by_their_weights(weighted_run):
     weights = pd.read_csv("weighted.csv")["w"].to_numpy()
-    rows = LatentTreeModel.load("weighted/model.json").log_likelihood_rows("weighted.csv")
+    rows = LatentTreeModel.load("weighted/model.json").log_density_rows("weighted.csv")
     scored = json.loads(succeed("score", "weighted", "weighted.csv", "--json"))
     assert scored["weights"] == "w"
-    assert scored["mean_log_likelihood"] == pytest.approx(np.average(rows, weights=weights), rel=1e-6)
+    assert scored["mean_log_density"] == pytest.approx(np.average(rows, weights=weights), rel=1e-6)
     assert scored["log_likelihood"] == pytest.approx(weighted_run["log_likelihood"], rel=1e-12)
     printed = succeed("score", "weighted", "weighted.csv")
     assert f"60, which count as {weighted_run['weights']['effective_rows']:.1f} by the weights of 'w'\n" in printed
-    assert f"mean per cell        {scored['mean_log_likelihood'] / 5:.6f} nats" in printed  # no cell is missing
+    assert f"mean per cell        {scored['mean_log_density'] / 5:.6f} nats" in printed  # no cell is missing
     # Other rows need no weights; and others may be given.
     pd.read_csv("weighted.csv").assign(v=np.arange(60) % 2).drop(columns="w").to_csv("new.csv", index=False)
     for options, mean in (((), rows.mean()), (("--weights", "v"), rows[1::2].mean())):
         scored = json.loads(succeed("score", "weighted", "new.csv", "--json", *options))
-        assert scored["mean_log_likelihood"] == pytest.approx(mean, rel=1e-12)
+        assert scored["mean_log_density"] == pytest.approx(mean, rel=1e-12)
 
 
 def test_columns_without_a_single_value_are_summed_out():

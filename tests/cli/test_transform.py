@@ -35,7 +35,7 @@ def test_the_file_has_what_python_returns(folder, of):
         np.testing.assert_allclose(written[f"{name}: probability"], rows.probabilities[:, j], atol=6e-5)
         states = [rows.state_names[j][state] for state in rows.states[:, j]]
         assert written[f"{name}: state"].tolist() == states
-    np.testing.assert_allclose(written["log-likelihood"], rows.log_likelihood, atol=6e-5)
+    np.testing.assert_allclose(written["log-density"], rows.log_density, atol=6e-5)
     assert printed.startswith(f"{len(rows.scores)} rows, ")
     assert printed.endswith("Written to scores.csv\n")
     for one in reliability(model, "data.csv"):
@@ -115,10 +115,10 @@ def test_missing_cells_and_new_rows(folder):
     assert all(row)
 
 
-def test_a_model_without_groups_gives_the_log_likelihood_alone(folder):
+def test_a_model_without_groups_gives_the_log_density_alone(folder):
     succeed("fit", "data.csv", "--method", "independent", "--out", "run")
     printed = succeed("transform", "run/model.json", "data.csv")
-    assert cells(printed)[0] == ["row", "log-likelihood"]
+    assert cells(printed)[0] == ["row", "log-density"]
     assert "0 scores" in succeed("transform", "run/model.json", "data.csv", "--out", "scores.csv")
 
 

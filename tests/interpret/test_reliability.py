@@ -106,7 +106,7 @@ def test_impossible_rows_do_not_count():
     model = LatentTreeModel(model.tree, model.columns, (never, *model.tables[1:]))
     codes = model.sample(100, random_state=0).codes()
     impossible = np.concatenate([codes, np.full((50, 6), 3)])
-    assert np.isneginf(row_scores(model, Table.from_codes(model.columns, impossible)).log_likelihood[100:]).all()
+    assert np.isneginf(row_scores(model, Table.from_codes(model.columns, impossible)).log_density[100:]).all()
     one, other = (reliability(model, Table.from_codes(model.columns, rows)) for rows in (codes, impossible))
     assert [r.reliability for r in one] == pytest.approx([r.reliability for r in other], rel=EXACT)
 

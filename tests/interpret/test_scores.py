@@ -97,7 +97,7 @@ def test_scores_are_those_of_brute_force(newick, reversed_columns):
             assert found.errors[i, j] == pytest.approx(error, abs=1e-8)
             assert found.states[i, j] == state
             assert found.probabilities[i, j] == pytest.approx(probability, abs=EXACT)
-            assert found.log_likelihood[i] == pytest.approx(log_likelihood, abs=EXACT)
+            assert found.log_density[i] == pytest.approx(log_likelihood, abs=EXACT)
 
 
 def test_hidden_variables_that_point_the_other_way_are_turned():
@@ -152,7 +152,7 @@ def test_a_row_without_cells_gets_the_mean_and_a_large_error():
     empty = row_scores(model, np.full((1, 6), np.nan))
     np.testing.assert_allclose(empty.scores[0], full.scores.mean(axis=0), atol=0.03)
     assert (empty.errors[0] > full.errors.mean(axis=0) * 1.2).all()
-    assert empty.log_likelihood.tolist() == [pytest.approx(0, abs=EXACT)]
+    assert empty.log_density.tolist() == [pytest.approx(0, abs=EXACT)]
 
 
 def test_the_mean_variance_and_error_agree_with_each_other():
@@ -263,7 +263,7 @@ def test_groups_without_hidden_variables_have_no_score(method):
     assert bool(find_groups(model)) == (method == "chow-liu")
     for of in ("groups", "hidden"):
         found = row_scores(model, data, of)
-        assert (found.names, found.scores.shape, len(found.log_likelihood)) == ((), (300, 0), 300)
+        assert (found.names, found.scores.shape, len(found.log_density)) == ((), (300, 0), 300)
 
 
 def test_impossible_rows_have_no_score():
@@ -271,7 +271,7 @@ def test_impossible_rows_have_no_score():
     certain = np.eye(2)
     model = LatentTreeModel(Tree.from_newick("(a,b,c);"), columns, (certain, certain, certain, np.full((2, 1), 0.5)))
     found = row_scores(model, np.array([[0, 0, 0], [0, 1, 0]]))
-    assert found.log_likelihood.tolist() == [pytest.approx(np.log(0.5)), -np.inf]
+    assert found.log_density.tolist() == [pytest.approx(np.log(0.5)), -np.inf]
     assert np.isnan(found.scores).tolist() == np.isnan(found.probabilities).tolist() == [[False], [True]]
     assert found.states.tolist() == [[0], [-1]]
     assert found.errors[0, 0] == 0

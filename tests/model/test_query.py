@@ -186,7 +186,7 @@ def test_answers_have_the_values_of_the_data():
         ("moood", {}, "no variable 'moood'; did you mean 'mood'?"),
         ("mood", {"grades": 1}, "no variable 'grades'; did you mean 'grade'"),
         ("grade", {"mood": "goood"}, "column 'mood' has no value 'goood': did you mean 'good'? it has 'bad', 'good'"),
-        ("mood", {"grade": 3}, "column 'grade' has no value 3: it has 1, 5"),
+        ("mood", {"grade": "x"}, "column 'grade' has no value 'x': it has 1, 5"),
         ("mood", {"size": "large"}, "column 'size' has bins: 'large' is neither a number nor one of them"),
         ("mood", {"well-being": 2}, "hidden variable 'well-being' has no value 2: it has 0, 1"),
         ("mood", {"H1": 0, "well-being": 1}, "'well-being' is given twice"),

@@ -58,7 +58,7 @@ def test_some_rows_are_all_or_some_at_random_in_their_order():
     columns = [Column("a", "integer", tuple(map(str, range(250))))]
     table = Table.from_codes(columns, numbers[:, None], numbers / 10)
     for most in (250, 1000):
-        codes, weights, _ = table.subsample_block(most, 0)
+        codes, weights, *_ = table.subsample_block(most, 0)
         np.testing.assert_array_equal(codes[:, 0], numbers)
         np.testing.assert_array_equal(weights, numbers / 10)
     drawn = [

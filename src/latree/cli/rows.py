@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from latree.interpret.scores import Reliability, RowScores
     from latree.model import LatentTreeModel
     from latree.model.impute import How
-    from latree.table import Block, Column
+    from latree.table import Block
     from latree.table.formats.stat import Variable
     from latree.table.raw import RawColumn
     from latree.table.sources import LocalSource, RawBatch
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model", type=common.model_file)
 @click.argument("data", type=common.file)
-@common.new_output("New .csv, .tsv or .txt file with the log-likelihood of each row.", endings=common.TABLE_ENDINGS)
+@common.new_output("New .csv, .tsv or .txt file with the log density of each row.", endings=common.TABLE_ENDINGS)
 @common.identifier
 @common.weights
 @common.data_format
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 @common.quiet
 @common.as_json
 def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool, **options: Any) -> None:
-    """Print the log-likelihood of rows.
+    """Print the log density of rows.
 
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored.
-    Missing cells are summed out. The result is in nats: the sum over all rows, and its mean per row and per cell that
-    is not missing. Rows count by their weights, if they have some. With --out, there is also one line for each row,
-    with its name: the lower, the more unusual is it.
+    The log density is in nats, and in the units of the data: it can be compared with that of other estimators of a
+    density. Categories count by their probability; missing cells are summed out. Printed are the sum over all rows, and
+    its mean per row and per cell that is not missing. Rows count by their weights, if they have some. With --out, there
+    is also one line for each row, with its name: the lower, the more unusual is it. The log-likelihood of a fit counts
+    numbers by the probability of their bin; it is printed, too, if the two differ.
 
     Example: latree score run/model.json new.csv
     """
@@ -50,24 +52,31 @@ def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
 
     from latree._util.files import to_json
     from latree._util.progress import progress_bars, stage
+    from latree.table.columns import has_bins
 
     loaded = common.load_model(model)
     with progress_bars(not quiet):
         with stage("Reading the table"):
             table, how = common.read_rows(data, loaded, **options)
         with stage("Scoring the rows"):
-            total = loaded.log_likelihood(table.with_progress())
+            total = loaded.log_density(table.with_progress())
+            log_likelihood = loaded.log_likelihood(table) if has_bins(loaded.columns) else total
         if out is not None:
             names = table.names_of_rows(np.arange(table.n_rows))
-            scores = loaded.log_likelihood_rows(table).tolist()
+            scores = loaded.log_density_rows(table).tolist()
             with common.rows_output(out) as write:
-                write([[how["identifier"] or "row", "log-likelihood"]])
+                write([[how["identifier"] or "row", "log-density"]])
                 write([name, f"{score:.4f}"] for name, score in zip(names, scores, strict=True))
     mean = total / table.total_weight
     if as_json:
         # JSON has no infinity: null means that some row is impossible under the model.
-        log_likelihood, mean_log_likelihood = (x if math.isfinite(x) else None for x in (total, mean))
-        facts = {"log_likelihood": log_likelihood, "mean_log_likelihood": mean_log_likelihood}
+        figures = {
+            "log_density": total,
+            "mean_log_density": mean,
+            "log_likelihood": log_likelihood,
+            "mean_log_likelihood": log_likelihood / table.total_weight,
+        }
+        facts = {name: figure if math.isfinite(figure) else None for name, figure in figures.items()}
         weighting = {"weights": how["weights"], "effective_rows": table.total_weight}
         click.echo(to_json({"rows": table.n_rows, **weighting, **facts}), nl=False)
     elif not quiet:
@@ -75,11 +84,13 @@ def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
         if how["weights"]:
             weighted = f", which count as {table.total_weight:.1f} by the weights of {quoted(how['weights'])}"
         click.echo(f"rows                 {table.n_rows}{weighted}")
-        click.echo(f"log-likelihood       {total:.4f} nats")
+        click.echo(f"log density          {total:.4f} nats")
         click.echo(f"mean per row         {mean:.6f} nats")
         n_present = float(np.asarray(table.sum(_present_cells)))
         if n_present:
             click.echo(f"mean per cell        {total / n_present:.6f} nats (without missing cells)")
+        if log_likelihood != total:
+            click.echo(f"log-likelihood       {log_likelihood:.4f} nats (numbers count as their bins)")
         if out is not None:
             click.echo(f"Written to {out}: {plural(table.n_rows, 'row')}")
 
@@ -87,31 +98,34 @@ def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
 @click.command()
 @click.argument("model", type=common.model_file)
 @click.option("--rows", type=common.Whole(1, 10**9), default=10, show_default=True, help="Number of rows to draw.")
+@click.option(
+    "--missing",
+    is_flag=True,
+    help="Leave cells empty, too: of each column the share that was missing in the data of the fit, at random.",
+)
 @common.out_file
-@common.seed
-def sample(model: Path, rows: int, out: Path | None, seed: int) -> None:
+@click.option(
+    "--seed",
+    type=common.Whole(min=0),
+    help="Seed of the random numbers. Without it, every call draws other rows.",
+)
+def sample(model: Path, rows: int, missing: bool, out: Path | None, seed: int | None) -> None:
     """Draw new rows from a model, as CSV.
 
-    MODEL is a model.json or the folder of a fit. A numeric column that was binned gets the median of the drawn bin.
+    MODEL is a model.json or the folder of a fit. Numbers are drawn from the density inside their bin: whole numbers are
+    whole, and others have as many decimals as the data of the fit.
 
     Example: latree sample run/model.json --rows 1000 --out new.csv
     """
-    from latree._util.progress import claim_progress, progress_bars, stage
+    from latree._util.progress import progress_bars, stage
+    from latree.table.raw import label_of
 
     loaded = common.load_model(model)
     with progress_bars(True):
         with stage("Drawing rows"):
-            drawn = loaded.sample(rows, seed)
-        codes = drawn.codes()
-        cells = []
-        with stage("Writing rows"):
-            progress = claim_progress()
-            for done, column in enumerate(loaded.columns):
-                progress(done, len(loaded.columns))
-                labels = _labels(column)
-                cells.append([labels[code] for code in codes[:, done].tolist()])
-        with common.rows_output(out) as write:
-            write([drawn.names, *zip(*cells, strict=True)])
+            drawn = loaded.sample_values(rows, seed, missing=missing)
+        with stage("Writing rows"), common.rows_output(out) as write:
+            write([list(drawn), *zip(*(map(label_of, values) for values in drawn.values()), strict=True)])
     if out is not None:
         click.echo(f"Written to {out}: {plural(rows, 'row')}")
 
@@ -124,13 +138,6 @@ def _present_cells(block: "Block") -> "NDArray[Any]":
 
     present = (block.codes != missing_code(block.codes)).sum(axis=1)
     return np.asarray(present.sum() if block.weights is None else present @ block.weights)
-
-
-def _labels(column: "Column") -> list[str]:
-    """Return the text of each state of a column in a file."""
-    from latree.table.raw import label_of
-
-    return [label_of(column.decode(code)) for code in range(column.n_states)]
 
 
 @click.command()
@@ -158,7 +165,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored,
     and cells may be missing. For each group there is a score from 0 (lowest) to 1 (highest), its standard error, the
     most probable state of the group's hidden variable, and the probability of that state. The last column is the
-    log-likelihood of the row in nats: the lower, the more unusual is the row. With --out, the reliability of each score
+    log density of the row in nats: the lower, the more unusual is the row. With --out, the reliability of each score
     is printed; rows count by their weights there, if they have some. The result is a CSV file that opens in a
     spreadsheet, or a file of SPSS with labels; DATA may be larger than memory.
 
@@ -258,7 +265,7 @@ def _score_columns(rows: "RowScores") -> "Iterator[tuple[str, str, NDArray[Any],
         yield f"{name}: standard error", f"{name} se", rows.errors[:, j], None
         yield f"{name}: state", f"{name} state", rows.states[:, j], rows.state_names[j]
         yield f"{name}: probability", f"{name} p", rows.probabilities[:, j], None
-    yield "log-likelihood", "log-likelihood", rows.log_likelihood, None
+    yield "log-density", "log-density", rows.log_density, None
 
 
 def _texts(values: "NDArray[Any]", states: Sequence[str] | None) -> list[str]:
@@ -308,9 +315,10 @@ _MAX_NAMED = 5
 @click.argument("data", type=common.file)
 @click.option(
     "--how",
-    type=common.Choice(["mode", "median", "mean", "draw"]),
-    help="mode (the default), the most probable value; median, for columns with an order; mean, the expected value of "
-    "numbers; or draw, all missing cells of a row together, at random from the model.",
+    type=common.Choice(["auto", "mode", "median", "mean", "draw"]),
+    help="auto (the default), the mean of numbers with bins, the median of other columns with an order, the mode of "
+    "the rest; mode, the most probable value; median, for columns with an order; mean, the expected value of numbers; "
+    "or draw, all missing cells of a row together, at random from the model.",
 )
 @click.option(
     "--draws",
@@ -318,6 +326,13 @@ _MAX_NAMED = 5
     metavar="N",
     help="For multiple imputation: fill the table N times by draw, into one long file as R's mice reads and writes it. "
     "Its columns .imp and .id number the tables and the rows; table 0 is DATA with its holes.",
+)
+@click.option(
+    "--interval",
+    type=common.Number(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="For each column with an order that has missing cells, add columns such as 'age low' and 'age high': the "
+    "bounds of the interval that has this probability, such as 0.9. They are empty where the cell is present.",
 )
 @click.option(
     "--probabilities",
@@ -332,20 +347,28 @@ _MAX_NAMED = 5
 @common.unseen
 @common.seed
 def impute(
-    model: Path, data: Path, how: "How | None", draws: int | None, probabilities: bool, out: Path | None, **options: Any
+    model: Path,
+    data: Path,
+    how: "How | None",
+    draws: int | None,
+    interval: float | None,
+    probabilities: bool,
+    out: Path | None,
+    **options: Any,
 ) -> None:
     """Fill missing cells.
 
     MODEL is a model.json or the folder of a fit, DATA a table with its columns. Each missing cell of DATA is filled
     given the rest of the row. All other cells, and columns that are not in the model, stay as they are. With `--how
     mean`, columns that are not numbers get their median; with `median`, columns without an order get their most
-    probable value. A numeric column with bins gets the median of a bin. With `--unseen missing`, categories that were
-    not in the data of the fit are replaced, too. The filled table is printed, or written as CSV or for SPSS.
+    probable value. Inside its bins, a numeric column has a density, so that means, medians and draws are numbers and
+    not bins. With `--unseen missing`, categories that were not in the data of the fit are replaced, too. The filled
+    table is printed, or written as CSV or for SPSS.
 
     Example: latree impute run/model.json data.csv --out filled.csv
     """
     from latree._util.progress import progress_bars, stage
-    from latree.model.impute import draw_seeds
+    from latree.model.impute import draw_seeds, interval_bounds
     from latree.table.columns import are_counted
     from latree.table.opening import open_source
     from latree.table.sources import LocalSource
@@ -353,13 +376,13 @@ def impute(
     if draws is not None:
         if how not in (None, "draw"):
             raise InputError(f"--draws is for --how draw, not for --how {how}")
-        if probabilities:
-            raise InputError("--draws and --probabilities: choose one of the two")
+        if probabilities or interval is not None:
+            raise InputError(f"--draws and --{'probabilities' if probabilities else 'interval'}: choose one of the two")
     is_sav = out is not None and out.suffix.lower() == ".sav"
     if is_sav and (options["format"] or data.suffix[1:].lower()) not in ("sav", "zsav"):
         raise InputError(f"{out}: a .sav file is written if DATA is one: let --out end in .csv")
-    if is_sav and (draws is not None or probabilities):
-        raise InputError(f"{out}: --draws and --probabilities are written as CSV: let --out end in .csv")
+    if is_sav and (draws is not None or probabilities or interval is not None):
+        raise InputError(f"{out}: --draws, --interval and --probabilities are written as CSV: let --out end in .csv")
     loaded = common.load_model(model)
     with progress_bars(True):
         # The first pass finds what is wrong with the table, and which columns have missing cells.
@@ -371,11 +394,12 @@ def impute(
         with stage("Filling cells"):
             source = open_source(data, None, format=format, counts=counts)
         assert isinstance(source, LocalSource)  # there is no cluster here
-        filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
+        bounds = () if interval is None else interval_bounds(interval)
+        filling = _Filling(loaded, source, unseen, with_holes, probabilities, bounds)
         with _sav_output(out, data) if out is not None and is_sav else common.rows_output(out) as write:
             if draws is None:
                 write([filling.header()])
-                for rows in filling.rows(how or "mode", draw_seeds(options["seed"], 1)[0]):
+                for rows in filling.rows(how or "auto", draw_seeds(options["seed"], 1)[0]):
                     write(rows)
             else:
                 write([[".imp", ".id", *filling.header()]])
@@ -417,9 +441,17 @@ class _Filling:
     """Reads rows batch by batch, and fills their missing cells."""
 
     def __init__(
-        self, model: "LatentTreeModel", source: "LocalSource", unseen: Any, with_probabilities: list[int]
+        self,
+        model: "LatentTreeModel",
+        source: "LocalSource",
+        unseen: Any,
+        with_holes: list[int],
+        probabilities: bool,
+        bounds: tuple[float, ...],
     ) -> None:
-        self.model, self.source, self.unseen, self.with_probabilities = model, source, unseen, with_probabilities
+        self.model, self.source, self.unseen, self.bounds = model, source, unseen, bounds
+        self.with_probabilities = with_holes if probabilities else []
+        self.with_bounds = [j for j in with_holes if bounds and model.columns[j].ordered]
         # How many cells are missing in columns that are not in the model, by their names.
         self.holes_left: Counter[str] = Counter()
         self._n_counted = 0
@@ -428,7 +460,8 @@ class _Filling:
         """Return the names of the columns."""
         from latree.model.impute import probability_names
 
-        return [*self.source.names, *probability_names(self.model.columns, self.with_probabilities)]
+        bounds = [f"{self.model.columns[j].name} {side}" for j in self.with_bounds for side in ("low", "high")]
+        return [*self.source.names, *bounds, *probability_names(self.model.columns, self.with_probabilities)]
 
     def rows(self, how: "How", seed: int | None) -> Iterator[list[list[str]]]:
         """Yield the rows of each batch as texts; without a seed, their missing cells stay as they are."""
@@ -442,7 +475,6 @@ class _Filling:
         from latree.model.impute import cell_probabilities, fill, fill_values
         from latree.table import Table
         from latree.table.columns import is_missing
-        from latree.table.raw import label_of
         from latree.table.reading import names_in
         from latree.table.rows import MemoryRows
         from latree.table.sources import Encoder
@@ -457,23 +489,36 @@ class _Filling:
                 self.holes_left += Counter({name: n_holes})
         block = Encoder(columns, tuple(names), self.unseen)(batch)
         table = Table(columns, MemoryRows.from_block(block))
+        missing = table.codes() < 0
         if seed is not None:
             filled = fill(network, columns, table, how, seed, start)
-            missing = table.codes() < 0
             for j, (column, name) in enumerate(zip(columns, names, strict=True)):
                 holes = missing[:, j].nonzero()[0]
                 values = fill_values(column, filled[holes, j], how)
                 for hole, value in zip(holes.tolist(), values, strict=True):
-                    cells[name][hole] = _number(value) if isinstance(value, float) else label_of(value)
+                    cells[name][hole] = _text(value)
+        limits = [(share, fill(network, columns, table, share)) for share in self.bounds]
+        intervals = []
+        for j in self.with_bounds:
+            for share, filled in limits:
+                texts = map(_text, fill_values(columns[j], filled[missing[:, j], j], share))
+                intervals.append([next(texts) if hole else "" for hole in missing[:, j].tolist()])
         found = cell_probabilities(network, columns, table, self.with_probabilities)
         added = [list(map(_number, values.tolist())) for values in found.values()]
-        return list(map(list, zip(*cells.values(), *added, strict=True)))
+        return list(map(list, zip(*cells.values(), *intervals, *added, strict=True)))
 
 
 def _cell_texts(raw: "RawColumn") -> list[str]:
     """Return the cells of a column as they are in a file."""
     texts = raw.values.tolist() if raw.is_text else raw.labels()
     return [texts[code] for code in raw.codes.tolist()]
+
+
+def _text(value: Any) -> str:
+    """Return the text of a value that a cell is filled with."""
+    from latree.table.raw import label_of
+
+    return _number(value) if isinstance(value, float) else label_of(value)
 
 
 def _number(value: float) -> str:

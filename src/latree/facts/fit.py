@@ -44,7 +44,7 @@ def fit_facts(model: LatentTreeModel, table: Table | None, test: Table | None) -
         "n_states": model.n_states[model.tree.n_observed :].tolist(),
     }
     if log_likelihood is not None and weight is not None:
-        held_out = model.log_likelihood(test) / test.total_weight if test is not None else None
+        held_out = model.log_density(test) / test.total_weight if test is not None else None
         facts["own"] = {
             "log_likelihood": _rounded(log_likelihood, 1),
             "bic": _rounded(bic(log_likelihood, model.n_parameters, weight), 1),

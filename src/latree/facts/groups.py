@@ -15,6 +15,7 @@ from latree.interpret.columns import column_numbers
 from latree.interpret.scores import scored_groups
 from latree.interpret.view import View
 from latree.table import Column
+from latree.table.raw import label_of
 
 # Up to so many groups have a card each: about what a reader looks through. More are the lines of a table.
 MAX_CARDS = 20
@@ -225,7 +226,7 @@ def _cells(column: Column, conditional: FloatArray) -> list[list[Any]]:
 
 def _mean_in_words(column: Column, mean: float, span: float) -> str:
     """Return a mean of a column whose numbers have some range; of dates and times, as the column writes them."""
-    return two_digits(mean, span) if column.unit is None else column.text(mean)
+    return two_digits(mean, span) if column.unit is None else column.text_of(mean)
 
 
 def yes_of(column: Column) -> int | None:
@@ -272,10 +273,16 @@ def _shade(share: float) -> int:
 
 def category_name(column: Column, code: int) -> str:
     """Return the name of a category for readers; a bin is named by its bounds."""
-    name = column.categories[code]
+    return value_name(column, column.categories[code])
+
+
+def value_name(column: Column, value: Any) -> str:
+    """Return the name of a value for readers: a bin is named by its bounds, and a number has few digits."""
     if column.cuts is None:
-        return name
-    return name.replace("<= ", "≤ ").replace("(", "").replace("]", "").replace(", ", " to ")
+        return label_of(value)
+    if not isinstance(value, str):
+        return label_of(float(f"{value:.4g}") if isinstance(value, float) else value)
+    return value.replace("<= ", "≤ ").replace("(", "").replace("]", "").replace(", ", " to ")
 
 
 def _percent(share: float) -> str:

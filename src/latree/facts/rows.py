@@ -7,15 +7,15 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import percent
-from latree.facts.groups import category_name
+from latree.facts.groups import value_name
 from latree.interpret.scores import RowScores, row_scores, scored_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
+from latree.model.explain import explain_cells
 from latree.table import Column, Table
 from latree.table.checking import facts_of_column, labels_in_words
 from latree.table.findings import sentences
 
-_MAX_COPIED = 2**22  # the number of cells of copies of a row that are in memory at a time
 _N_CELLS = 4  # the number of least expected cells that are shown of an unusual row
 _N_GROUPS = 6  # the number of groups on which a row is described, those that say most about it
 # A state says something about a row if knowing it is worth so many nats: a state that most rows are in says little.
@@ -36,7 +36,7 @@ def row_facts(model: LatentTreeModel, table: Table, count: int) -> dict[str, Any
     count : int
         The number of rows of each of the two kinds.
     """
-    scores = model.log_likelihood_rows(table)
+    scores = model.log_density_rows(table)
     unusual = np.lexsort((np.arange(len(scores)), np.round(scores, 6)))[:count]
     spaced = np.unique(np.linspace(0, len(scores) - 1, min(count, len(scores))).round().astype(np.intp))
     finite = scores[np.isfinite(scores)]
@@ -52,8 +52,10 @@ def row_facts(model: LatentTreeModel, table: Table, count: int) -> dict[str, Any
     return {
         "median": round(float(np.median(finite)), 2) if finite.size else None,
         "unusual": [
-            facts | {"cells": _least_expected_cells(model, table, row)}
-            for facts, row in zip(named(unusual), unusual.tolist(), strict=True)
+            facts | {"cells": _least_expected_cells(model, codes, numbers)}
+            for facts, codes, numbers in zip(
+                named(unusual), table.take(unusual).codes(), table.numbers(unusual), strict=True
+            )
         ],
         "spaced": [
             facts | {"standing": _standing(standing, shares, position)} for position, facts in enumerate(named(spaced))
@@ -88,40 +90,17 @@ def _standing(rows: RowScores, shares: Sequence[FloatArray], position: int) -> l
     ]
 
 
-def _least_expected_cells(model: LatentTreeModel, table: Table, row: int) -> list[dict[str, Any]]:
-    """Find the cells of a row that are least probable given its other cells: ``P(x_j | rest) = P(row) / P(rest)``."""
-    codes = table.take(np.array([row])).codes()[0]
-    present = np.flatnonzero(codes >= 0)
-    if not len(present):
-        return []
-
-    def without(cells: IntArray) -> Table:
-        """Return one copy of the row without each of some cells."""
-        copies = np.repeat(codes[None, :], len(cells), axis=0)
-        copies[np.arange(len(cells)), cells] = -1
-        return Table.from_codes(model.columns, copies)
-
-    whole = model.log_likelihood_rows(Table.from_codes(model.columns, codes[None, :]))
-    blocks = np.array_split(present, -(-len(present) * len(codes) // _MAX_COPIED))
-    scores = np.concatenate([model.log_likelihood_rows(without(block)) for block in blocks])
-    with np.errstate(invalid="ignore"):
-        probabilities = np.exp(np.minimum(whole - scores, 0))
-    # If the rest of the row is impossible, too, the probability is undefined: such a cell counts as expected.
-    probabilities = np.where(np.isnan(probabilities), 1.0, probabilities)
-    chosen = np.lexsort((present, np.round(probabilities, 9)))[:_N_CELLS]
-    expected = model.complete(without(present[chosen])).codes()
-    cells = []
-    for number, position in enumerate(chosen.tolist()):
-        column = int(present[position])
-        cells.append(
-            {
-                "column": column,
-                "value": category_name(model.columns[column], int(codes[column])),
-                "probability": float(f"{probabilities[position]:.2g}"),
-                "expected": category_name(model.columns[column], int(expected[number, column])),
-            }
-        )
-    return cells
+def _least_expected_cells(model: LatentTreeModel, codes: IntArray, numbers: FloatArray) -> list[dict[str, Any]]:
+    """Return the most unusual cells of a row, given its other cells, in words."""
+    return [
+        {
+            "column": cell.column,
+            "value": value_name(model.columns[cell.column], cell.value),
+            "probability": float(f"{cell.probability:.2g}"),
+            "expected": value_name(model.columns[cell.column], cell.expected),
+        }
+        for cell in explain_cells(model.network, model.columns, codes, numbers)[:_N_CELLS]
+    ]
 
 
 def data_facts(model: LatentTreeModel, table: Table | None) -> dict[str, Any]:
@@ -159,5 +138,5 @@ def _kinds(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
 
 def _cuts_in_words(column: Column) -> str:
     cuts = column.cuts or ()
-    shown = ", ".join(map(column.text, cuts[:_MAX_CUTS]))
+    shown = ", ".join(map(column.text_of, cuts[:_MAX_CUTS]))
     return f"cut at {shown}{', ...' if len(cuts) > _MAX_CUTS else ''}" if cuts else ""

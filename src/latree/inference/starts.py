@@ -83,7 +83,7 @@ def _unlike_rows(table: Table, n_seeds: int, rng: np.random.Generator) -> CodeAr
     The distance is the number of cells in which a row differs from the nearest row chosen so far. Equal rows count as
     one row with their total weight, so that neither their order nor repeating them matters.
     """
-    sample, weights, _ = table.subsample_block(_SEED_ROWS, int(rng.integers(2**31)))
+    sample, weights, *_ = table.subsample_block(_SEED_ROWS, int(rng.integers(2**31)))
     codes, which = np.unique(sample, axis=0, return_inverse=True)
     weight = np.bincount(which, weights)
     chosen: list[int] = []

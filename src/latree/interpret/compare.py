@@ -82,7 +82,7 @@ def compare_models(
     facts |= {"adjusted_rand": adjusted_rand(*labels), "groups": _matched(*groups)}
     if data is not None:
         scores = [row_scores(model, model.encode(data, unseen=unseen)) for model in (first, second)]
-        facts["n_rows"] = len(scores[0].log_likelihood)
+        facts["n_rows"] = len(scores[0].log_density)
         for pair in facts["groups"]:
             pair["correlation"] = _correlation(scores[0], pair["first"], scores[1], pair["second"])
     return facts

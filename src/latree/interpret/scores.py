@@ -41,6 +41,7 @@ from latree.interpret.view import view_of
 from latree.interpret.worth import MIN_ROWS
 from latree.model import Group, LatentTreeModel
 from latree.table import Block
+from latree.table.columns import has_bins
 from latree.table.table import signed_codes
 
 Of = Literal["groups", "hidden"]
@@ -64,8 +65,9 @@ class RowScores:
         The most probable state; -1 in rows that are impossible.
     probabilities : array of float, shape (rows, names)
         The probability of that state.
-    log_likelihood : array of float
-        Of each row, in nats: the lower, the more unusual is the row.
+    log_density : array of float
+        Of each row, in nats and in the units of the data: the lower, the more unusual is the row. NaN if a column has
+        bins and the rows are codes without numbers.
 
     Examples
     --------
@@ -84,7 +86,7 @@ class RowScores:
     errors: FloatArray
     states: NDArray[np.intp]
     probabilities: FloatArray
-    log_likelihood: FloatArray
+    log_density: FloatArray
 
 
 def row_scores(model: LatentTreeModel, data: Any, of: Of = "groups") -> RowScores:
@@ -210,6 +212,7 @@ class Scorer:
 
     network: Network
     scales: tuple[Scale, ...]
+    binned: bool  # whether a column has bins
 
     @classmethod
     def of_model(cls, model: LatentTreeModel, of: Of = "groups") -> "Scorer":
@@ -218,8 +221,10 @@ class Scorer:
             raise InputError(f"of must be 'groups' or 'hidden', not {of!r:.60}")
         scales = _Scales(model)
         if of == "hidden":
-            return cls(model.network, tuple(map(scales.of_hidden, scales.view.hidden)))
-        return cls(model.network, tuple(scales.of_group(group) for group in scored_groups(model)))
+            found = tuple(map(scales.of_hidden, scales.view.hidden))
+        else:
+            found = tuple(scales.of_group(group) for group in scored_groups(model))
+        return cls(model.network, found, has_bins(model.columns))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -227,7 +232,7 @@ class Scorer:
         return tuple(scale.name for scale in self.scales)
 
     def block(self, block: Block) -> FloatArray:
-        """Return one line of numbers per row: the log-likelihood, then scores, errors, states and probabilities."""
+        """Return one line of numbers per row: the log density, then scores, errors, states and probabilities."""
         scores, errors, states, probabilities = (np.empty((len(block.codes), len(self.scales))) for _ in range(4))
         up = upward(self.network, plan_messages(self.network, block.codes, repeats=False))
         impossible = np.isneginf(up.log_likelihood)
@@ -253,7 +258,11 @@ class Scorer:
             np.nan,
             -1,
         )
-        return np.concatenate([up.log_likelihood[:, None], scores, errors, states, probabilities], axis=1)
+        if self.binned:
+            inside = np.full(len(block.codes), np.nan) if block.inside is None else block.inside
+        else:
+            inside = np.zeros(len(block.codes))
+        return np.concatenate([(up.log_likelihood + inside)[:, None], scores, errors, states, probabilities], axis=1)
 
     def rows_of(self, lines: FloatArray) -> RowScores:
         """Return the scores that lines of numbers stand for."""

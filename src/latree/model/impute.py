@@ -1,9 +1,9 @@
-"""Filling missing cells: with the most probable value, the median, the mean, or draws from the model.
+"""Filling missing cells: with the mean, the median or the most probable value, or with draws from the model.
 
 A missing cell has a posterior distribution given the present cells of its row. ``mode``, ``median`` and ``mean`` are
 taken from the cell's own posterior, and minimise the expected number of wrong cells, the expected absolute error and
 the expected squared error. ``draw`` draws all missing cells of a row together, so that drawn cells depend on each other
-as the model says.
+as the model says. In a column with bins, the distribution is that of the number: see :mod:`latree.model.predictive`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from latree._util.arrays import CodeArray, FloatArray, RandomState, backend_of, generator, make_frame
+from latree._util.arrays import CodeArray, FloatArray, IntArray, RandomState, backend_of, generator, make_frame
 from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.inference.messages import downward, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
+from latree.model.predictive import quantile_states, quantiles
 from latree.model.query import column_values
 from latree.table import Block, Column, Table
 from latree.table.opening import is_annotated, is_dask_dataframe
@@ -28,12 +29,14 @@ from latree.table.raw import array_names, label_of
 from latree.table.reading import positions_in_array
 from latree.table.rows import BLOCK_ROWS, missing_code
 from latree.table.sparse import is_sparse
+from latree.table.storage import typed_like
 from latree.table.table import decode_column, signed_codes
 
 How: TypeAlias = Literal["auto", "mode", "median", "mean", "draw"]
-StateHow: TypeAlias = Literal["auto", "mode", "median", "draw"]  # those that choose one of the states
-# Rows by columns: what missing cells are filled with, and the codes of the others. A fill is a code; or a number, for
-# the mean of a numeric column.
+# How one column is filled: a share stands for that quantile.
+Rule: TypeAlias = How | float
+# Rows by columns: what missing cells are filled with, and the codes of the others. A fill is the number in a column
+# with bins, and for the mean of a column of numbers; otherwise a code. NaN where a column has no such fill.
 Filled: TypeAlias = FloatArray
 
 HOWS: tuple[How, ...] = get_args(How)
@@ -46,11 +49,13 @@ def impute_like(
     table: Table,
     how: How,
     draws: int | None,
+    interval: float | None,
     random_state: RandomState,
     names: Sequence[str] | None = None,
 ) -> Any:
-    """Fill the missing cells of data, and return them in their own form; with ``draws``, a list of so many.
+    """Fill the missing cells of data, and return them in their own form.
 
+    With ``draws``, return a list of so many; with ``interval``, three: the filled data, and the bounds of the interval.
     ``names`` are those of the columns of an array, if it has more columns than the model.
     """
     if how not in HOWS:
@@ -59,57 +64,85 @@ def impute_like(
         raise InputError(
             f"draws must be at least 1, and needs how='draw': not draws={draws!r:.60} with how={how!r:.60}"
         )
+    bounds = interval_bounds(interval) if interval is not None else ()
+    if bounds and draws is not None:
+        raise InputError("draws and return_interval: choose one of the two")
     if backend_of(data) is not None:
         columns = _columns_of_frame(nw.from_native(data, eager_only=True), columns)
-    filled = [fill(network, columns, table, how, seed) for seed in draw_seeds(random_state, draws or 1)]
+    seeds = draw_seeds(random_state, draws or 1)
+    filled: list[tuple[Rule, Filled]] = [(how, fill(network, columns, table, how, seed)) for seed in seeds]
+    filled += [(share, fill(network, columns, table, share)) for share in bounds]
     if isinstance(data, Table | str | Path) or is_dask_dataframe(data) or is_annotated(data):
-        results = [_filled_table(columns, table, one, how) for one in filled]
+        numbers = table.numbers(np.arange(table.n_rows))
+        results = [_filled_frame(columns, table, numbers, one, rule) for rule, one in filled]
     elif is_sparse(data):
         positions = positions_in_array(columns, array_names(data.shape[1]) if names is None else names)
-        results = [_fill_sparse(data, positions, columns, one, how) for one in filled]
+        results = [_fill_sparse(data, positions, columns, one, rule) for rule, one in filled]
     elif backend_of(data) is not None:
-        results = [_fill_frame(data, columns, table, one, how) for one in filled]
+        results = [_fill_frame(data, columns, table, one, rule) for rule, one in filled]
     else:
         given = np.asarray(data)
         positions = positions_in_array(columns, array_names(given.shape[1]) if names is None else names)
-        results = [_fill_array(given, positions, columns, table, one, how) for one in filled]
+        results = [_fill_array(given, positions, columns, table, one, rule) for rule, one in filled]
+    if bounds:
+        return tuple(results)
     return results[0] if draws is None else results
 
 
+def interval_bounds(interval: float) -> tuple[float, float]:
+    """Return the shares of a distribution below the two ends of its central interval."""
+    if not (isinstance(interval, float) and 0 < interval < 1):
+        raise InputError(f"an interval must be a share between 0 and 1, such as 0.9, not {interval!r:.60}")
+    return (1 - interval) / 2, (1 + interval) / 2
+
+
 def fill(
-    network: Network, columns: tuple[Column, ...], table: Table, how: How, seed: int = 0, first_row: int = 0
+    network: Network, columns: tuple[Column, ...], table: Table, how: Rule, seed: int = 0, first_row: int = 0
 ) -> Filled:
     """Return what the missing cells of a table are filled with; ``first_row`` is the number of its first row."""
     if how == "draw":
         codes = table.map(lambda block: block.codes)
         parts = map_ordered(
-            lambda start: draw_block(network, codes[start : start + BLOCK_ROWS], seed, first_row + start),
+            lambda start: draw_block(network, columns, codes[start : start + BLOCK_ROWS], seed, first_row + start),
             range(0, max(len(codes), 1), BLOCK_ROWS),
         )
         return np.concatenate(list(parts))
     return table.map(lambda block: fill_block(network, columns, block.codes, how))
 
 
-def fill_block(network: Network, columns: tuple[Column, ...], codes: CodeArray, how: How) -> Filled:
+def fill_block(network: Network, columns: tuple[Column, ...], codes: CodeArray, how: Rule) -> Filled:
     """Fill the missing cells of some rows, each by its own posterior."""
     filled = signed_codes(codes).astype(np.float64)
     for j, holes, posterior in cell_posteriors(network, codes):
-        rule = _rule(columns[j], how)
-        if rule == "mode":
-            filled[holes, j] = posterior.argmax(axis=1)
-        elif rule == "median":
-            filled[holes, j] = (np.cumsum(posterior, axis=1)[:, :-1] < 0.5).sum(axis=1)
-        else:
-            filled[holes, j] = posterior @ [float(columns[j].decode(state)) for state in range(columns[j].n_states)]
+        filled[holes, j] = fills(columns[j], posterior, how)
     return filled
 
 
-def _rule(column: Column, how: How) -> How:
-    """Return how a column is filled: mean is for numbers only, median (which is auto) for ordered columns only."""
-    if how == "auto" or (how == "mean" and column.kind not in ("integer", "number")):
+def fills(column: Column, probabilities: FloatArray, how: Rule) -> FloatArray:
+    """Return what cells of a column are filled with, given the probabilities of its states, one row per cell."""
+    rule = _rule(column, how)
+    if rule is None:
+        return np.full(len(probabilities), np.nan)
+    if rule == "mean":
+        assert column.means is not None
+        return np.asarray(probabilities @ column.means)
+    if rule == "mode":
+        states = probabilities.argmax(axis=1)
+        return np.asarray(states.astype(np.float64) if column.density is None else column.density.medians[states])
+    share = 0.5 if rule == "median" else float(rule)
+    if column.density is not None:
+        return quantiles(column, probabilities, share)
+    return quantile_states(probabilities, share).astype(np.float64)
+
+
+def _rule(column: Column, how: Rule) -> Rule | None:
+    """Return how a column is filled, as far as it is possible there; None for a quantile of a column without order."""
+    if how == "auto":
+        how = "mean" if column.density is not None else "median"
+    if how == "mean" and column.means is None:
         how = "median"
-    if how == "median" and not column.ordered:
-        how = "mode"
+    if not column.ordered and how != "mean":
+        return None if isinstance(how, float) else "mode"
     return how
 
 
@@ -139,13 +172,15 @@ def cell_posteriors(network: Network, codes: CodeArray) -> Iterator[tuple[int, N
                 yield column, rows[holes], posterior
 
 
-def draw_block(network: Network, codes: CodeArray, seed: int, first_row: int) -> Filled:
+def draw_block(network: Network, columns: tuple[Column, ...], codes: CodeArray, seed: int, first_row: int) -> Filled:
     """Draw the missing cells of some rows, all cells of a row together.
 
-    The random numbers of a row depend on the seed and the row's number alone, not on how rows fall into blocks.
+    The random numbers of a row depend on the seed and the row's number alone, not on how rows fall into blocks: one for
+    each variable, and one for the place of each number inside its bin.
     """
-    bits = np.random.PCG64(seed).advance(first_row * len(network.parent))
-    uniform = np.random.Generator(bits).random((len(codes), len(network.parent)))
+    per_row = len(network.parent) + len(columns)
+    bits = np.random.PCG64(seed).advance(first_row * per_row)
+    uniform = np.random.Generator(bits).random((len(codes), per_row))
     present = signed_codes(codes)
     up = upward(network, plan_messages(network, codes, repeats=False))
     states = np.zeros((len(codes), len(network.parent)), dtype=np.intp)
@@ -161,7 +196,12 @@ def draw_block(network: Network, codes: CodeArray, seed: int, first_row: int) ->
         if node < network.n_observed:
             drawn = np.where(present[:, node] >= 0, present[:, node], drawn)
         states[:, node] = drawn
-    return states[:, : network.n_observed].astype(np.float64)
+    filled = states[:, : network.n_observed].astype(np.float64)
+    for j, column in enumerate(columns):
+        holes = np.flatnonzero(present[:, j] < 0)
+        if column.density is not None and len(holes):
+            filled[holes, j] = column.density.quantile(states[holes, j], uniform[holes, len(network.parent) + j])
+    return filled
 
 
 def draw_seeds(random_state: RandomState, draws: int) -> list[int]:
@@ -169,15 +209,27 @@ def draw_seeds(random_state: RandomState, draws: int) -> list[int]:
     return [int(seed) for seed in generator(random_state).integers(2**63, size=draws)]
 
 
-def fill_values(column: Column, filled: FloatArray, how: How) -> list[Any]:
-    """Return the values that the fills of one column stand for."""
-    if how == "mean" and _rule(column, how) == "mean":
+def fill_values(column: Column, filled: FloatArray, how: Rule) -> list[Any]:
+    """Return the values that the fills of one column stand for; None where there is no fill."""
+    rule = _rule(column, how)
+    if rule is None:
+        return [None] * len(filled)
+    if column.density is not None:
+        return list(map(column.value_of, filled.tolist()))
+    if rule == "mean":
         return list(filled.tolist())
     return decode_column(column, filled.astype(np.intp))
 
 
+def fill_codes(column: Column, filled: FloatArray) -> IntArray:
+    """Return the codes of cells of one column that were filled with numbers or codes."""
+    if column.cuts is None:
+        return filled.astype(np.intp)
+    return np.searchsorted(np.array(column.cuts), filled, side="left")
+
+
 def _fill_array(
-    given: NDArray[Any], positions: Sequence[int], columns: tuple[Column, ...], table: Table, filled: Filled, how: How
+    given: NDArray[Any], positions: Sequence[int], columns: tuple[Column, ...], table: Table, filled: Filled, how: Rule
 ) -> NDArray[Any]:
     """Fill the missing cells of an array, in which columns are at these positions; others do not change."""
     missing = table.codes() < 0
@@ -188,7 +240,7 @@ def _fill_array(
     return result
 
 
-def _fill_sparse(given: Any, positions: Sequence[int], columns: tuple[Column, ...], filled: Filled, how: How) -> Any:
+def _fill_sparse(given: Any, positions: Sequence[int], columns: tuple[Column, ...], filled: Filled, how: Rule) -> Any:
     """Fill the missing cells of a sparse matrix, which are NaN; others do not change."""
     result = given.tocoo(copy=True)
     number_of = {position: j for j, position in enumerate(positions)}
@@ -205,7 +257,7 @@ def _columns_of_frame(frame: "nw.DataFrame[Any]", columns: tuple[Column, ...]) -
     return tuple(replace(column, kind="text") if column.name in categories else column for column in columns)
 
 
-def _fill_frame(given: Any, columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:
+def _fill_frame(given: Any, columns: tuple[Column, ...], table: Table, filled: Filled, how: Rule) -> Any:
     """Fill the missing cells of a data frame; others do not change."""
     missing = table.codes() < 0
     frame = nw.from_native(given, eager_only=True)
@@ -230,10 +282,7 @@ def _fill_series(
     is_text = series.dtype in (nw.String, nw.Categorical)
     for position, value in zip(holes.tolist(), values, strict=True):
         cells[position] = known.get(label_of(value), label_of(value) if is_text else value)
-    # Means of whole numbers have fractions.
-    has_fractions = column.kind == "integer" and any(isinstance(value, float) for value in values)
-    dtype = nw.Float64() if has_fractions and series.dtype.is_integer() else series.dtype
-    return nw.new_series(series.name, cells, dtype, backend=series.implementation)
+    return typed_like(series, cells)
 
 
 def _categories(series: "nw.Series[Any]") -> list[Any]:
@@ -278,15 +327,15 @@ def _probabilities_of(network: Network, block: Block, wanted: Sequence[int]) -> 
     return np.concatenate([np.empty((len(block.codes), 0)), *parts.values()], axis=1)
 
 
-def _filled_table(columns: tuple[Column, ...], table: Table, filled: Filled, how: How) -> Any:
-    """Return the filled rows as a Table, or as a data frame where cells are filled with means."""
-    if how != "mean":
-        return Table.from_codes(columns, filled.astype(np.int32))
-    missing = table.codes() < 0
+def _filled_frame(columns: tuple[Column, ...], table: Table, numbers: FloatArray, filled: Filled, how: Rule) -> Any:
+    """Return the filled rows as a data frame; numbers are as they are in the data, as far as they are known."""
+    codes = table.codes()
     cells = {}
     for j, column in enumerate(columns):
-        values = decode_column(column, np.where(missing[:, j], 0, filled[:, j]).astype(np.intp))
-        holes = np.flatnonzero(missing[:, j])
+        values = decode_column(column, codes[:, j])
+        for row in np.flatnonzero(~np.isnan(numbers[:, j])).tolist():
+            values[row] = column.value_of(float(numbers[row, j]))
+        holes = np.flatnonzero(codes[:, j] < 0)
         for hole, value in zip(holes.tolist(), fill_values(column, filled[holes, j], how), strict=True):
             values[hole] = value
         cells[column.name] = values

@@ -3,18 +3,20 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
+from latree._util.arrays import FloatArray, RandomState, backend_of, generator, make_frame
 from latree.counts.contingency import pair_tables
 from latree.errors import FitWarning, InputError
 from latree.inference.messages import downward, log_likelihoods, total_log_likelihood, upward
+from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 from latree.model.distribution import TreeDistribution
+from latree.model.explain import explained_frame, one_row
 from latree.model.file import Parts, model_path, parts_from_dict, parts_to_dict, read_json, write_json
 from latree.model.group import (
     NO_LEVELS,
@@ -27,7 +29,7 @@ from latree.model.group import (
     known_names,
     renamed,
 )
-from latree.model.impute import How, StateHow, cell_probabilities, impute_like
+from latree.model.impute import How, cell_probabilities, draw_seeds, fill, fill_codes, impute_like
 from latree.model.query import (
     MAX_ROWS,
     Answer,
@@ -40,7 +42,8 @@ from latree.model.query import (
 )
 from latree.model.record import Record
 from latree.table import Block, Table, as_table
-from latree.table.columns import Unseen
+from latree.table.columns import Unseen, has_bins
+from latree.table.table import decode_column
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -220,6 +223,9 @@ class LatentTreeModel(TreeDistribution):
     def log_likelihood_rows(self, data: Any) -> FloatArray:
         """Return the log-likelihood ``log P(row)`` of each row, in nats; missing cells are summed out.
 
+        Numbers count as their bins. Models of the same columns can be compared by it; :meth:`log_density_rows` is in
+        the units of the data.
+
         Examples
         --------
         >>> import latree
@@ -230,8 +236,38 @@ class LatentTreeModel(TreeDistribution):
         """
         return self.encode(data).map(lambda block: log_likelihoods(self.network, block.codes))
 
+    def log_density_rows(self, data: Any) -> FloatArray:
+        """Return the log density of each row in the units of the data, in nats; missing cells are integrated out.
+
+        It is the log-likelihood of the row plus, for each of its numbers with bins, the log density of the number
+        inside its bin. So it can be compared with other estimators of a density, such as scikit-learn's.
+
+        Parameters
+        ----------
+        data : data frame, array, path or Table
+            A Table must have been made from data, by :func:`latree.as_table`, if a column has bins.
+
+        Examples
+        --------
+        >>> import numpy as np, latree
+        >>> heights = np.random.default_rng(0).normal(170, 10, (1000, 2))
+        >>> model = latree.LatentTree("independent").fit(heights).model_
+        >>> model.log_density_rows(np.array([[170.0, 170.0], [190.0, 170.0], [250.0, 170.0]])).round(1)
+        array([ -6.6,  -8.7, -18.2])
+        """
+        return self.encode(data).map(partial(log_densities, self.network, has_bins(self.columns)))
+
+    def log_density(self, data: Any) -> float:
+        """Return the sum of the rows' log densities times their weights, in nats; see :meth:`log_density_rows`."""
+        binned = has_bins(self.columns)
+
+        def total(block: Block) -> FloatArray:
+            return total_log_likelihood(log_densities(self.network, binned, block), block.weights)
+
+        return float(np.asarray(self.encode(data).sum(total))[0])
+
     def log_likelihood(self, data: Any) -> float:
-        """Return the sum of the rows' log-likelihoods times their weights, in nats."""
+        """Return the sum of the rows' log-likelihoods times their weights, in nats; numbers count as their bins."""
 
         def total(block: Block) -> FloatArray:
             return total_log_likelihood(log_likelihoods(self.network, block.codes), block.weights)
@@ -282,7 +318,7 @@ class LatentTreeModel(TreeDistribution):
         parts = np.split(self.encode(data).map(block_posteriors), stops[:-1], axis=1)
         return {self.tree.node_names[node]: part for node, part in zip(hidden, parts, strict=False)}
 
-    def complete(self, data: Any, how: StateHow = "mode", random_state: RandomState = None) -> Table:
+    def complete(self, data: Any, how: How = "mode", random_state: RandomState = None) -> Table:
         """Fill every missing cell, and return a table of codes.
 
         Weights of rows are not kept. :meth:`impute` returns the values in the form of the data.
@@ -290,8 +326,8 @@ class LatentTreeModel(TreeDistribution):
         Parameters
         ----------
         data : data frame, array, path or Table
-        how : {"auto", "mode", "median", "draw"}
-            See :meth:`impute`.
+        how : {"auto", "mode", "median", "mean", "draw"}
+            See :meth:`impute`. A number gets the code of its bin.
         random_state : int, Generator or None
             The seed of ``draw``.
 
@@ -304,11 +340,22 @@ class LatentTreeModel(TreeDistribution):
         >>> model.complete(np.array([[1, np.nan, 1, 0]])).codes()
         array([[1, 1, 1, 0]], dtype=int32)
         """
-        table: Table = self.impute(self.encode(data), how, random_state=random_state)
-        return table
+        table = self.encode(data)
+        filled = fill(self.network, self.columns, table, how, *draw_seeds(random_state, 1))
+        codes = table.codes()
+        for j, column in enumerate(self.columns):
+            holes = np.flatnonzero(codes[:, j] < 0)
+            codes[holes, j] = fill_codes(column, filled[holes, j])
+        return Table.from_codes(self.columns, codes)
 
     def impute(
-        self, data: Any, how: How = "mode", *, draws: int | None = None, random_state: RandomState = None
+        self,
+        data: Any,
+        how: How = "auto",
+        *,
+        draws: int | None = None,
+        return_interval: float | None = None,
+        random_state: RandomState = None,
     ) -> Any:
         """Fill every missing cell given the present cells of its row; other cells do not change.
 
@@ -316,21 +363,25 @@ class LatentTreeModel(TreeDistribution):
         ----------
         data : data frame, array, path or Table
         how : {"auto", "mode", "median", "mean", "draw"}
-            ``mode``, the most probable value, makes the fewest wrong cells. ``median``, which is also ``auto``, makes
-            the smallest absolute error; columns without an order get the mode. ``mean``, the expected value, makes the
-            smallest squared error; columns that are not numbers get the median. In a column with bins, a bin counts as
-            the median of its values. ``draw`` draws all missing cells of a row together from the model, so that the
-            filled table varies like the data.
+            ``auto`` takes the mean for numbers with bins, the median for other columns with an order, and the mode for
+            the rest. ``mode``, the most probable value, makes the fewest wrong cells; in a column with bins it is the
+            median of the most probable bin. ``median`` makes the smallest absolute error; columns without an order get
+            the mode. ``mean``, the expected value, makes the smallest squared error; columns that are not numbers get
+            the median. ``draw`` draws all missing cells of a row together from the model, numbers from the density
+            inside their bin, so that the filled table varies like the data.
         draws : int, optional
             For multiple imputation: the number of tables to draw.
+        return_interval : float, optional
+            Return also the bounds of the interval that has this probability, such as 0.9, given the rest of the row.
         random_state : int, Generator or None
             The seed of ``draw``. The result does not depend on where the rows are.
 
         Returns
         -------
-        data frame, array or Table
-            In the form of the data. For a path, a Table; with ``mean``, a data frame for a path or a Table. With
-            ``draws``, a list.
+        data frame, array or sparse matrix
+            In the form of the data; for a path or a Table, a data frame. With ``draws``, a list. With
+            ``return_interval``, a tuple of three: the filled data, and the same data with missing cells filled with the
+            lower and with the upper bounds. Cells of columns without an order have no bounds and stay missing there.
 
         Examples
         --------
@@ -341,7 +392,85 @@ class LatentTreeModel(TreeDistribution):
         >>> model.impute(np.array([[1, np.nan, 1, 0]]), how="mean").round(2)
         array([[1.  , 0.82, 1.  , 0.  ]])
         """
-        return impute_like(self.network, self.columns, data, self.encode(data), how, draws, random_state)
+        table = self.encode(data)
+        return impute_like(self.network, self.columns, data, table, how, draws, return_interval, random_state)
+
+    def explain_row(self, row: Any) -> Any:
+        """Return how unusual each cell of a row is, given the other cells of the row, and what was to be expected.
+
+        Parameters
+        ----------
+        row : mapping, series, sequence, or data frame or array of one row
+            Cells may be missing.
+
+        Returns
+        -------
+        data frame
+            One row per cell that is not missing, the most unusual first, with the columns
+
+            - ``column``, ``value``.
+            - ``expected``: what :meth:`impute` would fill in if the cell were missing.
+            - ``probability``: that of a value that is at least as unusual. For a category, all categories that are no
+              more probable count; for a number with bins, all that are as far out or further, on both sides.
+            - ``log_density``: the log density of the value given the rest of the row, in the units of the data; of a
+              category, the log probability.
+
+        Examples
+        --------
+        >>> import latree, numpy as np, pandas as pd
+        >>> rng = np.random.default_rng(0)
+        >>> size = rng.normal(size=2000)
+        >>> table = pd.DataFrame({name: size + 0.3 * rng.normal(size=2000) for name in "abc"})
+        >>> model = latree.LatentTree(goal="predict", random_state=0).fit(table).model_
+        >>> model.explain_row({"a": 1.5, "b": 1.4, "c": -1.6})["column"].tolist()
+        ['c', 'a', 'b']
+        """
+        return self._explain_row(self.encode(one_row(row)), backend_of(row))
+
+    def _explain_row(self, table: Table, backend: str | None) -> Any:
+        return explained_frame(self.network, self.columns, table, backend)
+
+    def sample_values(
+        self, n_rows: int, random_state: RandomState = None, *, missing: bool = False
+    ) -> dict[str, list[Any]]:
+        """Draw rows from the model, and return their values column by column.
+
+        A number is drawn from the density inside its bin, with as many decimals as the data have; whole numbers are
+        whole. :meth:`sample` draws codes.
+
+        Parameters
+        ----------
+        n_rows : int
+        random_state : int, Generator or None
+        missing : bool
+            Whether cells are missing as often as in the data of the fit: of each column the same share, at random,
+            independently of all other cells. Missing cells are None.
+
+        Examples
+        --------
+        >>> import numpy as np, latree
+        >>> ages = np.random.default_rng(0).integers(18, 90, (500, 2))
+        >>> model = latree.LatentTree("independent").fit(ages).model_
+        >>> model.sample_values(5, random_state=0)
+        {'x0': [66, 32, 24, 17, 80], 'x1': [84, 69, 73, 59, 86]}
+        """
+        record = self.record
+        if missing and record is None:
+            raise InputError("missing=True needs a model that was fitted to data: this one knows no missing cells")
+        rng = generator(random_state)
+        codes = self.sample(n_rows, rng).codes()
+        columns: dict[str, list[Any]] = {}
+        for j, column in enumerate(self.columns):
+            if column.density is None:
+                values = decode_column(column, codes[:, j])
+            else:
+                numbers = column.density.quantile(codes[:, j].astype(np.intp), rng.random(n_rows))
+                values = list(map(column.value_of, numbers.tolist()))
+            if missing and record is not None:
+                holes = rng.random(n_rows) < record.n_missing[j] / record.n_rows
+                values = [None if hole else value for hole, value in zip(holes.tolist(), values, strict=True)]
+            columns[column.name] = values
+        return columns
 
     def impute_proba(self, data: Any) -> Any:
         """Return the probability of every value of each column that has missing cells, given the rest of the row.
@@ -406,7 +535,8 @@ class LatentTreeModel(TreeDistribution):
             Names of columns or hidden variables, these by their names for people or by technical names such as H3.
         given : mapping of str to value, optional
             What is known: from names of columns or hidden variables to their values. Values of columns are those of
-            the data; in a column with bins a number means its bin. Values of hidden variables are the numbers of their
+            the data; in a column with bins a number means its bin, and those beyond all numbers of the fit mean the
+            outermost one. Values of hidden variables are the numbers of their
             states, 0, 1, ... A value that means missing, such as None or NaN, says nothing.
         data : data frame, array, path or Table, optional
             Rows to check the answer with, such as those of the fit.
@@ -415,11 +545,13 @@ class LatentTreeModel(TreeDistribution):
         -------
         dict
             From each value to its probability; for several variables, from tuples of values. The keys of a column with
-            bins are the labels of the bins. ``pandas.Series`` makes a series of it, with one level of the index for
-            each variable. Its attribute ``dependence`` has, for each two columns of the question, their names as
-            ``columns`` and their correlation ``in_model`` and ``in_rows``, which is None if it is not known. Its
-            attribute ``warning`` has the text of the warning. If nothing was compared, ``dependence`` is empty: then
-            no warning does not mean that the rows agree.
+            bins are the labels of the bins. For a single column of numbers it has also ``mean``, ``median``,
+            ``quantile(share)`` and ``interval(probability=0.9)``, in the units of the data; other columns with an order
+            have the last three. ``pandas.Series`` makes a series of it, with one level of the index for each variable.
+            Its attribute ``dependence`` has, for each two columns of the question, their names as ``columns`` and their
+            correlation ``in_model`` and ``in_rows``, which is None if it is not known. Its attribute ``warning`` has
+            the text of the warning. If nothing was compared, ``dependence`` is empty: then no warning does not mean
+            that the rows agree.
 
         Examples
         --------
@@ -435,10 +567,10 @@ class LatentTreeModel(TreeDistribution):
         (0.42, 0.39)
         >>> model.query("H1", given={"a": 1}).dependence  # no row has H1: nothing was compared
         ()
-        >>> model.query("b", given={"a": 7})
+        >>> model.query("b", given={"a": "yes"})
         Traceback (most recent call last):
             ...
-        latree.errors.InputError: column 'a' has no value 7: it has 0, 1
+        latree.errors.InputError: column 'a' has no value 'yes': it has 0, 1
         """
         found = self._answer(variables, given or {}, data)
         if found.warning:
@@ -508,6 +640,16 @@ class LatentTreeModel(TreeDistribution):
             return cls(*parts_from_dict(plain))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
+
+
+def log_densities(network: Network, binned: bool, block: Block) -> FloatArray:
+    """Return the log density of each row of a block; ``binned`` says whether a column has bins."""
+    found = log_likelihoods(network, block.codes)
+    if not binned:
+        return found
+    if block.inside is None:
+        raise InputError("these rows are codes, and columns with bins need numbers: pass the data they were made from")
+    return np.asarray(found + block.inside)
 
 
 def aic(log_likelihood: float, n_parameters: int) -> float:

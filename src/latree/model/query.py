@@ -22,9 +22,10 @@ from latree.counts.distances import (
 )
 from latree.errors import InputError
 from latree.inference.network import Network
+from latree.model.predictive import quantile_states, quantiles
 from latree.table import Column
-from latree.table.columns import is_missing, number_label
-from latree.table.raw import label_of, parse_number
+from latree.table.columns import is_missing, nearest_states, number_label
+from latree.table.raw import label_of
 
 # More rows than this say little more about two columns: a random sample of so many is counted.
 MAX_ROWS = 5000
@@ -63,8 +64,13 @@ class PairDependence(NamedTuple):
 class Answer(dict[Any, float]):
     """From the value of a variable, or a tuple of values of several, to its probability.
 
+    For a column of numbers it is a distribution with a mean, a median and intervals, in the units of the data: inside
+    its bins, a number has a density.
+
     Attributes
     ----------
+    column : Column or None
+        The column that was asked about; None for a hidden variable, and for several variables.
     dependence : tuple of PairDependence
         How strongly each two columns of the question depend on each other, in the model and in the rows. Two columns
         that are given are not compared, and no row has a hidden variable: empty if nothing was compared.
@@ -73,8 +79,40 @@ class Answer(dict[Any, float]):
         ``dependence`` is empty, or has no ``in_rows``.
     """
 
+    column: Column | None = None
     dependence: tuple[PairDependence, ...] = ()
     warning: str = ""
+
+    @property
+    def mean(self) -> Any:
+        """The expected value, for a column of numbers or dates."""
+        if self.column is None or self.column.means is None:
+            raise InputError("only a single column of numbers has a mean")
+        mean = float(self._probabilities[0] @ self.column.means)
+        return mean if self.column.unit is None else self.column.value_of(mean)
+
+    @property
+    def median(self) -> Any:
+        """The median, for a column with an order."""
+        return self.quantile(0.5)
+
+    def quantile(self, share: float) -> Any:
+        """Return the value that a share of the distribution lies below, for a column with an order."""
+        if self.column is None or not self.column.ordered:
+            raise InputError("only a single column with an order has a median, quantiles and intervals")
+        if not 0 <= share <= 1:
+            raise InputError(f"the share of a quantile must be from 0 to 1, not {share!r:.60}")
+        if self.column.density is None:
+            return self.column.decode(int(quantile_states(self._probabilities, share)[0]))
+        return self.column.value_of(float(quantiles(self.column, self._probabilities, share)[0]))
+
+    def interval(self, probability: float = 0.9) -> tuple[Any, Any]:
+        """Return the ends of the central interval that has a probability, for a column with an order."""
+        return self.quantile((1 - probability) / 2), self.quantile((1 + probability) / 2)
+
+    @property
+    def _probabilities(self) -> FloatArray:
+        return np.array([list(self.values())])
 
 
 def pair_dependence(joint: FloatArray, n_rows: float, columns: tuple[Column, Column]) -> float | None:
@@ -218,7 +256,9 @@ def answer(
         for other in (*nodes[:number], *(other for other in evidence if other not in nodes))
         if max(node, other) < network.n_observed
     ]
-    return Answer(zip(keys, distribution.ravel().tolist(), strict=True)), pairs
+    found = Answer(zip(keys, distribution.ravel().tolist(), strict=True))
+    found.column = columns[nodes[0]] if isinstance(variables, str) and nodes[0] < network.n_observed else None
+    return found, pairs
 
 
 def _check_size(sizes: Sequence[int]) -> None:
@@ -239,7 +279,8 @@ def column_values(column: Column) -> list[Hashable]:
 def _state(column: Column, value: Any) -> int | None:
     """Return the state that a value of a column means; None for a missing cell.
 
-    A number means its bin where the column has bins; the label of a bin means that bin.
+    A number means its bin where the column has bins, and the nearest number of another ordered column of numbers; the
+    label of a bin means that bin.
     """
     label = label_of(value).strip()
     if is_missing(label, column.missing):
@@ -247,12 +288,15 @@ def _state(column: Column, value: Any) -> int | None:
     if column.cuts is not None:
         if label in column.categories:
             return column.categories.index(label)
-        number = parse_number(label)
-        if number is None or not np.isfinite(number):
-            raise InputError(f"column {column.name!r:.60} has bins: {value!r:.60} is neither a number nor one of them")
+        number = column.number_of(label)
+        if number is None:
+            what = "number" if column.unit is None else column.kind
+            raise InputError(f"column {column.name!r:.60} has bins: {value!r:.60} is neither a {what} nor one of them")
         return int(np.searchsorted(column.cuts, number, side="left"))
     if column.kind in ("integer", "number"):
         label = number_label(label)
+        if label not in column.categories and (near := nearest_states(column, [label])) is not None:
+            return int(near[0])
     if label not in column.categories:
         raise _unknown_value(f"column {column.name!r:.60}", value, label, column_values(column))
     return column.categories.index(label)

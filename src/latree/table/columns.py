@@ -100,7 +100,7 @@ class Column:
         10
         """
         if self.density is not None:
-            return self.value(float(self.density.medians[code]))
+            return self.value_of(float(self.density.medians[code]))
         label = self.categories[code]
         if self.kind == "text":
             return label
@@ -108,33 +108,70 @@ class Column:
             return label == "True"
         return int(label) if self.kind == "integer" else float(label)
 
-    def value(self, number: float) -> Value:
-        """Return the value that a number means in a column with bins: a whole number, a date and so on.
+    def value_of(self, number: float) -> Value:
+        """Return the value of the data that a number of a column with bins stands for: a number, a date and so on.
 
         Examples
         --------
         >>> from latree import as_table
+        >>> age, = as_table([[20 + i] for i in range(50)], names=["age"]).columns
+        >>> age.value_of(43.0), age.value_of(43.5)
+        (43, 43.5)
         >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
-        >>> day.kind, day.unit, day.value(19784.0)
-        ('date', 'day', datetime.date(2024, 3, 2))
+        >>> day.unit, day.value_of(19784.0)
+        ('day', datetime.date(2024, 3, 2))
         """
         if self.unit is not None:
             return clock_value(cast(Clock, self.kind), number * SECONDS[self.unit])
-        return round(number) if self.kind == "integer" else float(number)
+        return int(number) if self.kind == "integer" and number.is_integer() else number
 
-    def text(self, number: float) -> str:
-        """Return a number of a column with bins as text; a date between two days is the first of them.
+    def number_of(self, label: str) -> float | None:
+        """Return the number that a text means in a column with bins, in its unit; None if it means none.
 
         Examples
         --------
         >>> from latree import as_table
         >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
-        >>> day.cuts, day.text(day.cuts[0])
+        >>> day.number_of("1970-01-02T12:00")
+        1.5
+        """
+        found = parse_number(label) if self.unit is None else parse_clock(label, cast(Clock, self.kind))
+        if found is None or not isfinite(found):
+            return None
+        return float(found) if self.unit is None else found / SECONDS[self.unit]
+
+    def text_of(self, number: float) -> str:
+        """Return a number of a column with bins as text; a moment between two days is in the first of them.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
+        >>> day.cuts, day.text_of(day.cuts[0])
         ((19784.5,), '2024-03-02')
         """
         if self.unit is None:
             return label_of(number)
         return clock_label(cast(Clock, self.kind), number * SECONDS[self.unit], self.unit)
+
+    @property
+    def means(self) -> FloatArray | None:
+        """The number that each state counts as: the mean of a bin; None for a column that does not hold numbers.
+
+        Dates and times count in their unit.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> grade, = as_table([[1], [2], [5]], names=["grade"]).columns
+        >>> grade.means
+        array([1., 2., 5.])
+        """
+        if self.density is not None:
+            return self.density.means
+        if self.kind not in ("integer", "number"):
+            return None
+        return np.array(list(map(float, self.categories)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the column as plain data for JSON."""
@@ -213,6 +250,11 @@ def are_counted(columns: Sequence[Column]) -> bool:
     return any(column.kind != "boolean" for column in columns)
 
 
+def has_bins(columns: Sequence[Column]) -> bool:
+    """Return whether one of these columns has bins."""
+    return any(column.density is not None for column in columns)
+
+
 def is_number(x: Any) -> bool:
     """Return whether a JSON value is a finite number that a float can hold."""
     return (type(x) is int and abs(x) < 2**63) or (type(x) is float and isfinite(x))
@@ -253,30 +295,28 @@ MISSING = -1  # the code of a missing cell while codes are signed
 Unseen: TypeAlias = Literal["error", "missing"]
 
 
-def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
-    """Encode raw cells as codes of a known column; missing cells become ``MISSING``.
+class EncodedColumn(NamedTuple):
+    """The cells of a column: the code of each, and of a column with bins, the log density of each inside its bin."""
+
+    codes: IntArray
+    inside: FloatArray | None = None
+
+
+def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColumn:
+    """Encode raw cells as codes of a known column; missing cells become ``MISSING``, and have the log density 0.
 
     A number that an ordered column of numbers does not have gets the state of the nearest number, as if the column had
     bins: which numbers a column has depends on the rows that it was learned from, such as those of a fold.
     """
     missing = column.missing
-    if column.cuts is not None:
-        if column.unit is None:
-            numbers, text, overflow = parse_numbers(raw, missing)
-        else:
-            seconds, text, overflow = parse_times(raw, missing, cast(Clock, column.kind))
-            numbers = as_numbers(seconds, column.unit)
-        if text is None and overflow is not None:
-            raise number_too_large(raw.name, overflow)
-        if text is not None and unseen == "error":
-            what = "number" if column.unit is None else column.kind
-            raise InputError(
-                f"column {column.name!r}: {text!r:.60} is not a {what}, but the model bins this column by {what}: "
-                f"{_hint()}"
-            )
+    if column.cuts is not None and column.density is not None:
+        numbers = read_numbers(column, raw, unseen)
         # Bin b holds the numbers x with cuts[b - 1] < x <= cuts[b].
-        codes = np.searchsorted(np.array(column.cuts), numbers, side="left")
-        return np.asarray(np.where(np.isnan(numbers), MISSING, codes)[raw.codes])
+        codes, inside = np.full(len(numbers), MISSING), np.zeros(len(numbers))
+        there = np.flatnonzero(~np.isnan(numbers))
+        codes[there] = np.searchsorted(np.array(column.cuts), numbers[there], side="left")
+        inside[there] = column.density.log_density(numbers[there], codes[there])
+        return EncodedColumn(codes[raw.codes], inside[raw.codes])
     code_of = {label: code for code, label in enumerate(column.categories)}
     codes = np.full(len(raw.values), MISSING, dtype=np.intp)
     unknown: dict[int, str] = {}
@@ -289,8 +329,29 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> IntArray:
         elif unseen == "error":
             unknown[index] = label
     if unknown:
-        codes[list(unknown)] = _nearest_states(column, list(unknown.values()))
-    return np.asarray(codes[raw.codes])
+        near = nearest_states(column, list(unknown.values()))
+        if near is None:
+            label = next(label for label in unknown.values() if nearest_states(column, [label]) is None)
+            raise InputError(f"column {column.name!r}: the value {label!r:.60} was never seen in the fit: {_hint()}")
+        codes[list(unknown)] = near
+    return EncodedColumn(codes[raw.codes])
+
+
+def read_numbers(column: Column, raw: RawColumn, unseen: Unseen) -> FloatArray:
+    """Return the numbers of the distinct values of a column with bins, in its unit; NaN where they mean missing."""
+    if column.unit is None:
+        numbers, text, overflow = parse_numbers(raw, column.missing)
+    else:
+        seconds, text, overflow = parse_times(raw, column.missing, cast(Clock, column.kind))
+        numbers = as_numbers(seconds, column.unit)
+    if text is None and overflow is not None:
+        raise number_too_large(raw.name, overflow)
+    if text is not None and unseen == "error":
+        what = "number" if column.unit is None else column.kind
+        raise InputError(
+            f"column {column.name!r}: {text!r:.60} is not a {what}, but the model bins this column by {what}: {_hint()}"
+        )
+    return numbers
 
 
 # How tables write whether something is true, beside True and False.
@@ -305,18 +366,17 @@ def _same_label(column: Column, label: str) -> str:
     return _TRUTHS.get(number, label) if column.kind == "boolean" else number
 
 
-def _nearest_states(column: Column, labels: Sequence[str]) -> IntArray:
+def nearest_states(column: Column, labels: Sequence[str]) -> IntArray | None:
     """Return the states of an ordered column of numbers that are nearest to numbers; the lower of two as near.
 
-    Raise for what is no number, and for other columns. Ordered categories whose numbers do not increase are names.
+    None if one is no number, and for other columns. Ordered categories whose numbers do not increase are names.
     """
     holds_numbers = column.ordered and column.kind in ("integer", "number")
     states = np.array(list(map(float, column.categories if holds_numbers else ())))
     increasing = len(states) > 0 and bool((np.diff(states) > 0).all())
     numbers = [parse_number(label) if increasing else None for label in labels]
-    for number, label in zip(numbers, labels, strict=True):
-        if number is None or not isfinite(number):
-            raise InputError(f"column {column.name!r}: the value {label!r:.60} was never seen in the fit: {_hint()}")
+    if not all(number is not None and isfinite(number) for number in numbers):
+        return None
     return np.searchsorted(states[:-1] / 2 + states[1:] / 2, np.array(numbers, dtype=np.float64), side="left")
 
 

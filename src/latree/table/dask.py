@@ -7,7 +7,7 @@ are the same as in memory, and their sums are added in the same order.
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -51,7 +51,17 @@ from latree.table.rows import (
     take_rows,
     total_weight,
 )
-from latree.table.sources import Encoder, Names, RawBatch, Result, RowSource, RowWeights, raw_batch
+from latree.table.sources import (
+    Encoder,
+    Names,
+    RawBatch,
+    Result,
+    RowSource,
+    RowWeights,
+    count_rows,
+    raw_batch,
+    take_cells,
+)
 
 # Seconds that a scheduler, and then its first worker, may take to answer.
 CONNECT_SECONDS = 10
@@ -232,6 +242,18 @@ class DaskSource(RowSource):
             chunks.append(self.client.submit(_join_parts, parts[first:last], bounds, pure=False))
         return DaskRows(self.client, tuple(chunks), rows)
 
+    def take(self, rows: IntArray, names: Sequence[str]) -> Sequence[Mapping[str, RawColumn]]:
+        """Return the cells of some columns in rows with these numbers, which increase, in parts of their order."""
+        sizes = _gather(self.client, self.client.compute(self._on_parts(_count_cells, names[:1])))
+        stops = np.cumsum(sizes)
+        parts = np.split(rows, np.searchsorted(rows, stops[:-1]))
+        wanted = [part - (stop - size) for part, stop, size in zip(parts, stops, sizes, strict=True)]
+        taken = [
+            delayed(_take_from_part, pure=False)((tuple(names), of_part), part)
+            for part, of_part in zip(self.parts, wanted, strict=True)
+        ]
+        return [cells for batches in _gather(self.client, self.client.compute(taken)) for cells in batches]
+
     def _on_parts(self, work: Callable[[Iterator[RawBatch]], Any], names: Names) -> list[Any]:
         """Return tasks that apply a function to the batches of each part."""
         task = delayed((work, self._names_to_read(names), self.weights), traverse=False)
@@ -259,6 +281,21 @@ def _on_part(task: tuple[Callable[[Iterator[RawBatch]], Any], Names, RowWeights 
     else:
         batches = [from_frame(part if names is None else part[[name for name in part.columns if str(name) in names]])]
     return work(raw_batch(columns, weights, None) for columns in batches)
+
+
+def _count_cells(batches: Iterator[RawBatch]) -> int:
+    return sum(count_rows(batch.columns.values()) for batch in batches)
+
+
+def _take_from_part(task: tuple[tuple[str, ...], IntArray], part: Any) -> list[dict[str, RawColumn]]:
+    """Return the cells of some columns in some rows of a part, batch by batch, on a worker."""
+    names, rows = task
+
+    def take(batches: Iterator[RawBatch]) -> list[dict[str, RawColumn]]:
+        return take_cells((list(batch.columns.values()) for batch in batches), rows, names)
+
+    found: list[dict[str, RawColumn]] = _on_part((take, names, None), part)
+    return found
 
 
 def _join_parts(parts: list[Block], bounds: list[tuple[int, int]]) -> Block:

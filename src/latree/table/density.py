@@ -70,7 +70,7 @@ class Density:
     >>> density.step
     1.0
     >>> density.quantile(np.array([0, 1]), np.array([0.5, 0.5]))  # the medians of both bins
-    array([25., 74.])
+    array([24., 74.])
     >>> np.exp(density.log_density(np.array([70.0]), np.array([1]))).round(3)
     array([0.02])
     """
@@ -96,9 +96,10 @@ class Density:
             At least one. A number ``x`` is in the first bin ``b`` with ``x <= cuts[b]``.
         """
         step = last_place(numbers)
-        # Sums of weights differ in their last bits by the batches that the rows were read in. Single precision makes
-        # them equal.
-        counts = counts.astype(np.float32).astype(np.float64)
+        # Sums of weights differ in their last bits by the batches that the rows were read in. The precision of single
+        # floats makes them equal.
+        fractions, exponents = np.frexp(counts)
+        counts = np.ldexp(fractions.astype(np.float32).astype(np.float64), exponents)
         bins = np.searchsorted(cuts, numbers, side="left")
         most = min(counts.sum() / (len(cuts) + 1) / _MIN_ROWS, _MAX_PIECES)
         sizes = [1]
@@ -155,7 +156,7 @@ class Density:
         """
         start, end = self._starts[bins], self._ends[bins]
         # Rows below: the piece is the first one whose rows reach the share of the bin.
-        cumulative = np.concatenate([[0.0], np.cumsum(self._rows)])
+        cumulative = self._cumulative
         target = cumulative[start] + shares * self._total[bins]
         piece = np.clip(np.searchsorted(cumulative, target, side="left") - 1, start, end - 1)
         inside = np.clip((target - cumulative[piece]) / self._rows[piece], 0, 1)
@@ -177,6 +178,20 @@ class Density:
         margin = self.step * _MARGIN
         too_low, too_high = rounded <= self._low[start] + margin, rounded > self._high[end - 1] + margin
         return np.asarray(np.round(rounded + self.step * (too_low * 1.0 - too_high), self.decimals))
+
+    def share(self, numbers: FloatArray, bins: IntArray) -> FloatArray:
+        """Return the share of its bin that lies below each number: the inverse of :meth:`quantile`."""
+        piece = self._piece(numbers, bins)
+        low, high = np.nan_to_num(self._low[piece]), np.nan_to_num(self._high[piece])  # tails follow
+        inside = np.clip((numbers - low) / (high - low), 0, 1)
+        for side, tail in self._tail_pieces():
+            own = piece == tail
+            inner = self._low[tail] if side else self._high[tail]
+            beyond = np.exp(-np.abs(numbers[own] - inner) / self.tails[side])
+            near = np.clip((1 - beyond) / (1 - self._beyond(side)), 0, 1)
+            inside[own] = near if side else 1 - near
+        below = self._cumulative[piece] - self._cumulative[self._starts[bins]]
+        return np.asarray((below + inside * self._rows[piece]) / self._total[bins])
 
     @cached_property
     def medians(self) -> FloatArray:
@@ -267,6 +282,11 @@ class Density:
     @cached_property
     def _rows(self) -> FloatArray:
         return np.array(self.rows)
+
+    @cached_property
+    def _cumulative(self) -> FloatArray:
+        """The rows below each piece."""
+        return np.concatenate([[0.0], np.cumsum(self._rows)])
 
     @cached_property
     def _width(self) -> FloatArray:

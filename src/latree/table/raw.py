@@ -85,12 +85,13 @@ def weighted_counts(codes: NDArray[Any], weights: FloatArray | None, size: int) 
 
 
 def label_of(value: Any) -> str:
-    """Return the text of a value: whole numbers without a decimal point, missing as the empty text."""
+    """Return the text of a value: whole numbers without a decimal point, dates as in ISO 8601, missing as no text."""
     if _is_missing_value(value):
         return ""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
-    return str(value)
+    clock = seconds_of(value)
+    return str(value) if clock is None else clock_label(*clock)
 
 
 def _is_missing_value(value: Any) -> bool:

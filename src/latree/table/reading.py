@@ -21,6 +21,7 @@ from latree.table.sources import (
     Encoder,
     LocalSource,
     RawBatch,
+    RawRows,
     RowNames,
     RowSource,
     RowWeights,
@@ -131,7 +132,9 @@ def as_table(
         rows = source.store(Encoder(tuple(columns), tuple(wanted), unseen), wanted)
         row_names = _row_names(data, source, reading)
         weights_are = (reading.weights_are or "counts") if source.weights else None
-        return Table(tuple(columns), rows, findings, row_names, weights_are)
+        again = partial(open_data, data, names, None, reading, client)
+        raw = RawRows(again, tuple(wanted), unseen)
+        return Table(tuple(columns), rows, findings, row_names, weights_are, raw)
 
 
 @dataclass(frozen=True, repr=False)

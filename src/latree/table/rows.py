@@ -49,6 +49,9 @@ class Block(NamedTuple):
         One weight per row; None where every row counts once.
     number : int or None
         A number that is the same for the same rows of a table in every sum, or None where there is no such number.
+    inside : array of float or None
+        The log density of each row's numbers inside their bins, added up over the columns with bins; None where there
+        are no such columns, or where the numbers are not known.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Block(NamedTuple):
     codes: CodeArray
     weights: FloatArray | None
     number: int | None = None
+    inside: FloatArray | None = None
 
 
 Sums: TypeAlias = NDArray[Any] | tuple[NDArray[Any], ...]
@@ -114,7 +118,8 @@ def chunk_rows(n_columns: int) -> int:
 
 def slice_rows(block: Block, rows: slice) -> Block:
     """Return consecutive rows of a block, without copying them."""
-    return Block(block.codes[rows], None if block.weights is None else block.weights[rows])
+    weights, inside = (None if one is None else one[rows] for one in (block.weights, block.inside))
+    return Block(block.codes[rows], weights, inside=inside)
 
 
 def split_rows(block: Block, size: int) -> Iterator[Block]:
@@ -125,18 +130,21 @@ def split_rows(block: Block, size: int) -> Iterator[Block]:
 
 def take_rows(block: Block, rows: IntArray) -> Block:
     """Copy the rows with these numbers."""
-    return Block(np.asfortranarray(block.codes[rows]), None if block.weights is None else block.weights[rows])
+    weights, inside = (None if one is None else one[rows] for one in (block.weights, block.inside))
+    return Block(np.asfortranarray(block.codes[rows]), weights, inside=inside)
 
 
 def reorder_columns(block: Block, order: IntArray) -> Block:
     """Copy the rows with their columns in another order: column j is the one that had the number ``order[j]``."""
-    return block._replace(codes=np.asfortranarray(block.codes[:, order]))
+    inside = block.inside if len(order) == block.codes.shape[1] else None  # of some columns it is not known
+    return block._replace(codes=np.asfortranarray(block.codes[:, order]), inside=inside)
 
 
 def concatenate(blocks: Iterable[Block]) -> Block:
     """Put the rows of several blocks into one block."""
-    codes, weights, _ = zip(*blocks, strict=True)
-    return Block(np.asfortranarray(np.concatenate(codes)), None if weights[0] is None else np.concatenate(weights))
+    codes, *others = zip(*((block.codes, block.weights, block.inside) for block in blocks), strict=True)
+    weights, inside = (None if parts[0] is None else np.concatenate(parts) for parts in others)
+    return Block(np.asfortranarray(np.concatenate(codes)), weights, inside=inside)
 
 
 def split_into_blocks(chunk: Block, max_rows: int | None = None) -> Iterator[Block]:
@@ -149,7 +157,8 @@ def split_into_blocks(chunk: Block, max_rows: int | None = None) -> Iterator[Blo
 def distinct_rows(block: Block) -> Block:
     """Merge equal rows: return each once, in order of first occurrence, with the sum of the weights."""
     first, group = _first_occurrences(block.codes)
-    return take_rows(block, first)._replace(weights=np.bincount(group, block.weights, len(first)).astype(float))
+    weights = np.bincount(group, block.weights, len(first)).astype(float)
+    return take_rows(block, first)._replace(weights=weights, inside=None)  # equal bins have different numbers
 
 
 def merge_distinct(chunks: Iterable[Block], n_rows: int) -> Block | None:
@@ -437,15 +446,16 @@ class ProgressRows(_SameRows):
 
 @dataclass(frozen=True)
 class MemoryRows(LocalRows):
-    """Rows as one array with contiguous columns, and one weight per row or None."""
+    """Rows as one array with contiguous columns, and what else a :class:`Block` has of each row."""
 
     codes: CodeArray
     weights: FloatArray | None
+    inside: FloatArray | None = None
 
     @classmethod
     def from_block(cls, block: Block) -> "MemoryRows":
         """Make a table's rows of the rows of a block."""
-        return cls(block.codes, block.weights)
+        return cls(block.codes, block.weights, block.inside)
 
     @property
     def n_rows(self) -> int:
@@ -454,19 +464,23 @@ class MemoryRows(LocalRows):
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks in order."""
-        return split_rows(Block(self.codes, self.weights), chunk_rows(self.codes.shape[1]))
+        return split_rows(self._block, chunk_rows(self.codes.shape[1]))
 
     def fetch(self, rows: IntArray) -> Block:
         """Copy the rows with these numbers."""
-        return take_rows(Block(self.codes, self.weights), rows)
+        return take_rows(self._block, rows)
 
     def reordered(self, order: IntArray) -> "MemoryRows":
         """Return a copy of the rows with their columns in another order."""
-        return MemoryRows.from_block(reorder_columns(Block(self.codes, self.weights), order))
+        return MemoryRows.from_block(reorder_columns(self._block, order))
 
     def resampled(self, seed: int, number: int) -> "MemoryRows":
         """Return a bootstrap sample of the rows."""
         return MemoryRows.from_block(concatenate(super().resampled(seed, number).chunks()))
+
+    @property
+    def _block(self) -> Block:
+        return Block(self.codes, self.weights, inside=self.inside)
 
 
 # Codes of a file that take at most this many bytes are kept in memory. Otherwise all codes go to disk.
@@ -487,7 +501,7 @@ def store_blocks(blocks: Iterable[Block]) -> LocalRows:
 
 
 class DiskRows(LocalRows):
-    """Rows in a temporary file: chunk by chunk, in each chunk column by column, then its weights, if any.
+    """Rows in a temporary file: chunk by chunk, in each chunk column by column, then what else a block has of each row.
 
     The file has no name and is removed with the rows. It is read, not memory-mapped: pages of a mapped file would count
     as memory of this process.
@@ -507,12 +521,14 @@ class DiskRows(LocalRows):
         for chunk in chunks:
             self._locations.append((self._stream.tell(), len(chunk.codes)))
             self._write(chunk.codes.ravel(order="F"))
-            if chunk.weights is not None:
-                self._write(chunk.weights)
+            for numbers in (chunk.weights, chunk.inside):
+                if numbers is not None:
+                    self._write(numbers)
             weights.append(total_weight(chunk))
         self._stream.flush()
         self.chunk_weights = tuple(weights)
-        self._dtype, self._columns, self._weighted = chunk.codes.dtype, chunk.codes.shape[1], chunk.weights is not None
+        self._dtype, self._columns = chunk.codes.dtype, chunk.codes.shape[1]
+        self._has_numbers = [chunk.weights is not None, chunk.inside is not None]
 
     @property
     def n_rows(self) -> int:
@@ -525,8 +541,10 @@ class DiskRows(LocalRows):
             with self._lock:
                 self._stream.seek(start)
                 codes = np.fromfile(self._stream, self._dtype, rows * self._columns)
-                weights = np.fromfile(self._stream, np.float64, rows) if self._weighted else None
-            yield Block(codes.reshape((rows, self._columns), order="F"), weights)
+                weights, inside = (
+                    np.fromfile(self._stream, np.float64, rows) if there else None for there in self._has_numbers
+                )
+            yield Block(codes.reshape((rows, self._columns), order="F"), weights, inside=inside)
 
     def __reduce__(self) -> Any:
         raise InputError(

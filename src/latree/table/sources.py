@@ -7,7 +7,7 @@ of about two million cells, or of 256 rows if these are more, and large files ar
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -17,7 +17,16 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import quoted, setting
 from latree._util.workers import map_ordered
 from latree.errors import InputError
-from latree.table.columns import Column, Unseen, code_type, encode_column, number_too_large, parse_numbers
+from latree.table.columns import (
+    Column,
+    Unseen,
+    code_type,
+    encode_column,
+    has_bins,
+    number_too_large,
+    parse_numbers,
+    read_numbers,
+)
 from latree.table.raw import RawColumn
 from latree.table.rows import Block, MemoryRows, Rows, concatenate, store_blocks
 
@@ -70,10 +79,13 @@ class Encoder:
         dtype = code_type(self.columns)
         n_rows = count_rows(batch.columns.values()) if self.names else 0
         codes = np.empty((n_rows, len(self.names)), dtype=dtype, order="F")
+        inside = np.zeros(n_rows) if has_bins(self.columns) else None
         for j, (column, name) in enumerate(zip(self.columns, self.names, strict=True)):
-            signed = encode_column(column, batch.columns[name], self.unseen)
-            codes[:, j] = np.where(signed < 0, np.iinfo(dtype).max, signed)
-        return Block(codes, batch.weights)
+            cells = encode_column(column, batch.columns[name], self.unseen)
+            codes[:, j] = np.where(cells.codes < 0, np.iinfo(dtype).max, cells.codes)
+            if inside is not None and cells.inside is not None:
+                inside += cells.inside
+        return Block(codes, batch.weights, inside=inside)
 
 
 class WeightSums(NamedTuple):
@@ -266,6 +278,10 @@ class RowSource(ABC):
     def store(self, encode: Encoder, names: Names) -> Rows:
         """Encode all batches, and keep the codes as rows of a table."""
 
+    @abstractmethod
+    def take(self, rows: IntArray, names: Sequence[str]) -> Sequence[Mapping[str, RawColumn]]:
+        """Return the cells of some columns in rows with these numbers, which increase, in parts of their order."""
+
     def n_rows(self) -> int:
         """Count the rows."""
         return int(self.reduce(lambda batch: count_rows(batch.columns.values()), add, self.names[:1]))
@@ -308,6 +324,10 @@ class LocalSource(RowSource):
         """Encode all batches, and keep the codes in memory or on disk."""
         blocks = map_ordered(encode, self.batches(names))
         return store_blocks(blocks) if self.may_go_to_disk else MemoryRows.from_block(concatenate(blocks))
+
+    def take(self, rows: IntArray, names: Sequence[str]) -> Sequence[Mapping[str, RawColumn]]:
+        """Return the cells of some columns in rows with these numbers, which increase, in parts of their order."""
+        return take_cells(self.read(list(names)), rows, names)
 
     def batches(self, names: Names) -> Iterator[RawBatch]:
         """Yield the batches in order."""
@@ -378,23 +398,62 @@ class RowNames:
         if isinstance(self.data, RawColumn):
             return texts_of(self.data, rows)
         source = self.data if isinstance(self.data, RowSource) else self.data()
-        if not isinstance(source, LocalSource):
-            every: list[str] = source.reduce(partial(_every_text, self.column), add, [self.column])
-            return [every[row] for row in rows.tolist()]
-        found: dict[int, str] = {}
-        start = 0
-        for batch in source.batches([self.column]):
-            raw = batch.columns[self.column]
-            here = np.unique(rows[(rows >= start) & (rows < start + len(raw.codes))])
-            found |= zip(here.tolist(), texts_of(raw, here - start), strict=True)
-            start += len(raw.codes)
-        return [found[row] for row in rows.tolist()]
+        wanted, position = np.unique(rows, return_inverse=True)
+        found = [
+            text
+            for part in source.take(wanted, [self.column])
+            for text in texts_of(part[self.column], np.arange(len(part[self.column].codes)))
+        ]
+        return [found[place] for place in position.tolist()]
 
 
-def _every_text(column: str, batch: RawBatch) -> list[str]:
-    # Not a method: workers of a cluster are sent this function, and the data, with their client, cannot be sent.
-    raw = batch.columns[column]
-    return texts_of(raw, np.arange(len(raw.codes)))
+@dataclass(frozen=True)
+class RawRows:
+    """The data that a table was made from, which are opened again for what codes do not tell.
+
+    Attributes
+    ----------
+    open : callable
+        Returns the source of the rows.
+    names : tuple of str
+        What the data call the columns of the table.
+    unseen : {"error", "missing"}
+        What was done with values that columns do not have.
+    """
+
+    open: Callable[[], RowSource]
+    names: tuple[str, ...]
+    unseen: Unseen
+
+    def numbers(self, columns: Sequence[Column], rows: IntArray) -> FloatArray:
+        """Return the numbers of some rows in columns with bins, and NaN in others."""
+        names = dict(zip(self.names, columns, strict=True))
+        binned = [name for name, column in names.items() if column.density is not None]
+        wanted, position = np.unique(rows, return_inverse=True)
+        parts = []
+        for cells in self.open().take(wanted, binned):
+            of_part = np.full((count_rows(cells.values()), len(columns)), np.nan)
+            for j, (name, column) in enumerate(names.items()):
+                if name in cells:
+                    of_part[:, j] = read_numbers(column, cells[name], self.unseen)[cells[name].codes]
+            parts.append(of_part)
+        return np.concatenate(parts)[position]
+
+
+def take_cells(
+    batches: Iterable[Iterable[RawColumn]], rows: IntArray, names: Sequence[str]
+) -> list[dict[str, RawColumn]]:
+    """Return the cells of some columns in rows with these numbers, which increase, batch by batch."""
+    wanted = set(names)
+    found = []
+    start = 0
+    for batch in batches:
+        columns = [raw for raw in batch if raw.name in wanted]
+        stop = start + count_rows(columns)
+        here = rows[(rows >= start) & (rows < stop)] - start
+        found.append({raw.name: replace(raw, codes=raw.codes[here]) for raw in columns})
+        start = stop
+    return found
 
 
 def texts_of(raw: RawColumn, rows: IntArray) -> list[str]:

@@ -16,7 +16,7 @@ from scipy.sparse import csc_array, csr_array, issparse
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree.errors import InputError
-from latree.table.columns import code_type, encode_column
+from latree.table.columns import code_type, encode_column, has_bins
 from latree.table.raw import RawColumn, check_names, column_names, infinite_value
 from latree.table.rows import Block, BootstrapSample, LocalRows, Rows, chunk_rows
 from latree.table.sources import Encoder, LocalSource, Matching, Names, RawBatch, Result, batch_rows
@@ -151,12 +151,16 @@ class SparseSource(LocalSource):
         dtype = code_type(encode.columns)
         missing = np.iinfo(dtype).max
         background = np.zeros(len(encode.names), dtype=dtype)
+        inside = np.zeros(self.cells.n_rows) if has_bins(encode.columns) else None
         rows, codes, lengths = [], [], []
         for j, (column, name) in enumerate(zip(encode.columns, encode.names, strict=True)):
             if self.cells.n_rows:
                 where, raw = self.cells.stored(name, self.cells.counts)
-                signed = encode_column(column, raw, encode.unseen)
-                own = np.where(signed < 0, missing, signed).astype(dtype)
+                cells = encode_column(column, raw, encode.unseen)
+                own = np.where(cells.codes < 0, missing, cells.codes).astype(dtype)
+                if inside is not None and cells.inside is not None:
+                    inside += cells.inside[-1]
+                    inside[where] += cells.inside[:-1] - cells.inside[-1]
                 background[j] = own[-1]
                 differs = own[:-1] != own[-1]
                 rows.append(where[differs])
@@ -168,7 +172,7 @@ class SparseSource(LocalSource):
         by_column = csc_array(
             (np.concatenate([empty, *codes]), np.concatenate([empty.astype(np.int32), *rows]), indptr), shape=shape
         )
-        return SparseRows(by_column.tocsr(), background, self._row_weights())
+        return SparseRows(by_column.tocsr(), background, self._row_weights(), inside)
 
     def _row_weights(self) -> FloatArray | None:
         if self.weights is None:
@@ -196,12 +200,14 @@ class SparseRows(LocalRows):
         The stored codes. Zero is a code like any other here, so nothing may remove it.
     background : array of uint8 or uint16
         The code of all other cells of each column; it may be the one that means missing.
-    weights : array of float or None
+    weights, inside : array of float or None
+        As in a :class:`latree.table.rows.Block`.
     """
 
     codes: csr_array
     background: CodeArray
     weights: FloatArray | None
+    inside: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -237,7 +243,8 @@ class SparseRows(LocalRows):
 
     def reordered(self, order: IntArray) -> "SparseRows":
         """Return the same rows with their columns in another order; they stay sparse."""
-        return SparseRows(self.codes[:, order], self.background[order], self.weights)
+        inside = self.inside if len(order) == len(self.background) else None
+        return SparseRows(self.codes[:, order], self.background[order], self.weights, inside)
 
     @cached_property
     def chunk_weights(self) -> tuple[float, ...]:
@@ -251,4 +258,5 @@ class SparseRows(LocalRows):
         dense: NDArray[Any] = np.empty(part.shape, dtype=self.background.dtype, order="F")
         dense[:] = self.background
         dense[np.repeat(np.arange(part.shape[0]), np.diff(part.indptr)), part.indices] = part.data
-        return Block(dense, None if self.weights is None else self.weights[rows])
+        weights, inside = (None if one is None else one[rows] for one in (self.weights, self.inside))
+        return Block(dense, weights, inside=inside)

@@ -158,35 +158,47 @@ def typed_frame(cells: Mapping[str, Sequence[Any]], storages: Mapping[str, Stora
     backend : str, optional
         The library, as for :func:`latree._util.arrays.make_frame`.
     """
-    made = nw.from_native(make_frame({}, backend), eager_only=True)
-    implementation = made.implementation
-    columns: dict[str, Any] = {}
-    for name, values in cells.items():
-        storage = storages.get(name)
-        if storage is None:
-            columns[name] = list(values)
-        elif implementation.is_pandas():
-            columns[name] = _pandas_series(storage, storage.restore(values))
-        elif implementation.is_pyarrow() and storage.dtype == "category":
-            columns[name] = _arrow_dictionary(storage, storage.restore(values))
-        else:
-            columns[name] = nw.to_native(
-                nw.new_series(name, storage.restore(values), storage.generic, backend=implementation)
-            )
+    implementation = nw.from_native(make_frame({}, backend), eager_only=True).implementation
+    columns = {
+        name: list(values)
+        if (storage := storages.get(name)) is None
+        else _series(name, values, storage, implementation)
+        for name, values in cells.items()
+    }
     return make_frame(columns, backend)
 
 
-def _pandas_series(storage: Storage, values: list[Any]) -> Any:
+def typed_like(series: "nw.Series[Any]", cells: Sequence[Any]) -> "nw.Series[Any]":
+    """Return other cells as a column of the same type; numbers with fractions instead of whole ones where needed."""
+    storage = Storage.of_series(series)
+    if storage is None or not series.implementation.is_pandas():
+        has_fractions = series.dtype.is_integer() and any(isinstance(cell, float) and cell % 1 for cell in cells)
+        dtype = nw.Float64() if has_fractions else series.dtype
+        return nw.new_series(series.name, cells, dtype, backend=series.implementation)
+    return nw.from_native(_series(series.name, cells, storage, series.implementation), series_only=True)
+
+
+def _series(name: str, values: Sequence[Any], storage: Storage, implementation: Any) -> Any:
+    """Make a column of a library."""
+    cells = storage.restore(values)
+    if implementation.is_pandas():
+        return _pandas_series(name, storage, cells)
+    if implementation.is_pyarrow() and storage.dtype == "category":  # narwhals cannot make ordered categories there
+        return _arrow_dictionary(storage, cells)
+    return nw.to_native(nw.new_series(name, cells, storage.generic, backend=implementation))
+
+
+def _pandas_series(name: str, storage: Storage, values: list[Any]) -> Any:
     """Make a column of pandas. A type without missing cells, such as int64, becomes the one that pandas takes then."""
     pandas: Any = import_module("pandas")
     if storage.dtype == "category":
-        return pandas.Series(pandas.Categorical(values, list(storage.categories), ordered=storage.ordered))
+        return pandas.Series(pandas.Categorical(values, list(storage.categories), ordered=storage.ordered), name=name)
     if storage.dtype.startswith("object") or storage.dtype == "date":
-        return pandas.Series(values, dtype=object)
+        return pandas.Series(values, dtype=object, name=name)
     try:
-        return pandas.Series(values, dtype=storage.dtype)
+        return pandas.Series(values, dtype=storage.dtype, name=name)
     except (TypeError, ValueError):
-        return pandas.Series(values)
+        return pandas.Series(values, name=name)
 
 
 def _arrow_dictionary(storage: Storage, values: list[Any]) -> Any:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray, IntArray, RandomState, generator
 from latree._util.progress import claim_progress
 from latree.errors import InputError
-from latree.table.columns import MISSING, Column, code_type
+from latree.table.columns import MISSING, Column, code_type, has_bins
 from latree.table.findings import Finding, find_duplicates, find_scarce
 from latree.table.neighbours import find_dependent_rows
 from latree.table.rows import Block, LocalRows, MemoryRows, ProgressRows, Rows, Sums, missing_code
-from latree.table.sources import RowNames, WeightsAre
+from latree.table.sources import RawRows, RowNames, WeightsAre
 
 # Sums of whole numbers below this are exact.
 _MAX_EXACT = 2.0**53
@@ -42,6 +42,8 @@ class Table:
         The column that names the rows, if there is one; see :meth:`names_of_rows`.
     weights_are : {"counts", "survey"} or None
         What the weights of the rows are, as for :func:`latree.as_table`; None if they have none.
+    raw : RawRows or None
+        How to read the numbers of columns with bins again; see :meth:`numbers`.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Table:
     findings: tuple[Finding, ...] = ()
     row_names: RowNames | None = None
     weights_are: WeightsAre | None = None
+    raw: RawRows | None = None
 
     @classmethod
     def from_codes(cls, columns: Iterable[Column], codes: NDArray[Any], weights: FloatArray | None = None) -> "Table":
@@ -201,7 +204,7 @@ class Table:
         >>> as_table([["a"], ["b"], ["c"]]).take(np.array([2, 0])).decode()
         {'x0': ['c', 'a']}
         """
-        return replace(self, rows=MemoryRows.from_block(self.rows.fetch(rows)), row_names=None)
+        return replace(self, rows=MemoryRows.from_block(self.rows.fetch(rows)), row_names=None, raw=None)
 
     def by_name(self) -> "Table":
         """Return the same rows with the columns sorted by name.
@@ -217,7 +220,8 @@ class Table:
         order = np.argsort(np.array(self.names), kind="stable")
         if np.array_equal(order, np.arange(self.n_columns)):
             return self
-        return replace(self, columns=tuple(self.columns[column] for column in order), rows=self.rows.reordered(order))
+        columns = tuple(self.columns[column] for column in order)
+        return replace(self, columns=columns, rows=self.rows.reordered(order), raw=None)
 
     def names_of_rows(self, rows: IntArray) -> list[str]:
         """Return what rows are called: their cells in the column of identifiers, or else their numbers, from 1.
@@ -234,13 +238,30 @@ class Table:
         """
         return [str(row + 1) for row in rows.tolist()] if self.row_names is None else self.row_names.of(rows)
 
+    def numbers(self, rows: IntArray) -> FloatArray:
+        """Return the numbers of some rows in columns with bins, read again from the data.
+
+        NaN in other columns and where a cell is missing; also everywhere in a table that was made from codes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from latree import as_table
+        >>> as_table([[1.5, "a"], [2.5, "b"], [4.5, "b"]], bins=2).numbers(np.array([2, 0]))
+        array([[4.5, nan],
+               [1.5, nan]])
+        """
+        if self.raw is None or not has_bins(self.columns):
+            return np.full((len(rows), self.n_columns), np.nan)
+        return self.raw.numbers(self.columns, rows)
+
     @cached_property
     def distinct(self) -> "Table":
         """The same table with equal rows merged and their weights added, for sums that take long.
 
         If that would save little, the rows stay as they are.
         """
-        return replace(self, rows=self.rows.distinct(), row_names=None)
+        return replace(self, rows=self.rows.distinct(), row_names=None, raw=None)
 
     def units(self, max_rows: int, random_state: RandomState) -> "Table":
         """Return a table in memory whose rows can be divided into folds: a row with the count 2 is two rows.
@@ -262,7 +283,7 @@ class Table:
             return self.take(chosen if all_have_weight else np.flatnonzero(self.map(row_weights))[chosen])
         # Copy number c of all repeated rows belongs to the first row whose weight, added to those before it, exceeds c.
         repeated = self.rows.fetch(np.searchsorted(np.cumsum(self.map(row_weights)), chosen, side="right"))
-        return replace(self, rows=MemoryRows(repeated.codes, None), row_names=None, weights_are=None)
+        return replace(self, rows=MemoryRows(repeated.codes, None), row_names=None, raw=None, weights_are=None)
 
     def sorted_rows(self) -> "Table":
         """Return a table in memory with the rows sorted by their codes, and equal rows by their weights.
@@ -295,7 +316,7 @@ class Table:
     def subsample(self, max_rows: int, random_state: RandomState) -> "Table":
         """Return a table in memory of all rows, or of ``max_rows`` random ones if there are more, in their order."""
         sample = MemoryRows.from_block(self.subsample_block(max_rows, random_state))
-        return replace(self, rows=sample, row_names=None)
+        return replace(self, rows=sample, row_names=None, raw=None)
 
     def subsample_block(self, max_rows: int, random_state: RandomState) -> Block:
         """Return all rows as one block in memory, or ``max_rows`` random ones if there are more, in their order."""
