@@ -318,7 +318,7 @@ def test_what_check_finds_is_a_warning_before_the_fit_that_names_arguments(monke
 def test_how_to_read_the_data_is_said_to_the_estimator(tmp_path):
     data = odd_frame()
     order = ["never", "sometimes", "often", "always"]
-    how = {"drop": ["planet"], "identifier": "person", "missing_also": [-99], "ordered": {"often": order}}
+    how = {"drop": ["planet"], "identifier": "person", "missing_also": [-99], "kinds": {"often": order}}
     fitted = quick(reading=how).fit(data)
     assert fitted.model_.columns == quick(reading=Reading(**how)).fit(data).model_.columns
     assert fitted.model_.columns == as_table(data, **how).columns

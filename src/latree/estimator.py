@@ -40,11 +40,12 @@ from latree.table import Table, as_table
 from latree.table.checking import check_learnable
 from latree.table.columns import Unseen
 from latree.table.findings import sentences
+from latree.table.frames import check_frame_names
 from latree.table.labels import as_labels
 from latree.table.opening import is_annotated, is_elsewhere, is_frame, names_of, open_source
-from latree.table.raw import check_frame_names
 from latree.table.reading import Reading, as_reading
 from latree.table.sparse import is_sparse
+from latree.table.storage import common_type, typed_frame
 from latree.tree import Tree
 
 
@@ -397,7 +398,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return make_frame(columns, backend_of(X))
 
     def sample(self, n_samples: int = 1, random_state: RandomState = None, *, missing: bool = False) -> Any:
-        """Draw rows from the model, in the form of the data it was fitted to.
+        """Draw rows from the model, in the form of the data it was fitted to, with the types of its columns.
 
         Numbers are drawn from the density inside their bin: whole numbers are whole, and others have as many decimals
         as in the data.
@@ -415,12 +416,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         columns = self.model_.sample_values(n_samples, random_state, missing=missing)
         if self._backend is None:
-            return np.column_stack([_array_of(values) for values in columns.values()])
-        frame = nw.from_native(make_frame(columns, self._backend), eager_only=True)
-        if not frame.implementation.is_pyarrow():  # narwhals cannot make ordered categories there
-            ordered = {c.name: nw.Enum(c.categories) for c in self.model_.columns if c.ordered and c.kind == "text"}
-            frame = frame.with_columns(frame.get_column(name).cast(dtype) for name, dtype in ordered.items())
-        return frame.to_native()
+            stacked = np.column_stack([_array_of(values) for values in columns.values()])
+            return stacked.astype(common_type([column.storage for column in self.model_.columns]) or stacked.dtype)
+        return typed_frame(columns, {column.name: column.storage for column in self.model_.columns}, self._backend)
 
     def query(self, variables: str | Sequence[str], given: Mapping[str, Any] | None = None, X: Any = None) -> Answer:
         """Return the exact distribution of one or several variables, given the values of others.

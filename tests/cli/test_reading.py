@@ -39,7 +39,7 @@ def test_drop_and_keep(folder):
 def test_orders_and_marks_are_remembered(folder):
     words = ["low", "high", "mid"] * 20
     Path("data.csv").write_text(table(level=words, code=["1", "-99", "2"] * 20))
-    succeed("fit", "data.csv", "--out", "run", "--ordered", "level=low,mid,high", "--missing-also", "-99,?", *QUICK)
+    succeed("fit", "data.csv", "--out", "run", "--kind", "level=low,mid,high", "--missing-also", "-99,?", *QUICK)
     columns = columns_of(Path("run"))
     assert (columns["level"].categories, columns["level"].ordered) == (("low", "mid", "high"), True)
     assert columns["code"].categories == ("1", "2")
@@ -47,10 +47,10 @@ def test_orders_and_marks_are_remembered(folder):
     summary = json.loads(Path("run/summary.json").read_text())
     assert summary["missing_cells"] == 20
     record = LatentTreeModel.load("run/model.json").record
-    assert "--missing-also -99,? --ordered level=low,mid,high" in record.command.replace("'", "")
+    assert "--missing-also -99,? --kind level=low,mid,high" in record.command.replace("'", "")
     succeed("fit", "data.csv", "--out", "other", "--missing", "-99", *QUICK)
     assert columns_of(Path("other"))["code"].missing == ("-99",)
-    code, _, err = run("fit", "data.csv", "--out", "bad", "--ordered", "level")
+    code, _, err = run("fit", "data.csv", "--out", "bad", "--kind", "level")
     assert code == 2
     assert "give a column and its values from low to high" in err
 

@@ -48,7 +48,7 @@ def test_columns_are_taken_for_what_a_check_says():
         ("1 < 2 < 3", [0, 1, 2])
     ]
     assert [kind["text"] for kind in facts["kinds"] if kind["taken_for"] == "texts"] == ["Bonn, Köln"]
-    (bins,) = [kind["text"] for kind in facts["kinds"] if kind["taken_for"] == "4 bins of numbers"]
+    (bins,) = [kind["text"] for kind in facts["kinds"] if kind["taken_for"] == "number, 4 bins"]
     assert bins.startswith("cut at ")
     assert bins.count(", ") == 2
     assert facts["missing"] == [0, 0, 0, 0, 4]

@@ -32,11 +32,11 @@ FRAME = pd.DataFrame(
 
 
 def test_what_each_column_is_taken_for():
-    found = latree.check(FRAME, weights="w")
+    found = latree.check(FRAME, weights="w", bins=5)
     facts = {one.column: (one.taken_for, one.states, one.ordered, one.missing) for one in found.columns}
     assert facts == {
         "person": ("refused: identifier", 200, None, 0),
-        "size": ("10 bins of numbers", 10, True, 0),
+        "size": ("number, 5 bins", 5, True, 0),
         "answer": ("texts in order", 2, True, 0),
         "word": ("texts", 2, False, 50),
         "yes": ("true or false", 2, True, 0),
@@ -45,7 +45,7 @@ def test_what_each_column_is_taken_for():
         "gone": ("left out: empty", None, None, 200),
     }
     assert found.columns[2].labels == ("low", "high")
-    assert len(found.columns[1].labels) == 10
+    assert len(found.columns[1].labels) == 5
     assert {(one.column, one.kind, one.action) for one in found.findings} == {
         ("person", "identifier", "refused"),
         ("grade", "code", "kept"),
@@ -128,9 +128,9 @@ def test_a_fit_warns_of_nothing_about_the_table_that_a_check_does_not_say():
     frame.loc[:34, "a"] = np.nan
     frame.loc[35:, "b"] = np.nan
     frame["size"] = RNG.normal(size=60)
-    said = str(latree.check(frame))
+    said = str(latree.check(frame, bins=10))
     assert "Nothing looks odd" not in said
-    fitted = latree.LatentTree("lcm", n_states=2, random_state=0).fit(frame)
+    fitted = latree.LatentTree("lcm", n_states=2, reading={"bins": 10}, random_state=0).fit(frame)
     expected = [
         "60 rows are few for columns of up to 10 categories",
         "'a' is missing in 35 of 60 rows",
@@ -139,4 +139,4 @@ def test_a_fit_warns_of_nothing_about_the_table_that_a_check_does_not_say():
     for text in expected:
         assert any(warning.startswith(text) for warning in fitted.summary_["warnings"])
         assert f"- {text}" in " ".join(said.split())
-    assert sentences(latree.check(frame).findings) == sentences(as_table(frame).oddities)
+    assert sentences(latree.check(frame, bins=10).findings) == sentences(as_table(frame, bins=10).oddities)

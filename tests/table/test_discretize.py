@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from helpers.tables import assert_error, one_column
 from latree.table import as_table
-from latree.table.discretize import _interval_labels, learn_columns
+from latree.table.discretize import _interval_labels, _number_texts, learn_columns
 from latree.table.raw import RawColumn
 from latree.table.sources import RowWeights, file_source
 
 
 def test_only_many_whole_numbers_and_fractions_are_cut():
-    assert [one_column(np.arange(n))[0].n_states for n in (20, 21)] == [20, 10]
+    assert [one_column(np.arange(n))[0].n_states for n in (20, 21)] == [20, 3]
     assert [one_column(np.arange(21.0), bins=bins)[0].n_states for bins in (3, 10, 11, 0)] == [3, 10, 21, 21]
     assert [one_column([0.5, 1.5, 1.5], bins=bins)[0].cuts for bins in (10, 0)] == [(1.0,), None]
     for bins in (-1, 1):
@@ -61,7 +61,7 @@ def test_cuts_of_a_stream_are_those_of_all_values(seed, n_rows, digits, size, bi
         source = file_source("x", ["x"], pieces)
         if weighted:
             source = source.with_weights(RowWeights(None, weights, ()))
-        assert tuple(one.column for one in learn_columns(source, ["x"], bins, ())) == expected
+        assert tuple(one.column for one in learn_columns(source, ["x"], bins, (), {})) == expected
     assert len(passes) == 1
 
 
@@ -69,7 +69,7 @@ def test_bins_of_very_many_numbers_are_nearly_as_equal(monkeypatch):
     rng = np.random.default_rng(0)
     for numbers in (rng.normal(size=20_000), 1e9 + rng.random(20_000), 10.0 ** rng.normal(0, 20, 20_000)):
         monkeypatch.setattr("latree.table.discretize.MAX_NUMBERS", 2000)
-        column, codes = one_column(numbers)
+        column, codes = one_column(numbers, bins=10)
         sizes = np.bincount(codes)
         assert len(sizes) == 10
         assert abs(sizes - 2000).max() < 60
@@ -89,4 +89,4 @@ def test_bins_of_very_many_numbers_are_nearly_as_equal(monkeypatch):
     ],
 )
 def test_bounds_of_bins_are_easy_to_read(cuts, expected):
-    assert _interval_labels(np.array(cuts)) == expected
+    assert _interval_labels(_number_texts(np.array(cuts))) == expected

@@ -70,12 +70,11 @@ def test_a_running_number_of_a_long_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "dates",
     [
-        [f"2024-{m:02}-{d:02}" for m in range(1, 7) for d in range(1, 11)] * 2,
+        [f"2024/{m:02}/{d:02}" for m in range(1, 7) for d in range(1, 11)] * 2,
         [f"{d}.{m}.2024" for m in range(1, 7) for d in range(1, 11)] * 2,
         [f"{m}/{d}/24 13:05" for m in range(1, 7) for d in range(1, 11)] * 2,
         [f"2024-{m:02}" for m in range(1, 11)] * 12,
         [20240101 + 100 * m + d for m in range(6) for d in range(10)] * 2,
-        list(pd.date_range("2024-01-01", periods=60)) * 2,
     ],
 )
 def test_dates(dates):
@@ -223,7 +222,7 @@ def test_nothing_is_said_twenty_times():
         "Each of 20 columns ('q0', 'q1', 'q2', 'q3', 'q4', 'q5', ...) holds numbers, but for '?', so that all are "
         "taken for names. To make such cells missing, use missing_also=['?']."
     )
-    days = pd.DataFrame({f"d{i}": [f"20{10 + i}-01-{1 + row % 28:02}" for row in range(200)] for i in range(20)})
+    days = pd.DataFrame({f"d{i}": [f"20{10 + i}/01/{1 + row % 28:02}" for row in range(200)] for i in range(20)})
     (told,) = sentences(as_table(days).findings)
     assert told.count("holds dates") == 3
     assert "; 17 more columns ('d3', 'd4', 'd5', 'd6', 'd7', 'd8', ...) are alike. To leave dates out" in told

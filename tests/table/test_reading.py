@@ -110,16 +110,16 @@ def test_an_identifier_names_rows_and_is_not_learned_from(tmp_path, all_on_disk)
 
 def test_texts_with_an_order(tmp_path):
     path = write_file(tmp_path / "a.csv", "size,n\nmid,3\nlow,1\nNA,2\nhigh,1\n")
-    size, n = as_table(path, ordered={"size": ["none", "low", "mid", "high"], "n": [3, 1, 2]}).columns
+    size, n = as_table(path, kinds={"size": ["none", "low", "mid", "high"], "n": [3, 1, 2]}).columns
     assert (size.categories, size.ordered) == (("low", "mid", "high"), True)
     assert (n.categories, n.ordered, n.kind) == (("3", "1", "2"), True, "integer")
     assert_error(
-        path, "column 'size' has the value 'high', which its order does not list", ordered={"size": ["low", "mid"]}
+        path, "column 'size' has the value 'high', which its order does not list", kinds={"size": ["low", "mid"]}
     )
-    assert_error(path, "no column 'sizes' to put in order", ordered={"sizes": ["low", "mid"]})
+    assert_error(path, "no column 'sizes' named in kinds", kinds={"sizes": ["low", "mid"]})
     for values in (["low"], ["low", "low"]):
         with pytest.raises(InputError, match="order of column 'size': give two or more different values"):
-            as_table(path, ordered={"size": values})
+            as_table(path, kinds={"size": values})
 
 
 def test_marks_of_missing_cells_replace_or_add():
@@ -192,7 +192,13 @@ def test_a_file_is_named_once(tmp_path, monkeypatch):
     "given",
     [
         {},
-        {"drop": ["a", "b"], "identifier": "c", "ordered": {"d": ["low", "high"]}, "bins": 3, "keep": ["d"]},
+        {
+            "drop": ["a", "b"],
+            "identifier": "c",
+            "kinds": {"d": ["low", "high"], "e": "category"},
+            "bins": 3,
+            "keep": ["d"],
+        },
         {"missing_also": [-99, "?", 0.5]},
         {"missing": ["?"]},
         {"missing": []},
@@ -238,8 +244,8 @@ def test_the_command_line_has_the_options_of_a_reading():
         {"drop": "abc"},
         {"keep": [1]},
         {"missing": None},
-        {"ordered": [["a", "b"]]},
-        {"ordered": {"a": ["x"]}},
+        {"kinds": [["a", "b"]]},
+        {"kinds": {"a": ["x"]}},
         {"identifier": 1},
         {"counts": 1},
         {"weights_are": "people"},

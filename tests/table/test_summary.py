@@ -27,7 +27,7 @@ def test_identifiers_do_not_fill_the_memory(all_on_disk, monkeypatch):
             texts = np.array([f"no {i}" for i in range(start, start + 100)], dtype=object)
             yield [RawColumn("id", texts, np.arange(100))]
 
-    (learned,) = learn_columns(file_source("x", ["id"], pieces), ["id"], 10, ())
+    (learned,) = learn_columns(file_source("x", ["id"], pieces), ["id"], 10, (), {})
     assert "column 'id' has more than 300 different values" in learned.problem
     assert (learned.column, learned.summary.texts, learned.summary.n_present) == (None, None, 10_000)
 

@@ -17,9 +17,9 @@ _OPTIONS = (
     click.option(
         "--bins",
         type=common.Whole(0, 64),
-        default=10,
-        show_default=True,
-        help="Quantile bins of numeric columns with many values; 0 for none.",
+        default=None,
+        help="Bins of every number, date and time, with equally many rows; by default the rows choose them for each "
+        "column. 0 for none.",
     ),
     click.option(
         "--missing",
@@ -47,10 +47,12 @@ _OPTIONS = (
         help="A column that names the rows: not learned from, but shown in the report and by transform and score.",
     ),
     click.option(
-        "--ordered",
+        "--kind",
+        "kinds",
         multiple=True,
-        metavar="COLUMN=LOW,...,HIGH",
-        help="A column of texts that has an order: all its values from low to high. Repeatable.",
+        metavar="COLUMN=KIND",
+        help="What a column is taken for: number, with bins; ordered, whole numbers as categories in their order; "
+        "category, names without an order; or all its values from low to high, as size=S,M,L. Repeatable.",
     ),
     click.option("--weights", metavar="COLUMN", help="The column with the weights of the rows."),
     click.option(
@@ -95,12 +97,12 @@ def arguments(data: Path, values: dict[str, Any]) -> dict[str, Any]:
         raise InputError("--weights-are says what weights are: name their column, too, with --weights")
     taken["weights_are"] = taken["weights_are"] or ("survey" if weights else None)
     names = None if names is None else read_text(names).splitlines()
-    lists = {key: taken.pop(key) for key in ("missing", "missing_also", "drop", "keep", "ordered")}
-    by_name = any(lists[key] for key in ("drop", "keep", "ordered"))
+    lists = {key: taken.pop(key) for key in ("missing", "missing_also", "drop", "keep", "kinds")}
+    by_name = any(lists[key] for key in ("drop", "keep", "kinds"))
     known = open_source(data, names, format=taken["format"]).names if by_name else ()
     for key, texts in lists.items():
-        if texts and key == "ordered":
-            taken[key] = dict(_order(one, known) for one in texts)
+        if texts and key == "kinds":
+            taken[key] = dict(_kind(one, known) for one in texts)
         elif texts:
             taken[key] = [cell for one in texts for cell in split(one, known if key in ("drop", "keep") else ())]
     return {"reading": Reading(**taken), "names": names, "weights": weights}
@@ -113,16 +115,19 @@ def split(text: str, known: Iterable[str] = ()) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True))]
 
 
-def _order(text: str, known: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the column and the values of an option like ``size=small,large``."""
+def _kind(text: str, known: Sequence[str]) -> tuple[str, str | list[str]]:
+    """Return the column and its kind, or its values, of an option like ``age=number`` or ``size=small,large``."""
     # The name of a column may have an equals sign: take the longest name that fits.
     names = [name for name in known if text.startswith(f"{name}=")]
     name, equals, values = (
         (max(names, key=len), "=", text[len(max(names, key=len)) + 1 :]) if names else text.partition("=")
     )
     if not equals or not values:
-        raise InputError(f"--ordered {text!r:.60}: give a column and its values from low to high, as size=small,large")
-    return name, split(values)
+        raise InputError(
+            f"--kind {text!r:.60}: give a column and its kind, as age=number, or its values, as size=S,M,L"
+        )
+    found = split(values)
+    return name, found if len(found) > 1 else found[0]
 
 
 def tell_oddities(table: "Table", refused: Collection[str]) -> None:

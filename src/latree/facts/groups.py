@@ -221,7 +221,12 @@ def _cells(column: Column, conditional: FloatArray) -> list[list[Any]]:
     # The shade is that of the mean rank: values of bins may be far apart at the ends.
     ranks = (np.arange(column.n_states) @ conditional / max(column.n_states - 1, 1)).tolist()
     span = float(np.ptp(numbers))
-    return [[two_digits(mean, span), _shade(rank)] for mean, rank in zip(means, ranks, strict=True)]
+    return [[_mean_in_words(column, mean, span), _shade(rank)] for mean, rank in zip(means, ranks, strict=True)]
+
+
+def _mean_in_words(column: Column, mean: float, span: float) -> str:
+    """Return a mean of a column whose numbers have some range; of dates and times, as the column writes them."""
+    return two_digits(mean, span) if column.unit is None else column.text_of(mean)
 
 
 def yes_of(column: Column) -> int | None:
@@ -259,7 +264,7 @@ def _range(column: Column) -> str | None:
     if column.cuts is None:
         return f"{column.categories[0]} to {column.categories[-1]}"
     span = float(np.ptp(numbers))
-    return f"{two_digits(float(numbers[0]), span)} to {two_digits(float(numbers[-1]), span)}"
+    return " to ".join(_mean_in_words(column, float(number), span) for number in (numbers[0], numbers[-1]))
 
 
 def _shade(share: float) -> int:

@@ -15,7 +15,6 @@ from latree.model.explain import explain_cells
 from latree.table import Column, Table
 from latree.table.checking import facts_of_column, labels_in_words
 from latree.table.findings import sentences
-from latree.table.raw import label_of
 
 _N_CELLS = 4  # the number of least expected cells that are shown of an unusual row
 _N_GROUPS = 6  # the number of groups on which a row is described, those that say most about it
@@ -129,7 +128,7 @@ def _kinds(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
     found: dict[tuple[str, int, str], list[int]] = {}
     for node, column in enumerate(columns):
         facts = facts_of_column(column, 0)
-        text = labels_in_words(facts, _MAX_VALUES) if column.cuts is None else _cuts_in_words(column.cuts)
+        text = labels_in_words(facts, _MAX_VALUES) if column.cuts is None else _cuts_in_words(column)
         found.setdefault((facts.taken_for, column.n_states, text), []).append(node)
     return [
         {"taken_for": taken_for, "n_states": n_states, "text": text, "columns": nodes}
@@ -137,6 +136,7 @@ def _kinds(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _cuts_in_words(cuts: tuple[float, ...]) -> str:
-    shown = ", ".join(map(label_of, cuts[:_MAX_CUTS]))
+def _cuts_in_words(column: Column) -> str:
+    cuts = column.cuts or ()
+    shown = ", ".join(map(column.text_of, cuts[:_MAX_CUTS]))
     return f"cut at {shown}{', ...' if len(cuts) > _MAX_CUTS else ''}" if cuts else ""

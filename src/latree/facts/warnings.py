@@ -139,7 +139,7 @@ def scores_without_direction(model: LatentTreeModel, groups: Iterable[Group]) ->
         owners, group = f"all columns of {len(names)} groups ({shown})", "these groups"
     return [
         f"The values of {owners} are texts without an order, so scores of {group} have no direction: use the states "
-        f"instead. If the values have an order, code them as 1, 2, 3, or give it with {setting('ordered')}."
+        f"instead. If the values have an order, code them as 1, 2, 3, or give it with {setting('kinds')}."
     ]
 
 

@@ -181,14 +181,14 @@ def profile_columns(model: LatentTreeModel, hidden: str | Sequence[str] | None =
 
 
 def column_numbers(column: Column) -> FloatArray | None:
-    """Return the number that each state of an ordered column counts as."""
+    """Return the number that each state of an ordered column counts as; of dates and times, in their unit."""
     if not column.ordered:
         return None
     if column.kind == "text":
         return np.arange(1.0, column.n_states + 1)
     if column.means is not None:
         return column.means
-    return np.array([float(column.decode(state)) for state in range(column.n_states)])  # booleans
+    return np.array([float({"False": 0, "True": 1}.get(label, label)) for label in column.categories])
 
 
 def _group_centres(model: LatentTreeModel) -> list[tuple[tuple[str, ...], int]]:

@@ -29,6 +29,7 @@ from latree.table.raw import array_names, label_of
 from latree.table.reading import positions_in_array
 from latree.table.rows import BLOCK_ROWS, missing_code
 from latree.table.sparse import is_sparse
+from latree.table.storage import typed_like
 from latree.table.table import decode_column, signed_codes
 
 How: TypeAlias = Literal["auto", "mode", "median", "mean", "draw"]
@@ -284,10 +285,7 @@ def _fill_series(
             cells[position] = None
         else:
             cells[position] = known.get(label_of(value), label_of(value) if is_text else value)
-    # Means of whole numbers have fractions.
-    has_fractions = column.kind == "integer" and any(isinstance(value, float) for value in values)
-    dtype = nw.Float64() if has_fractions and series.dtype.is_integer() else series.dtype
-    return nw.new_series(series.name, cells, dtype, backend=series.implementation)
+    return typed_like(series, cells)
 
 
 def _categories(series: "nw.Series[Any]") -> list[Any]:

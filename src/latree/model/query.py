@@ -25,7 +25,7 @@ from latree.inference.network import Network
 from latree.model.predictive import quantile_states, quantiles
 from latree.table import Column
 from latree.table.columns import is_missing, nearest_states, number_label
-from latree.table.raw import label_of, parse_number
+from latree.table.raw import label_of
 
 # More rows than this say little more about two columns: a random sample of so many is counted.
 MAX_ROWS = 5000
@@ -84,11 +84,12 @@ class Answer(dict[Any, float]):
     warning: str = ""
 
     @property
-    def mean(self) -> float:
-        """The expected value, for a column of numbers."""
+    def mean(self) -> Any:
+        """The expected value, for a column of numbers or dates."""
         if self.column is None or self.column.means is None:
             raise InputError("only a single column of numbers has a mean")
-        return float(self._probabilities[0] @ self.column.means)
+        mean = float(self._probabilities[0] @ self.column.means)
+        return mean if self.column.unit is None else self.column.value_of(mean)
 
     @property
     def median(self) -> Any:
@@ -287,9 +288,10 @@ def _state(column: Column, value: Any) -> int | None:
     if column.cuts is not None:
         if label in column.categories:
             return column.categories.index(label)
-        number = parse_number(label)
-        if number is None or not np.isfinite(number):
-            raise InputError(f"column {column.name!r:.60} has bins: {value!r:.60} is neither a number nor one of them")
+        number = column.number_of(label)
+        if number is None:
+            what = "number" if column.unit is None else column.kind
+            raise InputError(f"column {column.name!r:.60} has bins: {value!r:.60} is neither a {what} nor one of them")
         return int(np.searchsorted(column.cuts, number, side="left"))
     if column.kind in ("integer", "number"):
         label = number_label(label)

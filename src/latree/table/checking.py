@@ -34,7 +34,7 @@ class ColumnFacts:
     column : str
         Its name.
     taken_for : str
-        In words: "whole numbers", "10 bins of numbers", "texts", "texts in order", "left out: constant" and so on.
+        In words: "whole numbers", "number, 10 bins", "texts", "texts in order", "left out: constant" and so on.
     states : int or None
         The number of states; None for a column that is not learned from.
     ordered : bool or None
@@ -63,7 +63,10 @@ def column_facts(table: Table) -> list[ColumnFacts]:
 def facts_of_column(column: Column, n_missing: int) -> ColumnFacts:
     """Return what a column that is learned from is taken for."""
     if column.cuts is not None:
-        taken_for = f"{column.n_states} bins of numbers"
+        what = {"integer": "number", "datetime": "date and time", "instant": "date and time"}.get(
+            column.kind, column.kind
+        )
+        taken_for = f"{what}, {column.n_states} bins"
     elif column.kind == "text":
         taken_for = "texts in order" if column.ordered else "texts"
     else:
@@ -215,7 +218,7 @@ class Check:
 
 def labels_in_words(facts: ColumnFacts, width: int) -> str:
     """Return the labels of the states in their order, as far as there is room; < stands between ordered ones."""
-    between = " < " if facts.ordered and not facts.taken_for.endswith("bins of numbers") else ", "
+    between = " < " if facts.ordered and not facts.taken_for.endswith(" bins") else ", "
     if not facts.labels:
         return ""
     text = ""

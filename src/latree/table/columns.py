@@ -2,23 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date, time, timedelta
 from functools import cache
 from itertools import pairwise
 from math import isfinite
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, check_fields
 from latree._util.words import setting
 from latree.errors import InputError
+from latree.table.clock import CLOCKS, SECONDS, Clock, Unit, as_numbers, clock_label, clock_value, parse_clock
 from latree.table.density import Density
 from latree.table.raw import RawColumn, label_of, parse_number
+from latree.table.storage import Storage
 
-Kind: TypeAlias = Literal["text", "boolean", "integer", "number"]
-Value: TypeAlias = str | bool | int | float
+Kind: TypeAlias = Literal["text", "boolean", "integer", "number"] | Clock
+Value: TypeAlias = str | bool | int | float | date | time | timedelta
 
-KINDS: tuple[Kind, ...] = ("text", "boolean", "integer", "number")
+KINDS: tuple[Kind, ...] = ("text", "boolean", "integer", "number", *CLOCKS)
 # A column has at most this many states: their codes fit in 16 bits, with one code left that means missing.
 MAX_STATES = 65_535
 # Most states of a column for learners that look at four columns at a time: the counts of a quartet of columns with n
@@ -38,22 +41,28 @@ class Column:
     ----------
     name : str
         Name of the column.
-    kind : {"text", "boolean", "integer", "number"}
-        Type of the decoded values.
+    kind : {"text", "boolean", "integer", "number", "date", "datetime", "instant", "time", "duration"}
+        Type of the decoded values. An instant is a date and a time in UTC.
     categories : tuple of str
         The label of each state; a cell's code is the position of its label.
     missing : tuple of str
         Cells that mean missing, beside empty ones.
     cuts : tuple of float or None
-        For a numeric column with bins: a value ``x`` falls in the first bin ``b`` with ``x <= cuts[b]``, and in the
-        last bin if it is above all cuts.
+        For a column of numbers, dates or times, which has bins: a value ``x`` falls in the first bin ``b`` with
+        ``x <= cuts[b]``, and in the last bin if it is above all cuts.
     density : Density or None
-        For a numeric column with bins: the distribution of the values inside each bin.
+        For a column with bins: the distribution of the values inside each bin.
     ordered : bool
         Whether the states are in an order from low to high: numbers, bins, booleans (False is below True) and ordered
         categories are. Texts and plain categories are not; their states are sorted by label only to be listed.
+    unit : {"day", "hour", "minute", "second"} or None
+        For dates and times: what their numbers count, since the start of 1970 or of a day.
     description : str
-        A longer text, such as the wording of a question. Columns that differ only in it are equal.
+        A longer text, such as the wording of a question.
+    storage : Storage or None
+        How the data frame of the fit holds the column, so that drawn and decoded values come back in the same type.
+
+    Columns that differ only in their description or their storage are equal.
 
     Examples
     --------
@@ -72,7 +81,9 @@ class Column:
     cuts: tuple[float, ...] | None = None
     density: Density | None = None
     ordered: bool = False
+    unit: Unit | None = None
     description: str = field(default="", compare=False)
+    storage: Storage | None = field(default=None, compare=False)
 
     @property
     def n_states(self) -> int:
@@ -98,7 +109,7 @@ class Column:
         return int(label) if self.kind == "integer" else float(label)
 
     def value_of(self, number: float) -> Value:
-        """Return the value of the data that a number of a column with bins stands for.
+        """Return the value of the data that a number of a column with bins stands for: a number, a date and so on.
 
         Examples
         --------
@@ -106,12 +117,48 @@ class Column:
         >>> age, = as_table([[20 + i] for i in range(50)], names=["age"]).columns
         >>> age.value_of(43.0), age.value_of(43.5)
         (43, 43.5)
+        >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
+        >>> day.unit, day.value_of(19784.0)
+        ('day', datetime.date(2024, 3, 2))
         """
+        if self.unit is not None:
+            return clock_value(cast(Clock, self.kind), number * SECONDS[self.unit])
         return int(number) if self.kind == "integer" and number.is_integer() else number
+
+    def number_of(self, label: str) -> float | None:
+        """Return the number that a text means in a column with bins, in its unit; None if it means none.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
+        >>> day.number_of("1970-01-02T12:00")
+        1.5
+        """
+        found = parse_number(label) if self.unit is None else parse_clock(label, cast(Clock, self.kind))
+        if found is None or not isfinite(found):
+            return None
+        return float(found) if self.unit is None else found / SECONDS[self.unit]
+
+    def text_of(self, number: float) -> str:
+        """Return a number of a column with bins as text; a moment between two days is in the first of them.
+
+        Examples
+        --------
+        >>> from latree import as_table
+        >>> day, = as_table([["2024-03-01"], ["2024-03-04"]]).columns
+        >>> day.cuts, day.text_of(day.cuts[0])
+        ((19784.5,), '2024-03-02')
+        """
+        if self.unit is None:
+            return label_of(number)
+        return clock_label(cast(Clock, self.kind), number * SECONDS[self.unit], self.unit)
 
     @property
     def means(self) -> FloatArray | None:
         """The number that each state counts as: the mean of a bin; None for a column that does not hold numbers.
+
+        Dates and times count in their unit.
 
         Examples
         --------
@@ -120,10 +167,10 @@ class Column:
         >>> grade.means
         array([1., 2., 5.])
         """
-        if self.kind not in ("integer", "number"):
-            return None
         if self.density is not None:
             return self.density.means
+        if self.kind not in ("integer", "number"):
+            return None
         return np.array(list(map(float, self.categories)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,8 +184,12 @@ class Column:
         }
         if self.cuts is not None and self.density is not None:
             plain |= {"cuts": list(self.cuts), "density": self.density.to_dict()}
+        if self.unit is not None:
+            plain["unit"] = self.unit
         if self.description:
             plain["description"] = self.description
+        if self.storage is not None:
+            plain["dtype"] = self.storage.to_plain()
         return plain
 
     @classmethod
@@ -158,7 +209,7 @@ class Column:
         name, kind, categories, ordered, missing, cuts, density = (plain.get(key) for key in keys)
         if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
-        check_fields(plain, (*keys, "description"), f"column {name!r:.60}")
+        check_fields(plain, (*keys, "unit", "description", "dtype"), f"column {name!r:.60}")
         if kind not in KINDS:
             raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}; it must be one of {', '.join(KINDS)}")
         if not _are_texts(categories) or not _are_texts(missing):
@@ -170,11 +221,19 @@ class Column:
         description = plain.get("description", "")
         if not is_text(description):
             raise InputError(f"column {name!r:.60}: its description is not text: {description!a:.60}")
+        unit = plain.get("unit")
+        if (unit is not None) != (kind in CLOCKS) or unit not in (None, *SECONDS):
+            raise InputError(f"column {name!r:.60}: its unit is {unit!r:.60}, and its kind {kind}")
+        try:
+            storage = None if plain.get("dtype") is None else Storage.from_plain(plain["dtype"])
+        except InputError as error:
+            raise InputError(f"column {name!r:.60}: {error}") from None
+        more: dict[str, Any] = {"description": description, "storage": storage}
         if cuts is None and density is None:
-            column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered, description=description)
+            column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered, unit=unit, **more)
             _check_decodes(column)
             return column
-        if kind not in ("integer", "number") or not _increases(cuts, len(categories) - 1):
+        if kind in ("text", "boolean") or not _increases(cuts, len(categories) - 1):
             raise InputError(f"column {name!r:.60}: its cuts are not {len(categories) - 1} increasing numbers")
         if not ordered:
             raise InputError(f"column {name!r:.60}: it has bins, so ordered must be true")
@@ -183,7 +242,7 @@ class Column:
         except InputError as error:
             raise InputError(f"column {name!r:.60}: {error}") from None
         bins = tuple(map(float, cuts)), inside
-        return cls(name, kind, tuple(categories), tuple(missing), *bins, ordered=True, description=description)
+        return cls(name, kind, tuple(categories), tuple(missing), *bins, ordered=True, unit=unit, **more)
 
 
 def are_counted(columns: Sequence[Column]) -> bool:
@@ -227,7 +286,7 @@ def _check_decodes(column: Column) -> None:
             "integer": isinstance(number, int),
             "number": number is not None and isfinite(number),
         }
-        if not fits[column.kind]:
+        if not fits.get(column.kind, False):
             raise InputError(f"column {column.name!r:.60}: the category {label!r:.60} is not of kind {column.kind}")
 
 
@@ -279,13 +338,18 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColu
 
 
 def read_numbers(column: Column, raw: RawColumn, unseen: Unseen) -> FloatArray:
-    """Return the numbers of the distinct values of a column with bins; NaN where they mean missing."""
-    numbers, text, overflow = parse_numbers(raw, column.missing)
+    """Return the numbers of the distinct values of a column with bins, in its unit; NaN where they mean missing."""
+    if column.unit is None:
+        numbers, text, overflow = parse_numbers(raw, column.missing)
+    else:
+        seconds, text, overflow = parse_times(raw, column.missing, cast(Clock, column.kind))
+        numbers = as_numbers(seconds, column.unit)
     if text is None and overflow is not None:
         raise number_too_large(raw.name, overflow)
     if text is not None and unseen == "error":
+        what = "number" if column.unit is None else column.kind
         raise InputError(
-            f"column {column.name!r}: {text!r:.60} is not a number, but the model bins this column by number: {_hint()}"
+            f"column {column.name!r}: {text!r:.60} is not a {what}, but the model bins this column by {what}: {_hint()}"
         )
     return numbers
 
@@ -359,6 +423,9 @@ def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
     """Read the distinct values of a column as numbers."""
     if raw.values.dtype == bool:
         return ParsedNumbers(np.full(len(raw.values), np.nan), "True")
+    if raw.clock is not None:
+        labels = raw.labels()
+        return ParsedNumbers(np.full(len(labels), np.nan), next((label for label in labels if label), None))
     if not raw.is_text:
         values = raw.values.astype(np.float64)
         return ParsedNumbers(np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values))
@@ -373,6 +440,24 @@ def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
                 first_text = label
     infinite = np.flatnonzero(np.isinf(values))
     return ParsedNumbers(values, first_text, raw.labels()[infinite[0]] if len(infinite) else None)
+
+
+# New data may have dates with a time where those of the fit had none, and the other way round, or in UTC.
+_DAYS = frozenset(("date", "datetime", "instant"))
+
+
+def parse_times(raw: RawColumn, missing: tuple[str, ...], clock: Clock) -> ParsedNumbers:
+    """Read the distinct values of a column as dates or times, in seconds."""
+    labels = raw.labels()
+    present = np.array([not is_missing(label, missing) for label in labels], dtype=bool)
+    seconds = np.full(len(labels), np.nan)
+    if raw.clock is not None and (raw.clock == clock or {raw.clock, clock} <= _DAYS):
+        seconds = raw.values
+    elif raw.clock is None:
+        found = (parse_clock(label, clock) if has else None for label, has in zip(labels, present, strict=True))
+        seconds = np.array([np.nan if one is None else one for one in found], dtype=np.float64)
+    wrong = present & np.isnan(seconds)
+    return ParsedNumbers(np.where(present, seconds, np.nan), labels[int(np.argmax(wrong))] if wrong.any() else None)
 
 
 def number_too_large(name: str, label: str) -> InputError:

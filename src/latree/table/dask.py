@@ -29,7 +29,8 @@ from latree._util.words import plural
 from latree._util.workers import one_blas_thread, one_thread
 from latree.errors import InputError
 from latree.table.formats.parquet import parquet_names, read_batches, row_groups
-from latree.table.raw import RawColumn, check_names, from_frame
+from latree.table.frames import from_frame
+from latree.table.raw import RawColumn, check_names
 from latree.table.rows import (
     FAN_IN,
     Block,

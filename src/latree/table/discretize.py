@@ -1,29 +1,50 @@
 """Learning the states of columns: categories, or bins with equally many rows.
 
-A numeric column gets (at most ``bins``) quantile bins if it has fractions, or more than ``2 * bins`` distinct whole
-numbers. Every other column keeps its distinct values as categories. What must be known of a column is gathered batch
-by batch, in one pass over the rows.
+A column gets bins if its numbers have fractions, if it has many distinct whole numbers, or if it holds dates or times.
+Every other column keeps its distinct values as categories. What must be known of a column is gathered batch by batch,
+in one pass over the rows. How many bins there are is chosen in a second pass (:mod:`latree.table.binning`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
+from latree._util.words import setting
 from latree.errors import InputError
-from latree.table.columns import MAX_STATES, Column, Kind, is_missing, number_label, number_too_large, parse_numbers
+from latree.table.binning import FINE_BINS, choose_bins
+from latree.table.clock import SECONDS, Clock, Unit, as_numbers, clock_label, common_clock, parse_date, unit_of
+from latree.table.columns import (
+    MAX_STATES,
+    Column,
+    Kind,
+    is_missing,
+    number_label,
+    number_too_large,
+    parse_numbers,
+    parse_times,
+)
 from latree.table.density import Density
 from latree.table.raw import EXACT, RawColumn, label_of, parse_number, weighted_counts
-from latree.table.sources import RawBatch, RowSource
+from latree.table.sources import Encoder, RawBatch, RowSource
+from latree.table.storage import Storage
 
+# Whole numbers with at most this many distinct values are ordered categories, such as answers or numbers of children;
+# more of them are a quantity, such as an age. Scales of answers have at most about 20 steps.
+MAX_ANSWERS = 20
 # A column with at most this many distinct numbers is counted number by number. Of others, numbers near each other are
 # counted together.
 MAX_NUMBERS = 2**17
+
+
+# What a column is taken for, whatever the data look like: a number, categories with an order, or without one. A tuple
+# has the categories from low to high.
+KindSetting: TypeAlias = Literal["number", "ordered", "category"] | tuple[str, ...]
 
 
 class NumberCounts(NamedTuple):
@@ -78,8 +99,8 @@ class ColumnSummary:
     Attributes
     ----------
     name : str
-    kinds : frozenset of {"text", "boolean", "number"}
-        The types of the cells, before texts are read as numbers.
+    kinds : frozenset of {"text", "boolean", "number", "time"}
+        The types of the cells, before texts are read as numbers or dates.
     texts : frozenset of str or None
         Distinct texts that do not mean missing. For cells that are numbers, only those too large to be exact as floats.
         None if there are too many.
@@ -88,11 +109,15 @@ class ColumnSummary:
     is_whole : bool
         Whether all numbers are whole.
     counts : NumberCounts
-        The numbers and their weights.
+        The numbers and their weights, or the seconds of dates and times.
     order : tuple of str or None
         Labels of ordered categories from low to high; see :class:`latree.table.raw.RawColumn`.
     n_present : int
         The number of rows whose cell is not missing.
+    clock : {"date", "datetime", "instant", "time", "duration"} or None
+        For a column of dates or times: what they show.
+    storage : Storage or None
+        How a frame or an array holds the column.
     """
 
     name: str
@@ -104,18 +129,26 @@ class ColumnSummary:
     counts: NumberCounts
     order: tuple[str, ...] | None
     n_present: int
+    clock: Clock | None = None
+    storage: Storage | None = None
 
     def merge(self, other: "ColumnSummary") -> "ColumnSummary":
         """Merge the summaries of two sets of rows."""
         kinds = {kind for summary in (self, other) if not summary.is_empty for kind in summary.kinds}
-        if {"text", "number"} <= kinds:
-            raise InputError(f"column {self.name!r} has texts in some places, numbers in others: give it one type")
+        if len(mixed := sorted(kinds & _PLURALS.keys())) > 1:
+            here, there = (_PLURALS[kind] for kind in reversed(mixed))
+            raise InputError(f"column {self.name!r} has {here} in some places, {there} in others: give it one type")
         orders = {summary.order for summary in (self, other) if not summary.is_empty}
         if len(orders) > 1:
             raise InputError(
                 f"column {self.name!r} has other categories, or another order of them, in some places than in others: "
                 "give it the same categories everywhere"
             )
+        filled = [summary for summary in (self, other) if not summary.is_empty]
+        clocks = {summary.clock for summary in filled if summary.clock is not None}
+        clock = common_clock(clocks) if all(summary.clock for summary in filled) else None
+        # Seconds of texts that are dates here count for nothing if those in other places are none.
+        counts = NumberCounts.of(np.empty(0), np.empty(0)) if clock is None and clocks else None
         return ColumnSummary(
             self.name,
             frozenset(kinds) or self.kinds,
@@ -123,9 +156,11 @@ class ColumnSummary:
             self.first_text if self.first_text is not None else other.first_text,
             self.overflow if self.overflow is not None else other.overflow,
             self.is_whole and other.is_whole,
-            self.counts.merge(other.counts),
+            self.counts.merge(other.counts) if counts is None else counts,
             orders.pop() if orders else self.order,
             self.n_present + other.n_present,
+            clock,
+            other.storage if self.storage is None else self.storage.merge(other.storage),
         )
 
     @property
@@ -136,31 +171,49 @@ class ColumnSummary:
     @property
     def is_numeric(self) -> bool:
         """Whether the column is one of numbers."""
-        return self.first_text is None and (self._has_numbers or self.overflow is not None)
+        return not self.is_time and self.first_text is None and (self._has_numbers or self.overflow is not None)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the column is one of dates or times, and not of categories."""
+        return self.clock is not None and self.order is None
 
     @property
     def _has_numbers(self) -> bool:
         return len(self.counts.numbers) > 0
 
-    def needs_bins(self, bins: int) -> bool:
-        """Return whether a numeric column is binned: if it has fractions, or many distinct whole numbers.
+    def without_clock(self) -> "ColumnSummary":
+        """Return the same column with its dates as texts."""
+        if self.clock is None:
+            return self
+        texts = self.texts
+        if "time" in self.kinds:
+            clock = self.clock
+            found = self.counts.numbers.tolist()
+            texts = None if self.counts.bits else _limit(frozenset(clock_label(clock, one) for one in found))
+        return replace(self, clock=None, texts=texts, first_text="", counts=NumberCounts.of(np.empty(0), np.empty(0)))
 
-        Categories are never binned.
+    def needs_bins(self, bins: int | None) -> bool:
+        """Return whether the column is a number: if it has fractions, many distinct whole numbers, or dates.
+
+        Many are more than 20, or more than two for each of a given number of ``bins``.
+        What it is must not depend on a few rows, such as those of a fold: numbers with fractions are never categories,
+        however few of them there are. Categories are never numbers.
         """
-        n_values = self.n_values
-        if bins == 0 or self.order is not None:
+        if self.order is not None or bins == 0 or not (self.is_numeric or self.is_time):
             return False
-        if not self.is_whole:
+        if self.is_time or not self.is_whole:
             return True
         if self.counts.bits:
             return bool(abs(self.counts.numbers).max() < EXACT)
         # Whole numbers that are the same float would be merged: identifiers, which are no quantity.
-        return n_values is not None and 2 * bins < n_values <= len(self.counts.numbers)
+        most = MAX_ANSWERS if bins is None else 2 * bins
+        return self.n_values is not None and most < self.n_values <= len(self.counts.numbers)
 
     @property
     def n_values(self) -> int | None:
         """The number of distinct values; None if there are too many to count them."""
-        if not self.is_numeric:
+        if not self.is_numeric and not self.is_time:
             return None if self.texts is None else len(self.texts)
         if self.counts.bits:
             return None
@@ -176,6 +229,8 @@ class ColumnSummary:
     @property
     def kind(self) -> Kind:
         """The type of the decoded values."""
+        if self.clock is not None and self.is_time:
+            return self.clock
         if self.is_numeric:
             if self.overflow is not None:
                 raise number_too_large(self.name, self.overflow)
@@ -210,7 +265,11 @@ class ColumnSummary:
     def column_without_bins(self, missing: tuple[str, ...]) -> Column:
         """Return the column with its distinct values as categories."""
         ordered = self.kind != "text" if self.order is None else bool(self.order)
-        return Column(self.name, self.kind, tuple(self.categories()), missing, ordered=ordered)
+        return Column(self.name, self.kind, tuple(self.categories()), missing, ordered=ordered, storage=self.storage)
+
+
+# How many cells of a type are called.
+_PLURALS = {"text": "texts", "number": "numbers", "time": "dates or times"}
 
 
 def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ...]) -> ColumnSummary:
@@ -219,6 +278,9 @@ def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ..
     used = value_weights > 0
     kept = replace(raw, values=raw.values[used], codes=np.empty(0))
     numbers, first_text, overflow = parse_numbers(kept, missing)
+    clock = _clock(kept, missing) if first_text is not None else None
+    if clock is not None:
+        numbers = parse_times(kept, missing, clock).values
     is_number = np.isfinite(numbers)
     found = numbers[is_number]
     labels = None if kept.holds_numbers and not kept.is_text else kept.labels()
@@ -228,7 +290,7 @@ def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ..
     row_counts = np.bincount(raw.codes if weights is None else raw.codes[weights > 0], minlength=len(raw.values))
     return ColumnSummary(
         raw.name,
-        frozenset(["boolean" if kept.values.dtype == bool else "number" if kept.holds_numbers else "text"]),
+        frozenset([_kind_of_cells(kept)]),
         _distinct_texts(kept, present & (abs(numbers) >= EXACT) if kept.holds_numbers else present),
         first_text,
         overflow,
@@ -236,7 +298,29 @@ def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ..
         NumberCounts.of(found, value_weights[used][is_number]),
         raw.order,
         int(row_counts[used][present].sum()),
+        clock,
+        raw.storage,
     )
+
+
+def _kind_of_cells(raw: RawColumn) -> str:
+    if raw.clock is not None:
+        return "time"
+    return "boolean" if raw.values.dtype == bool else "number" if raw.holds_numbers else "text"
+
+
+def _clock(raw: RawColumn, missing: tuple[str, ...]) -> Clock | None:
+    """Return what the cells of a column show, if all are dates or times; None if some are not."""
+    if raw.clock is not None or not raw.is_text:
+        return raw.clock
+    clocks: set[Clock] = set()
+    for label in raw.labels():
+        if not is_missing(label, missing):
+            found = parse_date(label)
+            if found is None:
+                return None
+            clocks.add(found[0])
+    return common_clock(clocks)
 
 
 def _distinct_texts(raw: RawColumn, wanted: NDArray[np.bool_]) -> frozenset[str] | None:
@@ -382,9 +466,9 @@ class LearnedColumn(NamedTuple):
 def learn_columns(
     source: RowSource,
     names: Sequence[str],
-    bins: int,
+    bins: int | None,
     missing: tuple[str, ...],
-    orders: Mapping[str, tuple[str, ...]] | None = None,
+    kinds: Mapping[str, KindSetting],
 ) -> list[LearnedColumn]:
     """Learn the states of columns. Rows of weight zero are ignored.
 
@@ -393,30 +477,63 @@ def learn_columns(
     source : RowSource
     names : sequence of str
         The columns to learn.
-    bins : int
-        Number of bins; 0 makes no bins.
+    bins : int or None
+        Number of bins of every number; 0 makes no bins. None chooses them by the rows.
     missing : tuple of str
         Cells that mean missing.
-    orders : mapping of str to tuple of str, optional
-        The categories from low to high of columns that have an order.
+    kinds : mapping of str to {"number", "ordered", "category"} or tuple of str
+        What some columns are taken for; a tuple has the categories from low to high.
     """
-    measure = partial(_summarise, names=names, missing=missing, orders=dict(orders or {}))
+    # Plain categories have an order without labels.
+    orders = {name: kind if isinstance(kind, tuple) else () for name, kind in kinds.items() if not _keeps_order(kind)}
+    forgotten = frozenset(name for name, kind in kinds.items() if _keeps_order(kind))
+    measure = partial(_summarise, names=names, missing=missing, orders=orders, forgotten=forgotten)
+    summaries = source.reduce(measure, _merge, None if tuple(names) == source.names else names)
     columns = []
-    for summary in source.reduce(measure, _merge, None if tuple(names) == source.names else names):
+    for summary in summaries:
         try:
-            has_bins = summary.is_numeric and summary.needs_bins(bins)
-            column = _column_with_bins(summary, bins, missing) if has_bins else summary.column_without_bins(missing)
-            columns.append(LearnedColumn(summary, column, None))
+            columns.append(LearnedColumn(summary, _learn(summary, bins, missing, kinds.get(summary.name)), None))
         except InputError as error:  # all such columns are told at once
             columns.append(LearnedColumn(summary, None, str(error)))
-    return columns
+    return columns if bins is not None else _with_chosen_bins(source, columns, missing)
+
+
+def _keeps_order(kind: KindSetting) -> bool:
+    """Return whether a setting takes a column for numbers, whatever the data say about an order of categories."""
+    return kind in ("number", "ordered")
+
+
+def _learn(summary: ColumnSummary, bins: int | None, missing: tuple[str, ...], kind: KindSetting | None) -> Column:
+    """Return a column with its states; fine bins, from which others are chosen, if ``bins`` is None."""
+    is_quantity = summary.is_numeric or summary.is_time
+    if kind in ("number", "ordered") and not is_quantity and not summary.is_empty and summary.kinds != {"boolean"}:
+        example = min(summary.texts or [summary.first_text or ""])
+        if kind == "ordered":
+            raise InputError(
+                f"column {summary.name!r} holds texts, such as {example!r:.40}: list them from low to high, as "
+                f"{setting('kinds', {summary.name: ['low', 'high']})}"
+            )
+        raise InputError(
+            f"column {summary.name!r} is to be a number, but has {summary.first_text!r:.40}: correct it, or make such "
+            f"cells missing ({setting('missing_also', [summary.first_text])})"
+        )
+    has_bins = is_quantity if kind == "number" else summary.needs_bins(bins) and (kind != "ordered" or summary.is_time)
+    if not has_bins or bins == 0:
+        return summary.without_clock().column_without_bins(missing)
+    return _column_with_bins(summary, FINE_BINS if bins is None else bins, missing)
 
 
 def _summarise(
-    batch: RawBatch, names: Sequence[str], missing: tuple[str, ...], orders: dict[str, tuple[str, ...]]
+    batch: RawBatch,
+    names: Sequence[str],
+    missing: tuple[str, ...],
+    orders: dict[str, tuple[str, ...]],
+    forgotten: frozenset[str],
 ) -> list[ColumnSummary]:
     columns = (batch.columns[name] for name in names)
-    ordered = (replace(raw, order=orders[raw.name]) if raw.name in orders else raw for raw in columns)
+    ordered = (
+        replace(raw, order=None if raw.name in forgotten else orders.get(raw.name, raw.order)) for raw in columns
+    )
     return [summarise(raw, batch.weights, missing) for raw in ordered]
 
 
@@ -424,25 +541,97 @@ def _merge(one: list[ColumnSummary], other: list[ColumnSummary]) -> list[ColumnS
     return [a.merge(b) for a, b in zip(one, other, strict=True)]
 
 
+def _with_chosen_bins(source: RowSource, learned: list[LearnedColumn], missing: tuple[str, ...]) -> list[LearnedColumn]:
+    """Replace fine bins by as many as the rows call for."""
+    fine = [one.column for one in learned if one.column is not None and one.column.n_states > 1]
+    if not any(column.cuts is not None for column in fine):
+        return learned
+    names = [column.name for column in fine]
+    rows = source.store(Encoder(tuple(fine), tuple(names), "missing"), names)
+    chosen = dict(zip(names, choose_bins(fine, rows), strict=True))
+    return [
+        one
+        if one.column is None or one.column.cuts is None
+        else one._replace(column=_column_with_bins(one.summary, chosen[one.column.name], missing))
+        for one in learned
+    ]
+
+
 def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:
     numbers, weights, _, bits = summary.counts
     if len(numbers) == 1:
-        return summary.column_without_bins(missing)
-    cuts = equal_cuts(numbers, weights, bins)
+        return summary.without_clock().column_without_bins(missing)
+    unit: Unit | None = None
+    if summary.clock is not None:
+        unit = unit_of(summary.clock, numbers)
+        numbers = as_numbers(numbers, unit)
+    cuts = cut_points(numbers, weights, bins)
     if bits:  # of numbers that are counted together, only the largest is known
         cuts = numbers[np.searchsorted(numbers, cuts, side="right") - 1]
     # Bins of one number each are named by that number.
-    labels = list(map(label_of, numbers.tolist())) if len(numbers) == len(cuts) + 1 else _interval_labels(cuts)
+    is_each = len(numbers) == len(cuts) + 1
+    bounds = numbers if is_each else cuts
+    if summary.clock is None or unit is None:
+        labels = list(map(label_of, numbers.tolist())) if is_each else _interval_labels(_number_texts(cuts))
+    else:
+        texts = [clock_label(summary.clock, bound * SECONDS[unit], unit) for bound in bounds.tolist()]
+        labels = texts if is_each else _interval_labels(texts)
     inside = tuple(cuts.tolist()), Density.learn(numbers, weights, cuts)
-    return Column(summary.name, summary.kind, tuple(labels), missing, *inside, ordered=True)
+    return Column(
+        summary.name,
+        summary.kind,
+        tuple(labels),
+        missing,
+        *inside,
+        ordered=True,
+        unit=unit,
+        storage=summary.storage,
+    )
 
 
-def _interval_labels(cuts: FloatArray) -> list[str]:
-    """Name the bins by their bounds, with at least four digits and as many as make the bounds differ."""
+# A number that at least this share of the rows has, such as an income of zero, is a bin of its own: its rows are a kind
+# of their own, and would make up most of any bin that they share.
+SPIKE = 0.1
+
+
+def cut_points(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
+    """Return cut points of bins with about equally many rows, in which a number that many rows share is alone.
+
+    Parameters
+    ----------
+    values, counts : array of float
+        As for :func:`equal_cuts`.
+    bins : int
+        The number of bins; more, if numbers that are shared leave too few.
+    """
+    spikes = np.flatnonzero(counts >= SPIKE * counts.sum())
+    # The numbers between two spikes are cut by themselves, into bins for their share of the other rows.
+    parts = [part for part in np.split(np.arange(len(values)), np.unique([*spikes, *(spikes + 1)])) if len(part)]
+    others = [part for part in parts if counts[part].sum() and part[0] not in spikes]
+    free = sum(float(counts[part].sum()) for part in others)
+    left = max(bins - len(spikes), 1)
+    cuts = [_between(values, part[-1]) for part in parts[:-1]]
+    for part in others:
+        own = max(round(left * float(counts[part].sum()) / free), 1)
+        cuts += equal_cuts(values[part], counts[part], own).tolist()
+    return np.array(sorted(cuts))
+
+
+def _between(values: FloatArray, place: int) -> float:
+    """Return the middle between a value and the next one; the value itself, if rounding puts the middle on the next."""
+    below, above = float(values[place]), float(values[place + 1])
+    middle = below / 2 + above / 2
+    return middle if below <= middle < above else below
+
+
+def _number_texts(cuts: FloatArray) -> list[str]:
+    """Return the bounds of bins as texts, with at least four digits and as many as make the bounds differ."""
     digits = next((d for d in range(4, 17) if len({f"{cut:.{d}g}" for cut in cuts}) == len(cuts)), 17)
     # An income of 23450 is easier to read than one of 2.345e+04.
-    texts = [
-        label_of(float(f"{cut:.{digits}g}")) if 1 <= abs(cut) < _MAX_PLAIN else f"{cut:.{digits}g}" for cut in cuts
-    ]
-    between = [f"({low}, {high}]" for low, high in pairwise(texts)]
-    return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]
+    return [label_of(float(f"{cut:.{digits}g}")) if 1 <= abs(cut) < _MAX_PLAIN else f"{cut:.{digits}g}" for cut in cuts]
+
+
+def _interval_labels(bounds: Sequence[str]) -> list[str]:
+    """Name the bins by their bounds."""
+    between = [f"({low}, {high}]" for low, high in pairwise(bounds)]
+    return [f"<= {bounds[0]}", *between, f"> {bounds[-1]}"]

@@ -210,6 +210,8 @@ def _identifier(summary: ColumnSummary) -> Finding | None:
     name, n_rows = summary.name, summary.n_present
     if summary.order is not None or n_rows < _MIN_ROWS:
         return None
+    if summary.is_time:
+        return None
     if not summary.is_numeric:
         if summary.n_values != n_rows or summary.kinds == {"boolean"}:
             return None
@@ -227,7 +229,7 @@ def _identifier(summary: ColumnSummary) -> Finding | None:
 
 def _date(summary: ColumnSummary) -> Finding | None:
     """Return that the values of a column are dates."""
-    if summary.order is not None:
+    if summary.order is not None or summary.is_time:
         return None
     if not summary.is_numeric:
         texts = sorted(islice(summary.texts or (), _MAX_TEXTS))
@@ -369,7 +371,7 @@ _PURPOSE: Mapping[str, str] = {
     "many values": "leave such columns out",
     "identifier": "leave identifiers out",
     "running number": "leave running numbers out",
-    "date": "leave dates out",
+    "date": "leave dates out, unless they are written like 2024-01-31, which makes them numbers,",
     "code": "make such cells missing",
     "mark": "make such cells missing",
     "duplicate": "leave duplicates out",

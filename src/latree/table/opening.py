@@ -3,6 +3,7 @@
 import glob
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,9 +18,11 @@ from latree._util.words import did_you_mean, setting
 from latree.errors import FitWarning, InputError
 from latree.table import formats
 from latree.table.formats import FileFormat, Files
-from latree.table.raw import array_names, from_frame, from_matrix
+from latree.table.frames import from_frame
+from latree.table.raw import array_names, from_matrix
 from latree.table.sources import RowSource, memory_source
 from latree.table.sparse import is_sparse, sparse_source
+from latree.table.storage import Storage
 
 
 def _all_formats() -> tuple[FileFormat, ...]:
@@ -131,7 +134,9 @@ def open_source(
             return sparse_source(where, data.X, own, counts, "names")
         return memory_source(where, from_matrix(np.asarray(data.X), own))
     if isinstance(data, np.ndarray):
-        return memory_source("the array", from_matrix(data, names), "positions")
+        storage = Storage(str(data.dtype)) if data.dtype.kind in "iufb" else None
+        columns = [replace(raw, storage=storage) for raw in from_matrix(data, names)]
+        return memory_source("the array", columns, "positions")
     return memory_source("the data frame", from_frame(data))
 
 

@@ -10,15 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray
 from latree._util.words import MAX_NAME, quoted
 from latree.errors import InputError
+from latree.table.clock import Clock, clock_label, common_clock, seconds_of
+
+if TYPE_CHECKING:
+    from latree.table.storage import Storage
 
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)(?!0\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
 # Whole numbers with more digits than this are read as floats; they are beyond what a float can hold.
@@ -43,6 +46,10 @@ class RawColumn:
         to high, also of those that no row has. Empty for plain categories, and None if the data do not say.
     exact : bool
         Whether texts spell numbers of data that hold numbers: whole ones that no float holds, beside missing cells.
+    clock : {"date", "datetime", "instant", "time", "duration"} or None
+        For dates and times, whose values are seconds: what they show; see :mod:`latree.table.clock`.
+    storage : Storage or None
+        How a frame or an array holds the column; None for files.
     """
 
     name: str
@@ -50,11 +57,13 @@ class RawColumn:
     codes: NDArray[Any]
     order: tuple[str, ...] | None = None
     exact: bool = False
+    clock: Clock | None = None
+    storage: "Storage | None" = None
 
     @property
     def holds_numbers(self) -> bool:
-        """Whether the data hold numbers, not texts or booleans."""
-        return self.exact or self.values.dtype.kind in "iuf"
+        """Whether the data hold numbers, not texts, booleans or dates."""
+        return self.clock is None and (self.exact or self.values.dtype.kind in "iuf")
 
     @property
     def is_text(self) -> bool:
@@ -65,6 +74,8 @@ class RawColumn:
         """Return the text of every distinct value; equal numbers have equal texts."""
         if self.is_text:
             return [text.strip() for text in self.values]
+        if self.clock is not None:
+            return [clock_label(self.clock, seconds) for seconds in self.values.tolist()]
         return [label_of(value) for value in self.values.tolist()]
 
 
@@ -74,12 +85,13 @@ def weighted_counts(codes: NDArray[Any], weights: FloatArray | None, size: int) 
 
 
 def label_of(value: Any) -> str:
-    """Return the text of a value: whole numbers without a decimal point, missing as the empty text."""
+    """Return the text of a value: whole numbers without a decimal point, dates as in ISO 8601, missing as no text."""
     if _is_missing_value(value):
         return ""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
-    return str(value)
+    clock = seconds_of(value)
+    return str(value) if clock is None else clock_label(*clock)
 
 
 def _is_missing_value(value: Any) -> bool:
@@ -125,17 +137,37 @@ def from_values(name: str, values: NDArray[Any]) -> RawColumn:
             raise infinite_value(name, f" in row {int(np.argmax(np.isinf(values))) + 1}")
         distinct, codes = np.unique(values, return_inverse=True)
         return RawColumn(name, distinct, codes.astype(np.intp))
+    if values.dtype.kind in "mM":
+        seconds = np.where(np.isnat(values), np.nan, values.astype(f"{values.dtype.kind}8[us]").astype(np.int64) / 1e6)
+        return from_seconds(name, seconds, "datetime" if values.dtype.kind == "M" else "duration")
     if values.dtype.kind == "c":
         raise InputError(
             f"column {name!r} holds complex numbers. Complex data not supported. Use the real part, or drop the column."
         )
-    return from_texts(name, [label_of(value) for value in values.tolist()])
+    return from_objects(name, values.tolist())
 
 
 def from_integers(name: str, values: Sequence[Any]) -> RawColumn:
     """Make a raw column of whole numbers of any size, None where they are missing; no number is rounded."""
     texts = from_texts(name, list(map(label_of, values)))
     return RawColumn(name, texts.values, texts.codes, exact=True)
+
+
+def from_objects(name: str, values: Sequence[Any]) -> RawColumn:
+    """Make a raw column of objects of Python: of dates or times, if all are, and of texts otherwise."""
+    found = [seconds_of(value) for value in values]
+    clock = common_clock({one[0] for one in found if one is not None})
+    if clock is None or any(
+        one is None and not _is_missing_value(value) for one, value in zip(found, values, strict=True)
+    ):
+        return from_texts(name, list(map(label_of, values)))
+    return from_seconds(name, np.array([np.nan if one is None else one[1] for one in found]), clock)
+
+
+def from_seconds(name: str, seconds: FloatArray, clock: Clock) -> RawColumn:
+    """Make a raw column of dates or times, given their seconds."""
+    distinct, codes = np.unique(seconds, return_inverse=True)
+    return RawColumn(name, distinct, codes.astype(np.intp), clock=clock)
 
 
 def array_names(n_columns: int) -> list[str]:
@@ -170,52 +202,6 @@ def column_names(names: Sequence[str] | None, n_columns: int, where: str) -> lis
         raise InputError(f"{where}: {len(names)} names for {n_columns} columns: give one name per column")
     check_names(names, where)
     return names
-
-
-def from_frame(frame: Any) -> list[RawColumn]:
-    """Make raw columns of any data frame that narwhals supports."""
-    check_frame_names(frame)
-    try:
-        eager: Any = nw.from_native(frame)
-    except TypeError:
-        raise InputError(
-            f"cannot read a table from {type(frame).__name__}: pass a data frame, a 2-D array or the name of a file"
-        ) from None
-    if isinstance(eager, nw.LazyFrame):
-        eager = eager.collect()
-    return [_from_series(str(name), eager.get_column(name)) for name in eager.columns]
-
-
-def check_frame_names(frame: Any) -> None:
-    """Raise if columns of a data frame have the same name; libraries say that in lines that nobody understands."""
-    if not nw.dependencies.is_polars_lazyframe(frame):  # its names are unique, and finding them may take long
-        names = frame.column_names if nw.dependencies.is_pyarrow_table(frame) else getattr(frame, "columns", ())
-        check_names(list(map(str, names)), "the data frame")
-
-
-def _from_series(name: str, series: "nw.Series[Any]") -> RawColumn:
-    if series.dtype == nw.Boolean and not series.is_null().any():
-        return from_values(name, series.to_numpy().astype(bool))
-    if series.dtype.is_integer():
-        has_nulls, is_wide = series.is_null().any(), series.dtype in (nw.Int128, nw.UInt128)
-        if not has_nulls and not is_wide:
-            return from_values(name, series.to_numpy())
-        if is_wide or max(abs(series.max() or 0), abs(series.min() or 0)) >= EXACT:
-            return from_integers(name, series.to_list())
-    if series.dtype.is_numeric():
-        return from_values(name, series.cast(nw.Float64).to_numpy())
-    return from_texts(name, [label_of(value) for value in series.to_list()], _order_of_series(series))
-
-
-def _order_of_series(series: "nw.Series[Any]") -> tuple[str, ...] | None:
-    """Return the labels of ordered categories from low to high; none for plain categories, None for other types."""
-    if isinstance(series.dtype, nw.Enum):  # also an ordered Categorical of pandas
-        return order_of(series.dtype.categories)
-    if series.dtype != nw.Categorical:
-        return None
-    if series.implementation.is_pyarrow() and series.to_native().type.ordered:
-        return order_of(series.to_native().unify_dictionaries().combine_chunks().dictionary.to_pylist())
-    return ()
 
 
 def order_of(categories: Iterable[Any]) -> tuple[str, ...]:

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
 from latree._util.words import did_you_mean
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, FEW_STATES, Column, Unseen, are_counted, is_text
-from latree.table.discretize import LearnedColumn, learn_columns
+from latree.table.discretize import KindSetting, LearnedColumn, learn_columns
 from latree.table.findings import Finding, advice, as_typed, doubts_about_weights, findings_of, findings_of_file
 from latree.table.opening import open_source
 from latree.table.raw import label_of
@@ -31,8 +31,6 @@ from latree.table.sources import (
 )
 from latree.table.table import Table
 
-# Number of bins of a numeric column.
-DEFAULT_BINS = 10
 # Largest sum of weights that count rows. Above it, adding one row no longer changes a float reliably.
 MAX_WEIGHT = 1e15
 # Most names of columns that one message lists.
@@ -52,10 +50,10 @@ def as_table(
 ) -> Table:
     """Make a table of codes from data of any supported form.
 
-    Text, boolean and few whole numbers become categories. Fractions and many whole numbers are cut into quantile bins
-    with about equally many rows. A column that says nothing, because it is constant or has no value, is left out, and
-    ``findings`` of the table says so. All functions of latree that take data call this one. :func:`latree.check` shows
-    what it makes of each column.
+    Texts, booleans and few different whole numbers become categories. Numbers with fractions, many whole numbers, dates
+    and times are cut into bins with about equally many rows, as many as the rows call for. A column that says nothing,
+    because it is constant or has no value, is left out, and ``findings`` of the table says so. All functions of latree
+    that take data call this one. :func:`latree.check` shows what it makes of each column.
 
     Parameters
     ----------
@@ -148,21 +146,25 @@ class Reading:
 
     Attributes
     ----------
-    bins : int
-        Number of quantile bins for a numeric column with fractions, or with more than ``2 * bins`` distinct whole
-        numbers. 0 makes every distinct value a category.
+    bins : int, optional
+        Number of bins of every number, date and time, with about equally many rows. By default the rows choose it for
+        each column: as many as predict it best from other columns. 0 makes every distinct value a category.
+    kinds : mapping of str to str or sequence, optional
+        What columns are taken for, by their names: ``"number"``, for one with bins; ``"ordered"``, for whole numbers
+        that are categories in their order; ``"category"``, for names without an order, such as postal codes. Or all
+        categories of a column from low to high, for texts that have an order: ``{"answer": ["never", "often"]}``. By
+        default, numbers with fractions and dates are numbers, and so are whole numbers if there are more than 20
+        different ones; fewer are ordered, and texts are categories.
     missing : collection of str or number
         Cells that mean missing, beside empty ones and NaN.
     missing_also : collection of str or number
         More cells that mean missing, beside those of ``missing``: ``missing_also=[-99]`` keeps NA and the others.
     drop : collection of str
-        Names of columns to leave out, such as dates. New data may have them or not.
+        Names of columns to leave out. New data may have them or not.
     keep : collection of str, optional
         Names of the only columns to learn from.
     identifier : str, optional
         Name of a column that names the rows: it is not learned from, but reports and scores use it.
-    ordered : mapping of str to sequence, optional
-        For columns of texts that have an order: all their values from low to high, by the name of the column.
     weights_are : {"counts", "survey"}, optional
         What the weights of rows are, if there are some. ``"counts"``: a row of weight 3 counts as three rows, also for
         tests, smoothing and BIC. ``"survey"``: a weight says how many people a row stands for. Such weights are scaled
@@ -188,13 +190,13 @@ class Reading:
     (('mood', 'sleep'), [1, 0])
     """
 
-    bins: int = DEFAULT_BINS
+    bins: int | None = None
+    kinds: Mapping[str, str | Sequence[Any]] | None = None
     missing: Collection[Any] = DEFAULT_MISSING
     missing_also: Collection[Any] = ()
     drop: Collection[str] = ()
     keep: Collection[str] | None = None
     identifier: str | None = None
-    ordered: Mapping[str, Sequence[Any]] | None = None
     weights_are: WeightsAre | None = None
     format: str | None = None
     counts: bool = False
@@ -202,25 +204,27 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Check the options as far as that is possible without the data, and write all cells as texts."""
-        if not isinstance(self.bins, int | np.integer):
+        if self.bins is not None and not isinstance(self.bins, int | np.integer):
             raise InputError(f"bins must be a whole number, not {self.bins!r}")
-        if self.bins != 0 and not 2 <= self.bins <= FEW_STATES:
+        if self.bins not in (None, 0) and not 2 <= self.bins <= FEW_STATES:
             raise InputError(f"bins must be 0 (no bins) or from 2 to {FEW_STATES}, not {self.bins}")
         if self.weights_are not in (None, *get_args(WeightsAre)):
-            kinds = " or ".join(map(repr, get_args(WeightsAre)))
+            known = " or ".join(map(repr, get_args(WeightsAre)))
             raise InputError(
-                f"weights_are must be {kinds}, not {self.weights_are!r:.60}: the weights are sample_weight of fit"
+                f"weights_are must be {known}, not {self.weights_are!r:.60}: the weights are sample_weight of fit"
             )
-        orders = {name: _labels(values) for name, values in (self.ordered or {}).items()}
-        for name, labels in orders.items():
-            if len(labels) < 2 or len(set(labels)) < len(labels):
-                raise InputError(f"the order of column {name!r}: give two or more different values, from low to high")
+        kinds = {name: _kind(name, kind) for name, kind in (self.kinds or {}).items()}
         drop, keep = _several(self.drop), None if self.keep is None else _several(self.keep)
         both = [name for name in drop if name in (keep or ())]
         if both:
             raise InputError(f"column {both[0]!r} is both to keep and to drop: choose one")
-        plain = {"bins": int(self.bins), "missing": _labels(self.missing), "missing_also": _labels(self.missing_also)}
-        for name, value in (plain | {"drop": drop, "keep": keep, "ordered": orders or None}).items():
+        bins = None if self.bins is None else int(self.bins)
+        plain: dict[str, Any] = {
+            "bins": bins,
+            "missing": _labels(self.missing),
+            "missing_also": _labels(self.missing_also),
+        }
+        for name, value in (plain | {"drop": drop, "keep": keep, "kinds": kinds or None}).items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -229,7 +233,7 @@ class Reading:
     @property
     def chooses(self) -> bool:
         """Whether it says something about certain columns."""
-        return bool(self.drop or self.keep is not None or self.identifier or self.ordered)
+        return bool(self.drop or self.keep is not None or self.identifier or self.kinds)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -251,14 +255,14 @@ class Reading:
         names = [field.name for field in fields(cls)]
         if not isinstance(plain, dict) or sorted(plain) != sorted(names):
             raise InputError(f"the reading of the data is not an object with the names {', '.join(names)}")
-        orders = {} if plain["ordered"] is None else plain["ordered"]
+        kinds = {} if plain["kinds"] is None else plain["kinds"]
         lists = [plain["missing"], plain["missing_also"], plain["drop"], [] if plain["keep"] is None else plain["keep"]]
-        lists += orders.values() if isinstance(orders, dict) else [orders]
+        lists += [one for one in kinds.values() if not is_text(one)] if isinstance(kinds, dict) else [kinds]
         texts = [plain[name] for name in ("identifier", "format", "weights_are") if plain[name] is not None]
         if (
-            type(plain["bins"]) is not int
+            type(plain["bins"]) not in (int, type(None))
             or not all(isinstance(one, list) and all(map(is_text, one)) for one in lists)
-            or not all(map(is_text, (*texts, *orders)))
+            or not all(map(is_text, (*texts, *kinds)))
             or not all(isinstance(plain[name], bool) for name in ("counts", "strict"))
         ):
             raise InputError(f"the reading of the data makes no sense: {plain!r:.60}")
@@ -266,14 +270,13 @@ class Reading:
 
     def learn_columns(self, source: RowSource, wanted: Sequence[str]) -> list[LearnedColumn]:
         """Learn the states of the wanted columns."""
-        orders = {name: tuple(values) for name, values in (self.ordered or {}).items()}
-        return learn_columns(source, wanted, self.bins, self.marks, orders)
+        return learn_columns(source, wanted, self.bins, self.marks, cast(Mapping[str, KindSetting], self.kinds or {}))
 
     def wanted(self, source: RowSource) -> list[str]:
         """Return the names of the columns to learn from; raise if a name is not one of the data."""
         known = set(source.names)
         uses = [*((name, "to drop") for name in self.drop), *((name, "to keep") for name in self.keep or ())]
-        uses += [(name, "to put in order") for name in self.ordered or ()]
+        uses += [(name, "named in kinds") for name in self.kinds or ()]
         uses += [(self.identifier, "that names rows")] if self.identifier is not None else []
         for name, use in uses:
             if name not in known:
@@ -299,6 +302,21 @@ def as_reading(reading: Reading | Mapping[str, Any] | None = None, **options: An
             hint = did_you_mean(name, names) or f"the options are {', '.join(names)}"
             raise InputError(f"reading has no option {name!r:.60}: {hint}")
     return Reading(**given)
+
+
+def _kind(name: str, kind: Any) -> KindSetting:
+    """Return what a column is to be taken for; raise if that is none of the kinds."""
+    if isinstance(kind, str):
+        known = ("number", "ordered", "category")
+        for one in known:
+            if kind == one:
+                return cast(KindSetting, one)
+        hint = did_you_mean(kind, known) or f"it must be {', '.join(known)}, or all its values from low to high"
+        raise InputError(f"the kind of column {name!r} is {kind!r:.60}: {hint}")
+    labels = _labels(kind)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise InputError(f"the order of column {name!r}: give two or more different values, from low to high")
+    return labels
 
 
 def _labels(values: Any) -> tuple[str, ...]:

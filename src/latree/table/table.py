@@ -354,7 +354,10 @@ class Table:
         """
         plain = [asdict(column) for column in self.columns]
         for column in plain:
-            del column["description"], column["density"]  # say nothing about the codes
+            for name in ("description", "storage", "density"):  # say nothing about the codes
+                del column[name]
+            if column["unit"] is None:
+                del column["unit"]
         columns = sha256(json.dumps(plain).encode()).digest()
         total = np.asarray(self.sum(_checksum)).tobytes()
         return f"{self.n_rows} rows, {self.n_columns} columns, {sha256(columns + total).hexdigest()[:16]}"

@@ -12,7 +12,7 @@ from latree._util.words import plural, quoted
 from latree.errors import InputError
 from latree.table.formats import FileFormat, Files
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
-from latree.table.raw import RawColumn, check_header, from_texts, from_values, label_of
+from latree.table.raw import RawColumn, check_header, from_objects, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
 
 # The most columns of a sheet, and letters of a cell.
@@ -140,7 +140,7 @@ def _has(number: int) -> str:
 
 
 def _raw_column(name: str, cells: Sequence[Any]) -> RawColumn:
-    """Make a raw column of cells: of numbers or booleans, if all are, and of texts otherwise."""
+    """Make a raw column of cells: of numbers, booleans or dates, if all are, and of texts otherwise."""
     if cells and all(isinstance(cell, bool) for cell in cells):
         return from_values(name, np.array(cells))
     if all(cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)) for cell in cells):
@@ -148,7 +148,7 @@ def _raw_column(name: str, cells: Sequence[Any]) -> RawColumn:
             return from_values(name, np.array([math.nan if cell is None else cell for cell in cells], dtype=np.float64))
         except OverflowError:  # a whole number that no float can hold
             pass
-    return from_texts(name, [label_of(cell) for cell in cells])
+    return from_objects(name, cells)
 
 
 FORMATS = (FileFormat("xlsx", "Excel", (".xlsx", ".xlsm"), excel_source, "see [Excel](#excel)", "excel"),)

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from latree._util.files import readable
 from latree._util.words import as_in_shell, in_shell
 from latree.errors import InputError
+from latree.table.clock import CLOCKS
 from latree.table.raw import RawColumn, text_array
 
 with suppress(ModuleNotFoundError):  # on Windows
@@ -224,7 +225,7 @@ def packed_columns(columns: Sequence[RawColumn], **facts: Any) -> Parcel:
     plain, arrays = [], []
     for raw in columns:
         texts = raw.values.tolist() if raw.is_text else None
-        plain.append({"name": raw.name, "texts": texts, "order": raw.order})
+        plain.append({"name": raw.name, "texts": texts, "order": raw.order, "clock": raw.clock})
         arrays += [raw.codes.astype(np.min_scalar_type(len(raw.values))), *([] if raw.is_text else [raw.values])]
     return Parcel({**facts, "columns": plain}, arrays)
 
@@ -242,11 +243,13 @@ def unpacked_columns(path: Path, parcel: Parcel) -> list[RawColumn]:
 
 
 def _column(plain: Mapping[str, Any], arrays: Iterator[NDArray[Any]]) -> RawColumn:
-    name, texts, order = plain["name"], plain["texts"], plain["order"]
+    name, texts, order, clock = plain["name"], plain["texts"], plain["order"], plain["clock"]
     codes = next(arrays)
     values = next(arrays) if texts is None else text_array(texts)
     if not all(isinstance(text, str) for text in (name, *(texts or ()), *(order or ()))):
         raise TypeError("not a text")
     if codes.ndim != 1 or values.ndim != 1 or codes.dtype.kind != "u" or (len(codes) and codes.max() >= len(values)):
         raise ValueError("not the codes of a column")
-    return RawColumn(name, values, codes, None if order is None else tuple(order))
+    if clock is not None and (clock not in CLOCKS or values.dtype != np.float64):
+        raise ValueError("not the seconds of a column")
+    return RawColumn(name, values, codes, None if order is None else tuple(order), clock=clock)

@@ -12,6 +12,7 @@ import numpy as np
 from latree._util.files import readable
 from latree._util.progress import Progress, claim_progress
 from latree.errors import InputError
+from latree.table.clock import Clock
 from latree.table.formats import FileFormat, Files
 from latree.table.raw import (
     EXACT,
@@ -109,9 +110,34 @@ def _raw_column(name: str, cells: Any) -> RawColumn:
     order = order_of(values.to_pylist()) if cells.type.ordered else None
     codes = (cells.indices.fill_null(len(values)) if has_nulls else cells.indices).to_numpy(zero_copy_only=False)
     exact = pa.types.is_integer(values.type)
-    return RawColumn(
-        name, _values(name, values, has_nulls), codes.astype(np.min_scalar_type(len(values))), order, exact
-    )
+    clock = None if cells.type.ordered else _clock(values.type)
+    found = _values(name, values, has_nulls) if clock is None else _seconds(values, has_nulls)
+    return RawColumn(name, found, codes.astype(np.min_scalar_type(len(values))), order, exact, clock)
+
+
+def _clock(kind: "pa.DataType") -> Clock | None:
+    """Return what values of a type show: dates, times or durations; None for others."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(kind):
+        return "datetime" if kind.tz is None else "instant"
+    if pa.types.is_date(kind):
+        return "date"
+    if pa.types.is_time(kind):
+        return "time"
+    return "duration" if pa.types.is_duration(kind) else None
+
+
+def _seconds(values: Any, has_nulls: bool) -> Any:
+    """Return dates or times as seconds, with one more that is missing if there are nulls."""
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_date(kind):
+        values = values.cast(pa.timestamp("s"))
+    micro = pa.time64 if pa.types.is_time(kind) else pa.duration if pa.types.is_duration(kind) else pa.timestamp
+    seconds = values.cast(micro("us"), safe=False).cast(pa.int64()).to_numpy(zero_copy_only=False) / 1e6
+    return np.append(seconds, np.nan) if has_nulls else seconds
 
 
 def _values(name: str, values: Any, has_nulls: bool) -> Any:

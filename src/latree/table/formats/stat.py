@@ -19,7 +19,7 @@ from latree.errors import InputError
 from latree.table.columns import number_label
 from latree.table.formats import FileFormat, Files
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
-from latree.table.raw import RawColumn, check_names, from_texts, from_values, label_of
+from latree.table.raw import RawColumn, check_names, from_objects, from_texts, from_values, label_of
 from latree.table.sources import LocalSource, memory_source
 
 # Words that SPSS does not take as names of variables.
@@ -120,6 +120,8 @@ def _raw_column(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> R
     """Make a raw column of the cells of a variable, which are numbers, texts, dates or None."""
     if not labels and all(cell is None or isinstance(cell, float | int) for cell in cells):
         return from_values(name, np.array([math.nan if cell is None else cell for cell in cells], dtype=np.float64))
+    if not labels and not any(isinstance(cell, str) for cell in cells):
+        return from_objects(name, cells)
     texts = _cell_texts(cells, labels)
     order = None
     if labels:
