@@ -95,6 +95,19 @@ def test_true_and_false_may_be_one_and_zero(real):
     assert found.columns[3].distance < 0.15
 
 
+def test_dates_are_numbers_also_as_texts_of_a_file(tmp_path):
+    days = pd.Timestamp("2020-02-28") + pd.to_timedelta(np.random.default_rng(0).integers(0, 900, 120), "D")
+    frame = pd.DataFrame({"day": days, "x": np.arange(120)})
+    frame.to_csv(tmp_path / "days.csv", index=False)
+    later = frame.assign(day=frame["day"] + pd.Timedelta(days=450))
+    for real in (frame, tmp_path / "days.csv"):
+        found = latree.compare_tables(real, later)
+        assert found.columns[0].taken_for == "numbers"
+        assert found.columns[0].distance == pytest.approx(0.5, abs=0.1)
+    with pytest.raises(latree.InputError, match=r"'day' has dates or times in the real table and numbers in the drawn"):
+        latree.compare_tables(frame, frame.assign(day=1))
+
+
 def test_columns_without_a_value_or_with_one(real):
     one, two = real.assign(empty=np.nan, same=1), people(300, 1).assign(empty=np.nan, same=1)
     found = latree.compare_tables(one, two)

@@ -12,7 +12,9 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import listed, quoted, setting
 from latree.errors import InputError
 from latree.table import Table
-from latree.table.columns import is_missing, number_label, parse_numbers
+from latree.table.clock import Clock, common_clock
+from latree.table.columns import is_missing, number_label, parse_numbers, parse_times
+from latree.table.discretize import clock_of
 from latree.table.raw import RawColumn
 from latree.table.reading import Reading, errors_naming, open_data
 from latree.table.sources import LocalSource, count_rows
@@ -32,7 +34,7 @@ class Stacked:
     cells : array of shape (rows, columns)
         Numbers, or the positions of texts in their sorted list; NaN where a cell is missing.
     is_number : array of bool
-        Whether the cells of a column are numbers.
+        Whether the cells of a column are numbers; dates and times are.
     is_drawn : array of bool
         Whether a row is of the second table.
     """
@@ -60,24 +62,32 @@ class Stacked:
         return Stacked(self.names, self.cells[where], self.is_number, self.is_drawn[where])
 
 
+_Kind: TypeAlias = Literal["numbers", "times", "booleans", "texts", "empty"]
+
+
 class _Cells(NamedTuple):
     """The cells of a column of one table.
 
     Attributes
     ----------
-    kind : {"numbers", "booleans", "texts", "empty"}
+    kind : {"numbers", "times", "booleans", "texts", "empty"}
     numbers : array of float
-        NaN where a cell is missing or not a number; booleans are 0 and 1.
+        NaN where a cell is missing or not a number; booleans are 0 and 1, dates and times are seconds.
     labels : array of str
         Empty where a cell is missing.
     text : str
         A cell that is not a number, if there is one.
     """
 
-    kind: Literal["numbers", "booleans", "texts", "empty"]
+    kind: _Kind
     numbers: FloatArray
     labels: NDArray[Any]
     text: str
+
+    def in_words(self) -> str:
+        """Return what the cells are."""
+        of_kind = {"times": "dates or times", "booleans": "true or false", "texts": f"texts such as {self.text!r:.40}"}
+        return of_kind.get(self.kind, self.kind)
 
 
 def stack(real: Any, drawn: Any, reading: Reading) -> Stacked:
@@ -145,42 +155,49 @@ def _read(table: _Opened, names: Sequence[str], reading: Reading) -> list[_Cells
         return [_cells([columns[name] for columns in batches], reading.marks) for name in names]
 
 
-def _cells(parts: Iterable[RawColumn], marks: tuple[str, ...]) -> _Cells:
+def _cells(parts: Sequence[RawColumn], marks: tuple[str, ...]) -> _Cells:
     """Return the cells of a column, which was read in parts."""
-    numbers, labels, texts, any_boolean = [], [], [], False
+    clock = _common_clock(parts, marks)
+    numbers, labels, texts = [], [], []
     for raw in parts:
-        parsed = parse_numbers(raw, marks)
+        parsed = parse_numbers(raw, marks) if clock is None else parse_times(raw, marks, clock)
         if parsed.overflow is not None:
             raise InputError(f"column {raw.name!r}: the number {parsed.overflow!r:.60} is too large: correct it")
-        own = np.array([number_label(label) for label in raw.labels()], dtype=object)
-        own[[is_missing(label, marks) for label in own]] = ""
         if raw.values.dtype == bool:
-            any_boolean = True
             parsed = parsed._replace(values=raw.values.astype(float))
         elif parsed.text is not None:
             texts.append(parsed.text)
+        own = np.array([number_label(label) for label in raw.labels()], dtype=object)
+        own[[is_missing(label, marks) for label in own]] = ""
         numbers.append(parsed.values[raw.codes])
         labels.append(own[raw.codes])
     joined = np.concatenate(numbers)
-    kind: Literal["numbers", "booleans", "texts", "empty"] = (
-        "texts" if texts else "booleans" if any_boolean else "empty" if np.isnan(joined).all() else "numbers"
-    )
+    kind: _Kind = "numbers" if clock is None else "times"
+    if texts or np.isnan(joined).all():
+        kind = "texts" if texts else "empty"
+    elif any(raw.values.dtype == bool for raw in parts):
+        kind = "booleans"
     return _Cells(kind, joined, np.concatenate(labels), texts[0] if texts else "")
+
+
+def _common_clock(parts: Iterable[RawColumn], marks: tuple[str, ...]) -> Clock | None:
+    """Return what the cells of a column show, if all of them are dates or times."""
+    filled = [raw for raw in parts if not all(is_missing(label, marks) for label in raw.labels())]
+    clocks = [clock_of(raw, marks) for raw in filled]
+    known = {clock for clock in clocks if clock is not None}
+    return common_clock(known) if known and None not in clocks else None
 
 
 def _joined(name: str, real: _Cells, drawn: _Cells, wheres: Sequence[str]) -> tuple[bool, FloatArray]:
     """Return whether a column holds numbers, and the cells of both tables."""
     kinds = {real.kind, drawn.kind} - {"empty"}
-    if "numbers" in kinds and kinds <= {"numbers", "booleans"}:  # a yes or no may be True in one table and 1 in another
+    # A yes or no may be True in one table and 1 in the other.
+    if kinds == {"times"} or ("numbers" in kinds and kinds <= {"numbers", "booleans"}):
         return True, np.concatenate([real.numbers, drawn.numbers])
     labels, codes = np.unique(np.concatenate([real.labels, drawn.labels]), return_inverse=True)
-    if kinds == {"numbers", "texts"} and not set(real.labels) & set(drawn.labels) - {""}:
-        numbers, texts = (0, 1) if real.kind == "numbers" else (1, 0)
-        text = (real, drawn)[texts].text
-        raise InputError(
-            f"column {name!r} has numbers in {wheres[numbers]} and texts such as {text!r:.40} in {wheres[texts]}: make "
-            "both the same"
-        )
+    if len(kinds) > 1 and kinds != {"booleans", "texts"} and not set(real.labels) & set(drawn.labels) - {""}:
+        hold = " and ".join(f"{one.in_words()} in {where}" for one, where in zip((real, drawn), wheres, strict=True))
+        raise InputError(f"column {name!r} has {hold}: make both the same")
     return False, np.where(labels[codes] == "", np.nan, codes.astype(np.float64))
 
 

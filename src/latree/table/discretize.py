@@ -278,7 +278,7 @@ def summarise(raw: RawColumn, weights: FloatArray | None, missing: tuple[str, ..
     used = value_weights > 0
     kept = replace(raw, values=raw.values[used], codes=np.empty(0))
     numbers, first_text, overflow = parse_numbers(kept, missing)
-    clock = _clock(kept, missing) if first_text is not None else None
+    clock = clock_of(kept, missing) if first_text is not None else None
     if clock is not None:
         numbers = parse_times(kept, missing, clock).values
     is_number = np.isfinite(numbers)
@@ -309,7 +309,7 @@ def _kind_of_cells(raw: RawColumn) -> str:
     return "boolean" if raw.values.dtype == bool else "number" if raw.holds_numbers else "text"
 
 
-def _clock(raw: RawColumn, missing: tuple[str, ...]) -> Clock | None:
+def clock_of(raw: RawColumn, missing: tuple[str, ...]) -> Clock | None:
     """Return what the cells of a column show, if all are dates or times; None if some are not."""
     if raw.clock is not None or not raw.is_text:
         return raw.clock
