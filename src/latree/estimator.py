@@ -75,9 +75,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     reading : Reading or dict, optional
         How columns are chosen and cells are read: ``{"bins": 4, "drop": ["day"], "missing_also": [-99]}``. See
         :class:`latree.Reading` for all options.
-    unseen : {"error", "missing"}
-        What to do with a category of new data that the fitted data did not have. With "error", a number that they did
-        not have gets the state of the nearest number that they had.
+    unseen : {"warn", "error", "missing"}
+        What to do with a category of new data that the fitted data did not have, as a fold of a cross-validation may
+        have one: it counts as missing, with a warning or without, or is an error. With the first two, a number that
+        they did not have gets the state of the nearest number that they had.
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table. By default 0.1 to explain, and chosen on held-out
         rows to predict.
@@ -141,7 +142,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_states: int | None = None,
         representatives: Representatives = Settings.representatives,
         reading: Reading | Mapping[str, Any] | None = None,
-        unseen: Unseen = "error",
+        unseen: Unseen = "warn",
         smoothing: float | None = None,
         n_resamples: int = Settings.n_resamples,
         bootstrap: int = 0,

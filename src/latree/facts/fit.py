@@ -138,7 +138,7 @@ def python_lines(record: Record | None) -> str:
     values |= {"reading": reading} if reading else {}
     chosen = [f"{name}={value!r}" for name, value in values.items()]
     needed, weights = ["# df: a data frame with these columns"], ""
-    if record and record.unseen != "error":
+    if record and record.unseen != "warn":
         chosen.append(f"unseen={record.unseen!r}")
     if record and record.labels:
         needed.append("# labels: your label of each column, by the name of the column")

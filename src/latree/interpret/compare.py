@@ -35,7 +35,7 @@ def compare_models(
     first, second : LatentTreeModel
     data : data frame or path, optional
         Rows with the columns of both models, which score them (:func:`row_scores`).
-    unseen : {"error", "missing"}
+    unseen : {"warn", "error", "missing"}
         What to do with a category of the data that one of the models does not know.
 
     Returns

@@ -206,7 +206,7 @@ class LatentTreeModel(TreeDistribution):
             See :func:`latree.as_table`. A Table must have the model's columns already.
         format : str, optional
             The format of a file whose ending does not tell it.
-        unseen : {"error", "missing"}
+        unseen : {"warn", "error", "missing"}
             What to do with a category that the model does not know. With "error", a number that it does not know
             gets the state of the nearest number that it knows.
         names : sequence of str, optional

@@ -117,7 +117,7 @@ class Origin(NamedTuple):
     reading: Reading | None = None  # how columns were chosen and read
     columns: tuple[str, ...] = ()  # the columns of the data, also those that say nothing; none if that does not matter
     library: str | None = None  # the library of the data frame, or "numpy" for an array; None for files and others
-    unseen: Unseen = "error"  # what to do with categories that were not there
+    unseen: Unseen = "warn"  # what to do with categories that were not there
     labels: tuple[tuple[str, str], ...] = ()  # the user's labels of columns
 
 

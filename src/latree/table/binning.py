@@ -43,6 +43,9 @@ _MAX_ROWS = 4000
 _PRIOR = 0.5
 # A larger number of bins must gain more than this, in nats over all rows: less is chance, and costs states.
 _MIN_GAIN = 2.0
+# Columns share one number of bins, so that columns that rise together have their cuts at the same rows: a column with
+# 7 bins says little exactly about its copy with 8. A column has a number of its own if that gains more than this.
+_OWN_GAIN = 10.0
 
 
 class _Coded(NamedTuple):
@@ -72,10 +75,21 @@ def choose_bins(columns: Sequence[Column], rows: Rows) -> list[int]:
     able = [j for j, one in enumerate(coded) if len(one.counts) <= 2 * FINE_BINS]
     searched = np.sort(rng.choice(able, min(len(able), _SEARCHED), replace=False)).tolist()
     search = _Search.of(coded, searched, weights)
-    return [
-        column.n_states if column.cuts is None else _choose(coded[j], [coded[k] for k in search.partners(j)], weights)
+    gains = {
+        j: _gains_of_choices(coded[j], [coded[k] for k in search.partners(j)], weights)
         for j, column in enumerate(columns)
-    ]
+        if column.cuts is not None
+    }
+    common = _first_best(np.sum(list(gains.values()), axis=0), _MIN_GAIN)
+    chosen = {
+        j: common if own.max() - own[common] <= _OWN_GAIN else _first_best(own, _MIN_GAIN) for j, own in gains.items()
+    }
+    return [int(_CHOICES[chosen[j]]) if j in chosen else column.n_states for j, column in enumerate(columns)]
+
+
+def _first_best(gains: FloatArray, margin: float) -> int:
+    """Return the first choice that is at most so much worse than the best one."""
+    return int(np.flatnonzero(gains >= gains.max() - margin)[0])
 
 
 def _coded(codes: CodeArray, column: Column, weights: FloatArray) -> _Coded:
@@ -135,11 +149,10 @@ def _groups(one: _Coded, n: int) -> IntArray:
     return np.unique(np.minimum((middle * n).astype(np.intp), n - 1), return_inverse=True)[1]
 
 
-def _choose(one: _Coded, partners: Sequence[_Coded], weights: FloatArray) -> int:
-    """Return the number of bins that predict a column best from its partners."""
-    choices = np.unique(np.minimum(_CHOICES, len(one.counts)))
-    bins = [_groups(one, n) for n in choices.tolist()]
-    gains = np.zeros(len(choices))
+def _gains_of_choices(one: _Coded, partners: Sequence[_Coded], weights: FloatArray) -> FloatArray:
+    """Return what the partners of a column say about it, on average, for each number of bins."""
+    bins = [_groups(one, n) for n in _CHOICES.tolist()]
+    gains = np.zeros(len(_CHOICES))
     for partner in partners:
         shape = (len(one.counts) + 1, len(partner.counts) + 1)  # with a state for missing cells
         cells = weighted_counts(one.codes * shape[1] + partner.codes, weights, shape[0] * shape[1])
@@ -149,7 +162,7 @@ def _choose(one: _Coded, partners: Sequence[_Coded], weights: FloatArray) -> int
         gathered, first_states = _gathered(gathered.T, states)
         found = _gains(gathered.T, first, first_states)
         gains += found.max(axis=1) / len(partners)
-    return int(choices[np.flatnonzero(gains >= gains.max() - _MIN_GAIN)[0]])
+    return gains
 
 
 def _gathered(counts: FloatArray, groupings: Sequence[IntArray]) -> tuple[FloatArray, IntArray]:

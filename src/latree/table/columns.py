@@ -1,5 +1,6 @@
 """What a column of a table is, and how raw values become codes of its states and back."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
@@ -12,7 +13,7 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray, check_fields
 from latree._util.words import setting
-from latree.errors import InputError
+from latree.errors import FitWarning, InputError
 from latree.table.clock import CLOCKS, SECONDS, Clock, Unit, as_numbers, clock_label, clock_value, parse_clock
 from latree.table.density import Density
 from latree.table.raw import RawColumn, label_of, parse_number
@@ -292,7 +293,9 @@ def _check_decodes(column: Column) -> None:
 
 MISSING = -1  # the code of a missing cell while codes are signed
 
-Unseen: TypeAlias = Literal["error", "missing"]
+# What to do with categories that a column does not have: they are refused; or they are missing, with a warning that
+# names one, or without. With the first two, a number gets the state of the nearest one.
+Unseen: TypeAlias = Literal["warn", "error", "missing"]
 
 
 class EncodedColumn(NamedTuple):
@@ -326,14 +329,21 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColu
         code = code_of.get(_same_label(column, label))
         if code is not None:
             codes[index] = code
-        elif unseen == "error":
+        elif unseen != "missing":
             unknown[index] = label
     if unknown:
         near = nearest_states(column, list(unknown.values()))
-        if near is None:
-            label = next(label for label in unknown.values() if nearest_states(column, [label]) is None)
-            raise InputError(f"column {column.name!r}: the value {label!r:.60} was never seen in the fit: {_hint()}")
-        codes[list(unknown)] = near
+        if near is not None:
+            codes[list(unknown)] = near
+            return EncodedColumn(codes[raw.codes])
+        label = next(label for label in unknown.values() if nearest_states(column, [label]) is None)
+        what = f"column {column.name!r}: the value {label!r:.60} was never seen in the fit"
+        if unseen == "error":
+            raise InputError(f"{what}: {_hint()}")
+        warnings.warn(f"{what}: such cells count as missing.", FitWarning, stacklevel=2)
+        for index, one in unknown.items():
+            state = nearest_states(column, [one])
+            codes[index] = MISSING if state is None else state[0]
     return EncodedColumn(codes[raw.codes])
 
 
@@ -346,7 +356,7 @@ def read_numbers(column: Column, raw: RawColumn, unseen: Unseen) -> FloatArray:
         numbers = as_numbers(seconds, column.unit)
     if text is None and overflow is not None:
         raise number_too_large(raw.name, overflow)
-    if text is not None and unseen == "error":
+    if text is not None and unseen != "missing":
         what = "number" if column.unit is None else column.kind
         raise InputError(
             f"column {column.name!r}: {text!r:.60} is not a {what}, but the model bins this column by {what}: {_hint()}"

@@ -75,7 +75,7 @@ def as_table(
     weights : array of float or str, optional
         One weight per row, or the name of the column that holds the weights; ``weights_are`` of the reading says what
         they mean.
-    unseen : {"error", "missing"}
+    unseen : {"warn", "error", "missing"}
         What to do with a category that ``columns`` do not have. With "error", a number that they do not have gets the
         state of the nearest number that they have.
     client : dask.distributed.Client, optional
@@ -494,7 +494,7 @@ def stream_rows(
         Another column of the file whose cells are kept as texts.
     format : str, optional
         The format of the file, if its ending does not tell it.
-    unseen : {"error", "missing"}
+    unseen : {"warn", "error", "missing"}
         What to do with a category that ``columns`` do not have.
     weights : str, optional
         Another column of the file, with the weights of the rows.

@@ -66,7 +66,7 @@ class Encoder:
     columns : tuple of Column
     names : tuple of str
         The names of these columns in the data.
-    unseen : {"error", "missing"}
+    unseen : {"warn", "error", "missing"}
         What to do with a category that a column does not have.
     """
 
@@ -417,7 +417,7 @@ class RawRows:
         Returns the source of the rows.
     names : tuple of str
         What the data call the columns of the table.
-    unseen : {"error", "missing"}
+    unseen : {"warn", "error", "missing"}
         What was done with values that columns do not have.
     """
 
