@@ -6,7 +6,8 @@ are more probable than elsewhere (Liu, Zhang & Chen 2014):
 1. The smallest groups of the hierarchy are looked at: those that are not divided further. The states of the hidden
    variable in the middle of a group are steps from few of the words to many, or kinds of documents
    (:mod:`latree.interpret.view`). Of steps, the states above the average are a topic, and so are the states below it if
-   some words are more probable there. Of kinds, each state is a topic.
+   some words are more probable there. Of kinds, each state is a topic. Where the words of one kind are all words of
+   another kind, too, which has more of them, documents of the other kind have the topic as well, as of steps.
 2. The words of a topic are those of the group that have a positive correlation of at least 0.1 with it. Words that say
    less are not listed, and a state with fewer than two words is no topic: it is the background.
 3. A group that is divided further is a topic above its parts. A document has it if it has any of these. So it has at
@@ -153,13 +154,15 @@ def _find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
     view, groups = view_of(model), known_groups(model)
     columns = [[number[name] for name in group.columns if name in number] for group in groups]
     # Topics of the groups' own hidden variables, then topics above others.
-    own = _with_words(
-        view, [_Draft(at, columns[at], absent) for at in range(len(groups)) for absent in _states(view, groups[at])]
-    )
+    drafts = [_Draft(at, columns[at], absent) for at in range(len(groups)) for absent in _states(view, groups[at])]
     by_group: dict[int, list[_Draft]] = {}
-    for draft in own:
+    for draft in _with_words(view, drafts):
         if len(draft.words) >= MIN_COLUMNS:
             by_group.setdefault(draft.group, []).append(draft)
+    drafts = [draft for some in by_group.values() for draft in _with_stronger_states(some)]
+    by_group = {}
+    for draft in _with_words(view, drafts):
+        by_group.setdefault(draft.group, []).append(draft)
     parts_of: dict[int | None, list[int]] = {}
     for at, group in enumerate(groups):
         parts_of.setdefault(group.parent, []).append(at)
@@ -201,6 +204,28 @@ def _states(view: View, group: Group) -> list[dict[int, BoolArray]]:
         is_above = score.values > 0  # their mean is 0
         return [{group.centre: ~is_above}, {group.centre: is_above}]
     return [{group.centre: row} for row in ~np.eye(len(score.values), dtype=bool)]
+
+
+def _with_stronger_states(drafts: Sequence[_Draft]) -> list[_Draft]:
+    """Return the topics of a hidden variable's states, each with the states that have its words even more.
+
+    A state that is part of another one's topic is no topic of its own.
+    """
+    stronger = {at: [other for other in drafts if _is_stronger(other, draft)] for at, draft in enumerate(drafts)}
+    parts = [other for found in stronger.values() for other in found]
+    return [
+        replace(draft, absent=_all_absent([draft, *stronger[at]]))
+        for at, draft in enumerate(drafts)
+        if not any(draft is part for part in parts)
+    ]
+
+
+def _is_stronger(draft: _Draft, other: _Draft) -> bool:
+    """Return whether a topic has all words of another one, and whether its documents have more of them."""
+    inside = {word.column: word.inside for word in draft.words}
+    return all(word.column in inside for word in other.words) and round(
+        sum(inside[word.column] - word.inside for word in other.words), _DECIMALS
+    ) > 0
 
 
 def _all_absent(parts: Sequence[_Draft]) -> dict[int, BoolArray]:
@@ -404,7 +429,7 @@ class TopicScorer:
 
 
 class TypicalDocument(NamedTuple):
-    """A document in which a topic is most certain.
+    """A document that has a topic, and little else.
 
     Attributes
     ----------
@@ -432,13 +457,14 @@ class TopicRows:
     absent : csr_array of float, shape (documents, topics)
         The probability that a topic is absent, where the topic is more probable than in a document of which nothing is
         known. Other cells are not stored.
-    has_words : array of bool
-        Of each stored cell, whether the document has a word of the topic. Other words may speak for a topic, too.
+    similarity : array of float
+        Of each stored cell, the cosine of the words that the document has and the topic's words, which are weighted by
+        their correlations. It is 0 if the document has none of them: other words may speak for a topic, too.
     """
 
     shares: FloatArray
     absent: csr_array
-    has_words: BoolArray
+    similarity: FloatArray
 
     @cached_property
     def scores(self) -> csr_array:
@@ -448,14 +474,15 @@ class TopicRows:
 
 def topics_in_rows(model: LatentTreeModel, topics: Sequence[Topic], table: Table) -> TopicRows:
     """Return how probable topics are in the rows of a table with the model's columns."""
-    found = table.map(partial(_in_block, model.network, tuple(topics)))
-    absent, has_words, present, weights = zip(*(one for one in found if one is not None), strict=True)
+    are_words = np.array([is_word(column) for column in model.columns])
+    found = table.map(partial(_in_block, model.network, tuple(topics), are_words))
+    absent, similarity, present, weights = zip(*(one for one in found if one is not None), strict=True)
     total = sum(weights)
     shares = sum(present) / total if total else np.full(len(topics), np.nan)
-    return TopicRows(np.asarray(shares), vstack(absent, format="csr"), np.concatenate(has_words))
+    return TopicRows(np.asarray(shares), vstack(absent, format="csr"), np.concatenate(similarity))
 
 
-def _in_block(network: Network, topics: tuple[Topic, ...], block: Block) -> NDArray[Any]:
+def _in_block(network: Network, topics: tuple[Topic, ...], are_words: BoolArray, block: Block) -> NDArray[Any]:
     """Return what is found in a block at its first row, and None at the others: of a matrix, few cells are stored."""
     absent, weights = (
         TopicScorer.of(network, [topic.absent for topic in topics]).absent(block.codes),
@@ -463,15 +490,17 @@ def _in_block(network: Network, topics: tuple[Topic, ...], block: Block) -> NDAr
     )
     is_possible = ~np.isnan(absent).any(axis=1)
     rows, columns = np.nonzero(1 - absent > [topic.share for topic in topics])  # NaN is not
-    # How many words of each topic each row has.
-    own = np.zeros((block.codes.shape[1], len(topics)), dtype=np.float32)
+    # The words of each topic as a vector of length 1, and the words of each row.
+    own = np.zeros((len(are_words), len(topics)))
     for at, topic in enumerate(topics):
-        own[[word.column for word in topic.words], at] = 1
-    n_words = csr_array(signed_codes(block.codes) > 0) @ own
+        own[[word.column for word in topic.words], at] = [word.correlation for word in topic.words]
+    own /= np.linalg.norm(own, axis=0)
+    there = csr_array((signed_codes(block.codes) > 0) & are_words)
+    lengths = np.sqrt(np.maximum(there.sum(axis=1), 1))
     found = np.full(len(absent), None, dtype=object)
     found[0] = (
         csr_array((absent[rows, columns], (rows, columns)), shape=absent.shape),
-        n_words[rows, columns] > 0,
+        (there @ own)[rows, columns] / lengths[rows],
         weights[is_possible] @ (1 - absent[is_possible]),
         float(weights[is_possible].sum()),
     )
@@ -479,15 +508,16 @@ def _in_block(network: Network, topics: tuple[Topic, ...], block: Block) -> NDAr
 
 
 def typical_documents(topics: Sequence[Topic], found: TopicRows, table: Table, n: int) -> list[list[TypicalDocument]]:
-    """Return the documents in which each topic is most certain, of those that have some of its words.
+    """Return the documents whose words are the most similar to those of each topic.
 
-    They have the topic more probably than not.
+    They have the topic more probably than not. The most certain documents would be the longest ones, which have words
+    of many topics.
     """
     cells = found.absent.tocoo()
-    kept = np.flatnonzero(found.has_words & (cells.data < _HALF))
+    kept = np.flatnonzero((found.similarity > 0) & (cells.data < _HALF))
     rows, columns, absent = cells.row[kept], cells.col[kept], cells.data[kept]
-    # Of each topic, the least probability of absence first; of equal ones, the first row.
-    order = np.lexsort([rows, absent, columns])
+    # Of each topic, the most similar first; of equal ones, the least probability of absence, then the first row.
+    order = np.lexsort([rows, absent, -np.round(found.similarity[kept], _DECIMALS), columns])
     starts = np.searchsorted(columns[order], np.arange(len(topics) + 1))
     chosen = [order[start : min(start + n, stop)] for start, stop in pairwise(starts.tolist())]
     numbers = np.unique(rows[np.concatenate(chosen)]) if chosen else np.empty(0, dtype=np.intp)
