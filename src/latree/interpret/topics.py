@@ -6,8 +6,8 @@ are more probable than elsewhere (Liu, Zhang & Chen 2014):
 1. The smallest groups of the hierarchy are looked at: those that are not divided further. The states of the hidden
    variable in the middle of a group are steps from few of the words to many, or kinds of documents
    (:mod:`latree.interpret.view`). Of steps, the states above the average are a topic, and so are the states below it if
-   some words are more probable there. Of kinds, each state is a topic. Where the words of one kind are all words of
-   another kind, too, which has more of them, documents of the other kind have the topic as well, as of steps.
+   some words are more probable there. Of kinds, each state is a topic. If the words of one kind are all words of
+   another kind, too, and none of them is certainly rarer there, documents of the other kind have the topic as well.
 2. The words of a topic are those of the group that have a positive correlation of at least 0.1 with it. Words that say
    less are not listed, and a state with fewer than two words is no topic: it is the background.
 3. A group that is divided further is a topic above its parts. A document has it if it has any of these. So it has at
@@ -45,7 +45,7 @@ from latree.interpret.cutting import MIN_COLUMNS
 from latree.interpret.dependence import MIN_EXPLAINED
 from latree.interpret.groups import known_groups
 from latree.interpret.names import MAX_LENGTH, SEPARATOR
-from latree.interpret.view import View, view_of
+from latree.interpret.view import View, trend, view_of
 from latree.model import Group, LatentTreeModel
 from latree.table import Block, Column, Table
 from latree.table.columns import code_type
@@ -159,7 +159,7 @@ def _find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
     for draft in _with_words(view, drafts):
         if len(draft.words) >= MIN_COLUMNS:
             by_group.setdefault(draft.group, []).append(draft)
-    drafts = [draft for some in by_group.values() for draft in _with_stronger_states(some)]
+    drafts = [draft for some in by_group.values() for draft in _with_stronger_states(view, some)]
     by_group = {}
     for draft in _with_words(view, drafts):
         by_group.setdefault(draft.group, []).append(draft)
@@ -206,26 +206,41 @@ def _states(view: View, group: Group) -> list[dict[int, BoolArray]]:
     return [{group.centre: row} for row in ~np.eye(len(score.values), dtype=bool)]
 
 
-def _with_stronger_states(drafts: Sequence[_Draft]) -> list[_Draft]:
+def _with_stronger_states(view: View, drafts: Sequence[_Draft]) -> list[_Draft]:
     """Return the topics of a hidden variable's states, each with the states that have its words even more.
 
     A state that is part of another one's topic is no topic of its own.
     """
-    stronger = {at: [other for other in drafts if _is_stronger(other, draft)] for at, draft in enumerate(drafts)}
-    parts = [other for found in stronger.values() for other in found]
+    stronger = [[other for other in drafts if _is_stronger(view, other, draft)] for draft in drafts]
+    parts = [other for found in stronger for other in found]
     return [
-        replace(draft, absent=_all_absent([draft, *stronger[at]]))
-        for at, draft in enumerate(drafts)
+        replace(draft, absent=_all_absent([draft, *others]))
+        for draft, others in zip(drafts, stronger, strict=True)
         if not any(draft is part for part in parts)
     ]
 
 
-def _is_stronger(draft: _Draft, other: _Draft) -> bool:
-    """Return whether a topic has all words of another one, and whether its documents have more of them."""
+def _is_stronger(view: View, draft: _Draft, other: _Draft) -> bool:
+    """Return whether a topic has all words of another one, none of them certainly less, and more of them on the whole.
+
+    The topics are sets of states of one hidden variable.
+    """
     inside = {word.column: word.inside for word in draft.words}
-    return all(word.column in inside for word in other.words) and round(
-        sum(inside[word.column] - word.inside for word in other.words), _DECIMALS
-    ) > 0
+    if not all(word.column in inside for word in other.words):
+        return False
+
+    def does_not_fall(word: TopicWord) -> bool:
+        there = np.array([word.inside, inside[word.column]])
+        n_rows = [
+            float(view.rows_in_states(node, word.column)[~absent].sum())
+            for one in (other, draft)
+            for node, absent in one.absent.items()
+        ]
+        found = trend(np.stack([1 - there, there], axis=1), np.arange(2), np.arange(2), np.array(n_rows))
+        return found.direction >= 0
+
+    more = sum(inside[word.column] - word.inside for word in other.words)
+    return round(more, _DECIMALS) > 0 and all(map(does_not_fall, other.words))
 
 
 def _all_absent(parts: Sequence[_Draft]) -> dict[int, BoolArray]:
