@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file)
+@click.argument("data", type=common.data_file)
 @common.new_output("New .csv, .tsv or .txt file with the log-likelihood of each row.", endings=common.TABLE_ENDINGS)
 @common.identifier
 @common.weights
-@common.data_format
-@common.unseen
+@common.new_rows
 @common.quiet
 @common.as_json
 def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool, **options: Any) -> None:
@@ -135,7 +134,7 @@ def _labels(column: "Column") -> list[str]:
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file)
+@click.argument("data", type=common.data_file)
 @common.new_output(
     "New .csv, .tsv or .txt file, or a .sav file for SPSS; by default the rows are printed.",
     endings=(*common.TABLE_ENDINGS, ".sav"),
@@ -149,8 +148,7 @@ def _labels(column: "Column") -> list[str]:
 )
 @common.identifier
 @common.weights
-@common.data_format
-@common.unseen
+@common.new_rows
 @common.quiet
 def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, **options: Any) -> None:
     """Write where each row stands on each group of columns.
@@ -305,7 +303,7 @@ _MAX_NAMED = 5
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file)
+@click.argument("data", type=common.data_file)
 @click.option(
     "--how",
     type=common.Choice(["mode", "median", "mean", "draw"]),
@@ -328,8 +326,7 @@ _MAX_NAMED = 5
     "New .csv, .tsv or .txt file, or a .sav file if DATA is one; by default the rows are printed.",
     endings=(*common.TABLE_ENDINGS, ".sav"),
 )
-@common.data_format
-@common.unseen
+@common.new_rows
 @common.seed
 def impute(
     model: Path, data: Path, how: "How | None", draws: int | None, probabilities: bool, out: Path | None, **options: Any
@@ -364,12 +361,13 @@ def impute(
     with progress_bars(True):
         # The first pass finds what is wrong with the table, and which columns have missing cells.
         format, unseen = options["format"], options["unseen"]
+        names = common.names_of_matrix(data, loaded, format, options["names"])
         with stage("Reading the table"):
-            table = loaded.encode(data, format=format, unseen=unseen)
+            table = loaded.encode(data, format=format, unseen=unseen, names=names)
         with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
         counts = are_counted(loaded.columns)
         with stage("Filling cells"):
-            source = open_source(data, None, format=format, counts=counts)
+            source = open_source(data, names, format=format, counts=counts)
         assert isinstance(source, LocalSource)  # there is no cluster here
         filling = _Filling(loaded, source, unseen, with_holes if probabilities else [])
         with _sav_output(out, data) if out is not None and is_sav else common.rows_output(out) as write:

@@ -229,6 +229,8 @@ def _is_stronger(view: View, draft: _Draft, other: _Draft) -> bool:
     if not all(word.column in inside for word in other.words):
         return False
 
+    order = np.array([0.0, 1.0])
+
     def does_not_fall(word: TopicWord) -> bool:
         there = np.array([word.inside, inside[word.column]])
         n_rows = [
@@ -236,7 +238,7 @@ def _is_stronger(view: View, draft: _Draft, other: _Draft) -> bool:
             for one in (other, draft)
             for node, absent in one.absent.items()
         ]
-        found = trend(np.stack([1 - there, there], axis=1), np.arange(2), np.arange(2), np.array(n_rows))
+        found = trend(np.stack([1 - there, there], axis=1), order, order, np.array(n_rows))
         return found.direction >= 0
 
     more = sum(inside[word.column] - word.inside for word in other.words)

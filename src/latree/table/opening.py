@@ -128,10 +128,10 @@ def open_source(
     if is_annotated(data):
         where, own = "the annotated matrix", list(map(str, data.var_names))
         if is_sparse(data.X):
-            return sparse_source(where, data.X, own, counts, "names")
+            return sparse_source(where, data.X, own, counts)
         return memory_source(where, from_matrix(np.asarray(data.X), own))
     if isinstance(data, np.ndarray):
-        return memory_source("the array", from_matrix(data, names), "positions")
+        return memory_source("the array", from_matrix(data, names), "positions" if names is None else "names")
     return memory_source("the data frame", from_frame(data))
 
 
