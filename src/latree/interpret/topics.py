@@ -22,7 +22,6 @@ probability that no part at or below the node v is present, given the state x of
 over the children c of v that have parts below them.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +43,7 @@ from latree.inference.patterns import plan_messages
 from latree.interpret.cutting import MIN_COLUMNS
 from latree.interpret.dependence import MIN_EXPLAINED
 from latree.interpret.groups import known_groups
-from latree.interpret.names import MAX_LENGTH, SEPARATOR
+from latree.interpret.names import MAX_LENGTH, SEPARATOR, made_of_columns
 from latree.interpret.view import View, trend, view_of
 from latree.model import Group, LatentTreeModel
 from latree.table import Block, Column, Table
@@ -364,9 +363,8 @@ def _named(model: LatentTreeModel, groups: Sequence[Group], drafts: Sequence[_Dr
 
 def _given_name(group: Group) -> str | None:
     """Return the name of a group if somebody gave it, or if it is a label: not a list of columns."""
-    parts = re.sub(r" \+\d+$", "", group.name).split(SEPARATOR)
-    columns = {shortened(column, MAX_LENGTH) for column in group.columns}
-    return None if columns.issuperset(parts) else group.name
+    (is_of_columns,) = made_of_columns([group.name], group.columns)
+    return None if is_of_columns else group.name
 
 
 def _names(draft: _Draft, names: Sequence[str]) -> Iterator[str]:
