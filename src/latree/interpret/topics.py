@@ -97,6 +97,8 @@ class Topic:
         1 for topics that are part of no other one, 2 for their parts, and so on.
     parent : int or None
         The number of the topic that it is a part of, in the list of topics.
+    group : str
+        The name of the group of columns that its words are in.
     share : float
         The share of documents that have the topic, under the model.
     words : tuple of TopicWord
@@ -108,6 +110,7 @@ class Topic:
     name: str
     level: int
     parent: int | None
+    group: str
     share: float
     words: tuple[TopicWord, ...]
     absent: Mapping[int, BoolArray]
@@ -356,7 +359,7 @@ def _named(model: LatentTreeModel, groups: Sequence[Group], drafts: Sequence[_Dr
             )
         names[at] = next(name for name in candidates if name not in names.values())
     return tuple(
-        Topic(names[at], level, parent, draft.share, draft.words, draft.absent)
+        Topic(names[at], level, parent, groups[draft.group].name, draft.share, draft.words, draft.absent)
         for at, (draft, level, parent) in enumerate(listed)
     )
 
