@@ -194,7 +194,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reading = as_reading(self.reading)
         self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
-        with progress_bars(bool(self.verbose), lines=True):
+        with progress_bars(bool(self.verbose), at_once=True):
             with stage("Reading the table"):
                 table = as_table(X, reading, weights=sample_weight)
             self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)

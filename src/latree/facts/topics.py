@@ -15,7 +15,7 @@ from latree.table import Table
 from latree.table.formats.text import guarded
 
 # Rows are taken for documents if all columns may be words, and a smaller share of the cells says that a word is there.
-# Then a sparse matrix is smaller than a dense one: it needs four bytes for the number of a cell, beside that of the cell.
+# Then a sparse matrix is smaller than a dense one: it needs four bytes for the number of a cell, beside the cell.
 _MAX_DENSITY = 1 / 5
 # The words and the documents of a topic that are listed, unless the user asks for other numbers.
 N_WORDS = 10
