@@ -53,13 +53,7 @@ def test_the_command_and_python_agree(tmp_path):
     written = read((tmp_path / "topics.csv").read_text())
     assert list(written[0]) == list(frame.columns)
     for line, row in zip(written, frame.itertuples(), strict=True):
-        assert line == {
-            "topic": row.topic,
-            "level": str(row.level),
-            "parent": row.parent,
-            "share": str(row.share),
-            "words": row.words,
-        }
+        assert line == {name: str(getattr(row, name)) for name in frame.columns}
     printed = json.loads(succeed("topics", "run", "--json"))
     assert [one["name"] for one in printed] == list(frame["topic"])
     assert [one["share"] for one in printed] == list(frame["share"])

@@ -143,6 +143,21 @@ def test_the_documents_of_a_topic_are_those_that_have_it(planted):
             assert set(of_document.split(", ")) == {word for word in of_topic if row[word]}
 
 
+def test_a_topic_is_some_states_of_a_hidden_variable(planted):
+    model, words, _ = planted
+    frame, scores = model.topics(), model.topic_scores(words).toarray()
+    by_state = model.predict_proba(words, of="hidden")
+    groups = {group.name: set(group.columns) for group in model.groups_}
+    assert list(frame["id"]) == list(range(len(frame)))
+    for topic in frame.itertuples():
+        assert set(topic.words.split(", ")) <= groups[topic.group]
+        assert bool(topic.hidden) == bool(topic.states) == (topic.topic not in set(frame["parent"]))
+        if topic.hidden:
+            present = sum(by_state[f"{topic.hidden} = {state}"] for state in topic.states.split(", "))
+            stored = scores[:, topic.id] > 0
+            assert scores[stored, topic.id] == pytest.approx(present[stored])
+
+
 def test_names_are_made_of_words_and_differ(planted):
     frame = planted[0].topics()
     assert frame["topic"].is_unique

@@ -6,6 +6,7 @@ from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 
+import numpy as np
 import pytest
 
 import latree
@@ -16,7 +17,10 @@ from latree.facts.found import facts_of
 from latree.facts.text import group_lines
 from latree.facts.words import worth_facts
 from latree.interpret.worth import measure_worth
+from latree.model import LatentTreeModel
 from latree.report.render import in_percent, report_html
+from latree.table import Column
+from latree.tree import Tree
 
 MODELS = small_models()
 
@@ -187,3 +191,29 @@ def test_independent_columns_without_a_name_of_the_data():
     assert words in " ".join(Page(report_html(model)).text.split())
     # The terminal has the same words.
     assert group_lines(facts_of(model))[-1] == words
+
+
+def test_topics_are_listed_where_rows_look_like_documents():
+    tree = Tree.from_newick("((moon,orbit,nasa),(god,bible,jesus));")
+    columns = tuple(Column(name, "boolean", ("False", "True"), ordered=True) for name in tree.names)
+
+    def page(there):
+        """The page of a model in which words occur in this share of the documents about them."""
+        given = np.array([[0.99, 1 - there], [0.01, there]])
+        alone = np.array([[0.8], [0.2]])
+        tables = (*[given] * 6, alone, np.array([[0.9, 0.5], [0.1, 0.5]]))
+        return report_html(LatentTreeModel(tree, columns, tables))
+
+    text = page(0.5)
+    section = text.partition('<section id="topics"')[2].partition("</section>")[0]
+    assert 'href="#topics"' in text
+    for first, second, third in (("bible", "god", "jesus"), ("moon", "nasa", "orbit")):
+        assert re.search(
+            rf'href="#group-\d"><bdi>{first}, {second}</bdi></a><bdi class="muted">, {third}</bdi>', section
+        )
+    assert len(re.findall(r"<b>\d+\xa0%</b>", section)) == section.count("<li") == 2
+    assert "topics" not in page(0.99).partition("</nav>")[0].lower()  # more than one cell in five
+    votes = tuple(replace(column, kind="text", categories=("no", "yes")) for column in columns)
+    assert 'id="topics"' not in report_html(
+        LatentTreeModel(tree, votes, latree.random_model(tree, n_states=2, random_state=0).tables)
+    )

@@ -238,8 +238,8 @@ def topics(
     MODEL is a model.json or the folder of a fit to documents: rows are documents, columns are words. Each topic has the
     share of documents that have it, and its words, those that say the most about it first. Topics that are part of
     another one stand below it. With DATA, such as the documents of the fit, shares are those in DATA, and typical
-    documents are listed with the words that make them typical. The columns of a sparse matrix are matched by position:
-    they are the words of the fit, in the same order. Words that say little about any topic are in none.
+    documents are listed: those with many words of the topic and few others. The columns of a sparse matrix are those of
+    the fit, in the same order, or named by --names. Words that say little about any topic are in none.
 
     With --scores, a document is listed for a topic if the topic is more probable in it than in a document of which
     nothing is known.
