@@ -471,13 +471,14 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             - ``topic``: a name, made of its first words; or that of its group, if you gave it one by :meth:`rename`.
             - ``level``, ``parent``: 1 for topics that are part of no other one, 2 for their parts, and so on; and the
               name of the topic that it is a part of, or an empty text.
-            - ``group``: the group of columns that its words are in. ``hidden``, ``states``: the hidden variable that has
-              the topic as some of its states, and these; empty texts for a topic above others.
+            - ``group``: the group of columns that its words are in.
+            - ``hidden``, ``states``: the hidden variable that has the topic as some of its states, and these; empty
+              texts for a topic above others.
             - ``share``: the share of documents that have the topic, under the model.
             - ``words``: those that say the most about the topic come first.
             - ``share_in_data``, with X: the mean probability of the topic in these documents.
-            - ``documents``, with X: those that have the topic and whose words are the most similar to its words, by the column
-              of identifiers or by their numbers from 1, each with the words of the topic that it has.
+            - ``documents``, with X: those that have the topic, and whose words are the most similar to its words; by
+              the column of identifiers or by their numbers from 1, each with the words of the topic that it has.
 
         Examples
         --------

@@ -382,7 +382,7 @@ def test_a_table_without_dependence_has_no_topics():
     words = pd.DataFrame(np.random.default_rng(0).random((400, 6)) < 0.3, columns=list("abcdef"))
     model = LatentTree(random_state=0, n_resamples=0).fit(words)
     frame = model.topics(words)
-    assert list(frame.columns) == ["topic", "level", "parent", "share", "words", "share_in_data", "documents"]
+    assert list(frame.columns) == [*model.topics().columns, "share_in_data", "documents"]
     assert len(frame) == 0
     assert model.topic_scores(words).shape == (400, 0)
 

@@ -177,8 +177,13 @@ def test_branches_of_several_groups_are_named_by_these():
         if len(inside) == 1:
             assert node not in named
         else:
-            first = sorted(inside, key=groups.index)[:2]
-            assert named[node] == " · ".join([*first, "…"] if len(inside) > 2 else first)
+            first = sorted(inside, key=groups.index)[:3]
+            assert named[node] == " · ".join([*first, "…"] if len(inside) > 3 else first)
     assert len(named) > 1
-    model = model.rename({facts["names"][next(iter(named))]: "moods"})
-    assert len(page_facts(model)["branch_names"]) == len(named) - 1
+    renamed = model.rename({facts["names"][next(iter(named))]: "moods"})
+    assert len(page_facts(renamed)["branch_names"]) == len(named) - 1
+    # A group that is named by columns is named by the first of them here.
+    columns = model.groups[0].columns[:2]
+    by_columns = page_facts(model.rename({groups[0]: ", ".join(columns) + " +2"}))["branch_names"]
+    assert {name.split(" · ")[0] for name in by_columns.values()} <= {columns[0], *groups}
+    assert by_columns.keys() == named.keys()

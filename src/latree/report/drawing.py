@@ -16,7 +16,7 @@ from latree.figure.draw import group_colours, label_colours
 from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
 from latree.interpret.columns import loading_columns
 from latree.interpret.dependence import RelatedColumn, standardised_codes
-from latree.interpret.names import MAX_LENGTH, made_of_columns
+from latree.interpret.names import MAX_LENGTH, SEPARATOR, made_of_columns
 from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.report.heatmap import MAX_COLUMNS as MAX_MATRIX
@@ -34,7 +34,7 @@ MAX_COLUMNS = 5
 # The number of related columns that are shown of a column; fewer if there are too many columns for the heat map.
 MAX_RELATED, _MAX_RELATED_OF_MANY = 6, 3
 # The number of groups in the name of a branch.
-_N_GROUPS_IN_NAME = 2
+_N_GROUPS_IN_NAME = 3
 # The number of states of a hidden variable that are explained: the largest ones.
 MAX_STATES = 8
 # The number of categories that are shown of a column. If it has more, the rarest are added up under one name.
@@ -90,13 +90,18 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
 
 def _branch_names(view: View, overview: Overview, groups: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     """Return the names of branches of several groups: those of the largest ones, if a branch has no name of its own."""
-    names = view.model.node_names
-    are_of_columns = made_of_columns(names, view.tree.names)
+    are_of_columns = made_of_columns(view.model.node_names, view.tree.names)
+    # Of a group that is named by columns, the first one is enough.
+    whole = [group["name"] for group in groups]
+    short = [
+        name.split(SEPARATOR)[0] if is_of_columns else name
+        for name, is_of_columns in zip(whole, made_of_columns(whole, view.tree.names), strict=True)
+    ]
     found: dict[int, str] = {}
     for node in view.hidden:
         inside = sorted(overview.groups_below[node])
         if len(inside) > 1 and are_of_columns[node]:
-            shown = [shortened(groups[number]["name"], MAX_LENGTH) for number in inside[:_N_GROUPS_IN_NAME]]
+            shown = [shortened(short[number], MAX_LENGTH) for number in inside[:_N_GROUPS_IN_NAME]]
             found[node] = " · ".join([*shown, "…"] if len(inside) > len(shown) else shown)
     return found
 

@@ -41,7 +41,7 @@ _FIGURES = (
 # The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
 _TABLE_ROWS = 60
 
-# The words of a topic, and the number of topics that are on the page at first, with their parts.
+# The words of a topic, and the number of topics that are on the page at first. If there are more, parts are folded.
 _TOPIC_WORDS, _MAX_TOPICS = 8, 60
 # The most letters of a name in the list of smaller groups. If all together have more bytes, they are cut more.
 _LIST_LETTERS, _MAX_LISTED = 32, 250_000
@@ -128,14 +128,15 @@ def page_facts(model: LatentTreeModel, table: Table | None = None, **more: Any) 
 
 
 def _topics(model: LatentTreeModel, groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the topics of documents, each with its main group; none if rows are no documents."""
+    """Return the topics of documents, each with its parts and its main group; none if rows are no documents."""
     if not groups or not are_documents(model):
         return []
     group_of = {column["name"]: group for group in groups for column in group["columns"]}
-    return [
-        {**one, "main": group_of[one["words"][0]["name"]], "text": words_of(one)}
-        for one in topic_facts(model, n_words=_TOPIC_WORDS)
-    ]
+    found: list[dict[str, Any]] = []
+    for one in topic_facts(model, n_words=_TOPIC_WORDS):
+        among = found if one["level"] == 1 else found[-1]["parts"]
+        among.append({**one, "main": group_of[one["words"][0]["name"]], "text": words_of(one), "parts": []})
+    return found
 
 
 def write_report(path: str | Path, html: str) -> None:
