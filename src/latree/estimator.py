@@ -197,7 +197,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reading = as_reading(self.reading)
         self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
-        with progress_bars(bool(self.verbose), lines=True):
+        with progress_bars(bool(self.verbose), at_once=True):
             with stage("Reading the table"):
                 table = as_table(X, reading, weights=sample_weight)
             self._library = backend_of(X) or ("numpy" if isinstance(X, np.ndarray) or is_sparse(X) else None)
@@ -481,14 +481,18 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         data frame
             One row per topic, each after the topic that it is a part of, large ones first, with the columns
 
+            - ``id``: its column in :meth:`topic_scores`.
             - ``topic``: a name, made of its first words; or that of its group, if you gave it one by :meth:`rename`.
             - ``level``, ``parent``: 1 for topics that are part of no other one, 2 for their parts, and so on; and the
               name of the topic that it is a part of, or an empty text.
+            - ``group``: the group of columns that its words are in.
+            - ``hidden``, ``states``: the hidden variable that has the topic as some of its states, and these; empty
+              texts for a topic above others.
             - ``share``: the share of documents that have the topic, under the model.
             - ``words``: those that say the most about the topic come first.
             - ``share_in_data``, with X: the mean probability of the topic in these documents.
-            - ``documents``, with X: the documents in which the topic is most certain, by the column of identifiers or
-              by their numbers from 1, each with the words of the topic that it has.
+            - ``documents``, with X: those that have the topic, and whose words are the most similar to its words; by
+              the column of identifiers or by their numbers from 1, each with the words of the topic that it has.
 
         Examples
         --------

@@ -98,17 +98,25 @@ def test_the_estimator_shows_the_same_stages_if_it_is_verbose():
         assert name in after
 
 
-def test_nothing_is_shown_where_there_is_no_terminal(capsys):
+def test_a_log_has_a_line_every_ten_seconds_and_nothing_of_short_stages(capsys, monkeypatch):
+    """The time left is that of the pass that runs: the second one starts after 12 seconds."""
+    clock = iter([0.0, 4.0, 9.0, 12.0, 22.0])
+    monkeypatch.setattr("time.monotonic", clock.__next__)
     with progress_bars(True), stage("Reading"):
-        claim_progress()(1, 2)
-    assert capsys.readouterr() == ("", "")
+        report = claim_progress()
+        for done in (1, 4, 0, 2):
+            report(done, 4)
+    assert capsys.readouterr() == (
+        "",
+        "latree: Reading: 0 %, 12 s\nlatree: Reading: 50 %, 22 s, about 10 s left\n",
+    )
 
 
-def test_lines_are_shown_there_if_they_are_wanted(capsys, monkeypatch):
-    """The estimator wants them: a notebook, or the log of a batch job, is no terminal."""
+def test_lines_are_shown_at_once_if_that_is_wanted(capsys, monkeypatch):
+    """The estimator wants it: a notebook is no terminal."""
     clock = iter([0.0, 4.0, 11.0, 15.0, 22.0, 30.0])
     monkeypatch.setattr("time.monotonic", clock.__next__)
-    with progress_bars(True, lines=True):
+    with progress_bars(True, at_once=True):
         with stage("Reading the table"):
             report = claim_progress()
             for done in range(1, 5):
@@ -123,7 +131,7 @@ def test_lines_are_shown_there_if_they_are_wanted(capsys, monkeypatch):
         "latree: Reading the table: 22 s",
         "latree: Building the tree",
     ]
-    with progress_bars(False, lines=True), stage("Reading"):
+    with progress_bars(False, at_once=True), stage("Reading"):
         claim_progress()(1, 2)
     assert capsys.readouterr() == ("", "")
 

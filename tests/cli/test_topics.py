@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.sparse import csr_array, save_npz
+from scipy.sparse import csr_array, load_npz, save_npz
 
 from helpers.cli import run, succeed
 from helpers.documents import BACKGROUND, TOPICS, planted_documents
@@ -52,13 +53,7 @@ def test_the_command_and_python_agree(tmp_path):
     written = read((tmp_path / "topics.csv").read_text())
     assert list(written[0]) == list(frame.columns)
     for line, row in zip(written, frame.itertuples(), strict=True):
-        assert line == {
-            "topic": row.topic,
-            "level": str(row.level),
-            "parent": row.parent,
-            "share": str(row.share),
-            "words": row.words,
-        }
+        assert line == {name: str(getattr(row, name)) for name in frame.columns}
     printed = json.loads(succeed("topics", "run", "--json"))
     assert [one["name"] for one in printed] == list(frame["topic"])
     assert [one["share"] for one in printed] == list(frame["share"])
@@ -119,6 +114,67 @@ def test_options_that_do_not_fit_are_errors(arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+COMMANDS = [
+    ("topics", "run", "{}", "--json"),
+    ("score", "run", "{}", "--json"),
+    ("transform", "run", "{}"),
+    ("impute", "run", "{}", "--out", "{out}"),
+    ("compare", "run", "run", "--json", "--data", "{}"),
+]
+
+
+def commands_with(command, data, out, *more):
+    return (*(word.format(data, out=out) for word in command), *more)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_the_columns_of_a_new_matrix_are_found_by_their_names(tmp_path, command):
+    names, matrix = np.array(Path("words.txt").read_text().split()), load_npz("words.npz").tocsc()
+    order = np.random.default_rng(0).permutation(len(names))
+    save_npz(tmp_path / "permuted.npz", matrix[:, order])
+    (tmp_path / "permuted.txt").write_text("\n".join(names[order]))
+    expected = quietly(*commands_with(command, "words.npz", tmp_path / "one.csv"))
+    new = commands_with(command, tmp_path / "permuted.npz", tmp_path / "two.csv")
+    found = quietly(*new, "--names", tmp_path / "permuted.txt")
+    if (tmp_path / "one.csv").exists():
+        cells = [pd.read_csv(tmp_path / name)[list(names)] for name in ("one.csv", "two.csv")]
+        pd.testing.assert_frame_equal(*cells)
+    else:
+        assert found == expected
+    save_npz(tmp_path / "narrow.npz", matrix[:, :-1])
+    code, out, err = run(*commands_with(command, tmp_path / "narrow.npz", tmp_path / "three.csv"))
+    assert (code, out) == (2, "")
+    assert f"narrow.npz: {len(names) - 1} columns where the fit had {len(names)}: give the same columns" in err
+    assert err.count("\n") == 1
+
+
+def test_words_that_say_nothing_are_part_of_a_new_matrix(documents, tmp_path):
+    """The fit leaves out a word that all documents have; new documents have it at the same place."""
+    matrix = load_npz(documents / "words.npz").toarray()
+    save_npz(tmp_path / "words.npz", csr_array(np.insert(matrix, 3, True, axis=1)))
+    fit = "fit", tmp_path / "words.npz", "--out", tmp_path / "run", "--quiet", "--resamples", 0
+    assert run(*fit)[0] == 0
+    found = [json.loads(quietly("score", path / "run", path / "words.npz", "--json")) for path in (documents, tmp_path)]
+    assert found[0]["log_likelihood"] == pytest.approx(found[1]["log_likelihood"], rel=1e-3)  # other names, other ties
+    save_npz(tmp_path / "wide.npz", csr_array(np.insert(matrix, [3, 3], True, axis=1)))
+    code, _, err = run("score", tmp_path / "run", tmp_path / "wide.npz")
+    assert code == 2
+    assert f"{matrix.shape[1] + 2} columns where the fit had {matrix.shape[1] + 1}" in err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", COMMANDS[:-1], ids=lambda command: command[0])
+@pytest.mark.parametrize("data", ["words.npz", "words.csv"])
+def test_a_model_that_comes_second_is_an_error(command, data):
+    for model in ("run", "run/model.json"):
+        code, out, err = run(command[0], data, model)
+        assert (code, out) == (2, "")
+        assert err == f"latree: {model}: is a model, and comes first: latree {command[0]} {model} DATA\n"
+    code, _, err = run("groups", data)
+    assert (code, err) == (2, f"latree: {data}: is not a model; give a model.json or the folder of a fit\n")
 
 
 def test_a_questionnaire_has_no_topics(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.metrics.pairwise import cosine_similarity
 
 from helpers.documents import BACKGROUND, INSIDE, OUTSIDE, SHARES, TOPICS, planted_documents
 from helpers.models import all_rows, model_on, naive_joint, small_models
@@ -142,6 +143,21 @@ def test_the_documents_of_a_topic_are_those_that_have_it(planted):
             assert set(of_document.split(", ")) == {word for word in of_topic if row[word]}
 
 
+def test_a_topic_is_some_states_of_a_hidden_variable(planted):
+    model, words, _ = planted
+    frame, scores = model.topics(), model.topic_scores(words).toarray()
+    by_state = model.predict_proba(words, of="hidden")
+    groups = {group.name: set(group.columns) for group in model.groups_}
+    assert list(frame["id"]) == list(range(len(frame)))
+    for topic in frame.itertuples():
+        assert set(topic.words.split(", ")) <= groups[topic.group]
+        assert bool(topic.hidden) == bool(topic.states) == (topic.topic not in set(frame["parent"]))
+        if topic.hidden:
+            present = sum(by_state[f"{topic.hidden} = {state}"] for state in topic.states.split(", "))
+            stored = scores[:, topic.id] > 0
+            assert scores[stored, topic.id] == pytest.approx(present[stored])
+
+
 def test_names_are_made_of_words_and_differ(planted):
     frame = planted[0].topics()
     assert frame["topic"].is_unique
@@ -217,20 +233,33 @@ def test_shares_in_data_are_means_of_probabilities_and_count_weights(manual):
     assert frame["share_in_data"].to_numpy() == pytest.approx(repeated["share_in_data"].to_numpy(), abs=1e-6)
 
 
-def test_typical_documents_are_those_of_the_largest_probability(manual):
+def test_typical_documents_have_the_words_of_the_topic_and_few_others(manual):
     model, words = manual
     topics, table = find_topics(model.model_), model.model_.encode(words)
     found = topics_in_rows(model.model_, topics, table)
-    codes = table.codes()
-    dense = found.scores.toarray()
+    there, dense = table.codes() > 0, found.scores.toarray()
     for at, (topic, typical) in enumerate(zip(topics, typical_documents(topics, found, table, 4), strict=True)):
         columns = [word.column for word in topic.words]
-        candidates = dense[:, at] * (codes[:, columns] > 0).any(axis=1)
+        weights = np.zeros(there.shape[1])
+        weights[columns] = [word.correlation for word in topic.words]
+        cosine = cosine_similarity(there, weights[None])[:, 0]
+        candidates = np.where(dense[:, at] > 0.5, cosine, 0)
         best = np.sort(candidates)[::-1][:4]
-        assert [one.probability for one in typical] == pytest.approx(best[best > 0.5])
+        assert [candidates[one.row] for one in typical] == pytest.approx(best[best > 0])
         for one in typical:
-            assert one.words == tuple(column for column in columns if codes[one.row, column] > 0)
+            assert one.probability == dense[one.row, at]
+            assert one.words == tuple(column for column in columns if there[one.row, column])
             assert one.words
+
+
+def test_a_document_of_many_topics_is_typical_of_none(planted):
+    model, words, _ = planted
+    everything = pd.DataFrame(True, index=[0], columns=words.columns)
+    frame = model.topics(pd.concat([everything, words], ignore_index=True))
+    assert (model.topic_scores(everything).toarray() > 0.9).all()
+    documents = [one.partition(" ")[0] for some in frame["documents"] for one in some.split("; ")]
+    assert documents
+    assert "1" not in documents
 
 
 def test_the_order_of_columns_changes_nothing(manual):
@@ -293,6 +322,24 @@ def test_states_that_are_kinds_are_topics_of_their_own():
     assert [topic.share for topic in topics] == pytest.approx([0.3, 0.2, 0.1])
 
 
+def test_a_kind_with_the_words_of_another_one_has_its_topic_too():
+    """Beside two kinds of documents, there are long ones about both, in which all words are more probable."""
+    tree = Tree.from_newick("(a,b,c,d,e,f);")
+    there = np.full((6, 4), 0.03)
+    there[:3, 1] = there[3:, 2] = 0.4
+    there[:, 3] = 0.8
+    columns = tuple(Column(name, "boolean", ("False", "True"), ordered=True) for name in tree.names)
+    shares = np.array([0.6, 0.2, 0.18, 0.02])
+    tables = (*(np.stack([1 - some, some]) for some in there), shares[:, None])
+    model = with_groups(LatentTreeModel(tree, columns, tables))
+    topics = find_topics(model)
+    assert [{tree.names[word.column] for word in topic.words} for topic in topics] == [set("abc"), set("def")]
+    assert [topic.share for topic in topics] == pytest.approx([0.22, 0.2])
+    there[0, 3] = 0.38  # less than in documents about the first three words: another kind
+    rarer = replace(model, tables=(*(np.stack([1 - some, some]) for some in there), shares[:, None]))
+    assert [topic.share for topic in find_topics(rarer)] == pytest.approx([0.2, 0.2])
+
+
 def test_counts_are_words_and_other_columns_are_not():
     rng = np.random.default_rng(0)
     has = rng.random(1500) < 0.3
@@ -335,7 +382,7 @@ def test_a_table_without_dependence_has_no_topics():
     words = pd.DataFrame(np.random.default_rng(0).random((400, 6)) < 0.3, columns=list("abcdef"))
     model = LatentTree(random_state=0, n_resamples=0).fit(words)
     frame = model.topics(words)
-    assert list(frame.columns) == ["topic", "level", "parent", "share", "words", "share_in_data", "documents"]
+    assert list(frame.columns) == [*model.topics().columns, "share_in_data", "documents"]
     assert len(frame) == 0
     assert model.topic_scores(words).shape == (400, 0)
 

@@ -10,6 +10,7 @@ import latree
 from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
 from latree._util.words import one_line
+from latree.interpret.groups import with_groups
 from latree.report.drawing import MAX_CATEGORIES, CategoryList
 from latree.report.heatmap import matrix_facts
 from latree.report.payload import payload
@@ -154,3 +155,35 @@ def test_long_lists_of_numbers_are_packed_without_loss():
         others = unpacked(related["columns"][column], related["width"])
         correlations = [value - 100 for value in unpacked(related["values"][column])]
         assert list(map(list, zip(others, correlations, strict=True))) == plain["related"]
+
+
+def test_branches_of_several_groups_are_named_by_these():
+    sizes = {"joy": 4, "awe": 3, "woe": 3, "fun": 3}
+    joy, awe, woe, fun = (f"({','.join(f'{name}_{i}' for i in range(n))})" for name, n in sizes.items())
+    tree = Tree.from_newick(f"((({joy},{awe}),{woe}),{fun});")
+    model = with_groups(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=0))
+    facts = page_facts(model)
+    groups = [group["name"] for group in facts["groups"]]
+    assert set(groups) == set(sizes)
+    named = facts["branch_names"]
+    parent = facts["tree"]["parent"]
+    for node in range(facts["n_columns"], len(parent)):
+        inside = set()
+        for column in range(facts["n_columns"]):
+            above = column
+            while above not in (-1, node):
+                above = parent[above]
+            inside |= {facts["names"][column][:3]} if above == node else set()
+        if len(inside) == 1:
+            assert node not in named
+        else:
+            first = sorted(inside, key=groups.index)[:3]
+            assert named[node] == " · ".join([*first, "…"] if len(inside) > 3 else first)
+    assert len(named) > 1
+    renamed = model.rename({facts["names"][next(iter(named))]: "moods"})
+    assert len(page_facts(renamed)["branch_names"]) == len(named) - 1
+    # A group that is named by columns is named by the first of them here.
+    columns = model.groups[0].columns[:2]
+    by_columns = page_facts(model.rename({groups[0]: ", ".join(columns) + " +2"}))["branch_names"]
+    assert {name.split(" · ")[0] for name in by_columns.values()} <= {columns[0], *groups}
+    assert by_columns.keys() == named.keys()

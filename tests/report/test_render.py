@@ -6,6 +6,7 @@ from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 
+import numpy as np
 import pytest
 
 import latree
@@ -15,8 +16,12 @@ from latree._util.words import counted, one_line
 from latree.facts.found import facts_of
 from latree.facts.text import group_lines
 from latree.facts.words import worth_facts
+from latree.interpret.topics import find_topics
 from latree.interpret.worth import measure_worth
+from latree.model import LatentTreeModel
 from latree.report.render import in_percent, report_html
+from latree.table import Column
+from latree.tree import Tree
 
 MODELS = small_models()
 
@@ -187,3 +192,35 @@ def test_independent_columns_without_a_name_of_the_data():
     assert words in " ".join(Page(report_html(model)).text.split())
     # The terminal has the same words.
     assert group_lines(facts_of(model))[-1] == words
+
+
+def test_topics_are_listed_where_rows_look_like_documents():
+    tree = Tree.from_newick("((moon,orbit,nasa),(god,bible,jesus));")
+    columns = tuple(Column(name, "boolean", ("False", "True"), ordered=True) for name in tree.names)
+
+    def page(there):
+        """The page of a model in which words occur in this share of the documents about them."""
+        tables = []
+        for node, parent in enumerate(tree.rooted().parent.tolist()):
+            low, high = (0.01, there) if node < len(columns) else (0.1, 0.5)
+            tables.append(np.array([[1 - low, 1 - high], [low, high]] if parent >= 0 else [[0.8], [0.2]]))
+        return report_html(LatentTreeModel(tree, columns, tuple(tables)))
+
+    text = page(0.5)
+    section = text.partition('<section id="topics"')[2].partition("</section>")[0]
+    assert 'href="#topics"' in text
+    assert re.findall(r'<a [^>]*href="#group-\d"><bdi>([^<]*)</bdi></a><bdi class="muted">([^<]*)<', section) == [
+        ("moon, nasa", ", orbit"),
+        ("bible, god", ", jesus"),
+    ]
+    assert len(re.findall(r"<b>\d+\xa0%</b>", section)) == section.count("<li") == 2
+    columns = tuple(replace(column, kind="text", categories=("no", "yes")) for column in columns)
+    assert 'id="topics"' not in page(0.5)
+
+
+def test_answers_that_are_mostly_right_are_no_topics():
+    tree = Tree.from_newick("((a,b,c),(d,e,f));")
+    model = latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=0)
+    columns = tuple(Column(name, "boolean", ("False", "True"), ordered=True) for name in tree.names)
+    assert len(find_topics(replace(model, columns=columns))) > 0
+    assert 'id="topics"' not in report_html(replace(model, columns=columns))

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Protocol, TypeAlias
 
 # Called with the steps done and the total number of steps. Fewer steps than before mean that the work starts again.
@@ -105,38 +106,43 @@ class Attempts:
 
 
 @contextmanager
-def progress_bars(wanted: bool, lines: bool = False) -> Iterator[None]:
+def progress_bars(wanted: bool, at_once: bool = False) -> Iterator[None]:
     """Show the stages of some work on standard error.
 
     On a terminal they are bars, which vanish at the end; a stage ends where the next one begins, and one that takes
-    less than two seconds is not shown. Elsewhere, such as in a notebook or a log, they are shown if ``lines`` are
-    wanted: one line when a stage begins, and one every ten seconds while it goes on.
+    less than two seconds is not shown. Elsewhere, such as in a notebook or a log, they are lines: one every ten seconds
+    while a stage goes on and, if stages are shown ``at_once``, one when it begins.
     """
     if wanted and sys.stderr.isatty():
         from latree._util.bars import StageBars  # needs rich, which takes 0.2 s to import
 
         with StageBars() as bars, stages_shown_by(bars.begin):
             yield
-    elif wanted and lines:
-        with stages_shown_by(_begin_lines):
+    elif wanted:
+        with stages_shown_by(partial(_begin_lines, at_once)):
             yield
     else:
         yield
 
 
-def _begin_lines(name: str, at_most: bool = False) -> Progress:
-    """Print that a stage begins, and return the callback that prints how far it is."""
-    print(f"latree: {name}", file=sys.stderr, flush=True)
-    started = last = time.monotonic()
+def _begin_lines(at_once: bool, name: str, at_most: bool = False) -> Progress:
+    """Return the callback that prints how far a stage is; print that it begins, if it is shown at once."""
+    if at_once:
+        print(f"latree: {name}", file=sys.stderr, flush=True)
+    started = began = last = time.monotonic()
+    before = 0
     word = "at most" if at_most else "about"
 
     def report(done: int, total: int) -> None:
-        nonlocal last
+        nonlocal began, before, last
         now = time.monotonic()
+        if done < before:  # the same work starts again
+            began = now
+        before = done
         if now - last >= _SECONDS_PER_LINE:
             last = now
             share = f"{100 * done // total} %, " if total else ""
-            left = f", {word} {(now - started) * (total - done) / done:.0f} s left" if done and total else ""
+            left = f", {word} {(now - began) * (total - done) / done:.0f} s left" if done and total else ""
             print(f"latree: {name}: {share}{now - started:.0f} s{left}", file=sys.stderr, flush=True)
 
     return report

@@ -104,6 +104,23 @@ class ModelPath(click.Path):
 model_file = ModelPath()
 
 
+class DataPath(click.Path):
+    """The path of a table that is given after a model."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raise if it is that of a model."""
+        path: Any = super().convert(value, param, ctx)
+        if path.name == "model.json" or (path / "model.json").is_file():
+            raise InputError(f"{path}: is a model, and comes first: latree {ctx and ctx.info_name} {path} DATA")
+        return path
+
+
+data_file = DataPath()
+
+
 def new_output(
     text: str, required: bool = False, may_force: bool = True, endings: Sequence[str] = (), folder: bool = False
 ) -> Callable[[Any], Any]:
@@ -224,7 +241,19 @@ class _FormatOption(click.Option):
         return super().get_help_record(ctx)
 
 
+names = click.option(
+    "--names",
+    type=file,
+    help="Text file with one name per line, for the columns of a sparse matrix (.npz or .mtx).",
+)
 data_format = click.option("--format", metavar="NAME", cls=_FormatOption, help="Format of DATA.")
+
+
+def new_rows(command: Any) -> Any:
+    """Add the options that say how new rows are read."""
+    return names(data_format(unseen(command)))
+
+
 checkpoint = click.option(
     "--checkpoint",
     type=file,
@@ -351,11 +380,13 @@ def load_model(path: Path) -> "LatentTreeModel":
     """Read a model.json."""
     from latree.model import LatentTreeModel
 
+    if path.is_file() and not is_model(path):
+        raise InputError(f"{path}: is not a model; give a model.json or the folder of a fit")
     return LatentTreeModel.load(path)
 
 
 def reading_of_rows(
-    data: Path, model: "LatentTreeModel", format: str | None, unseen: Any, **columns: str | None
+    data: Path, model: "LatentTreeModel", format: str | None, unseen: Any, names: Path | None, **columns: str | None
 ) -> dict[str, Any]:
     """Return the arguments that read new rows.
 
@@ -364,14 +395,39 @@ def reading_of_rows(
     from latree.table.opening import open_source
 
     record = model.record
-    names: Sequence[str] = ()
+    given = names_of_matrix(data, model, format, names)
+    known: Sequence[str] = ()
     for role in ("identifier", "weights"):
         remembered = getattr(record, role, None)
         if columns.setdefault(role, None) is None and remembered is not None:
-            names = names or open_source(data, None, format=format).names
-            columns[role] = remembered if remembered in names else None
+            known = known or open_source(data, given, format=format).names
+            columns[role] = remembered if remembered in known else None
     are = (record.weights_are if record else None) or "survey"
-    return {**columns, "weights_are": are, "format": format, "unseen": unseen}
+    return {**columns, "weights_are": are, "format": format, "unseen": unseen, "names": given}
+
+
+def names_of_matrix(
+    data: Path, model: "LatentTreeModel", format: str | None, names: Path | None
+) -> Sequence[str] | None:
+    """Return the names of the columns of a sparse matrix in a file; None for a file that has names itself.
+
+    They are in a file, too, or those of the fit in their order.
+    """
+    from latree._util.files import read_text
+    from latree.table.opening import find_files, open_source
+
+    if names is not None:
+        return read_text(names).splitlines()
+    if not find_files(data, format)[0].takes_names:
+        return None
+    n_columns = len(open_source(data, None, format=format).names)
+    fitted = (model.record.columns if model.record else ()) or model.tree.names
+    if n_columns not in (len(fitted), model.tree.n_observed):
+        raise InputError(
+            f"{data}: {n_columns} columns where the fit had {len(fitted)}: give the same columns in the same order, or "
+            "their names with --names"
+        )
+    return fitted if n_columns == len(fitted) else model.tree.names
 
 
 def read_rows(data: Path, model: "LatentTreeModel", **options: Any) -> tuple["Table", dict[str, Any]]:

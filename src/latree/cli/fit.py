@@ -152,7 +152,8 @@ def fit(
         raise InputError("--checkpoint keeps the replicates of --bootstrap, and there are none: leave it out")
     name = "/".join(data.parts[-2:]) if has_magic(data.name) else data.name
     read = replace(how_to_read["reading"], format=None)  # which is of one file
-    origin = Origin(name, common.command_line(name), how_to_read["weights"], read)
+    matrix = tuple(how_to_read["names"] or ())  # whose columns new rows are matched with by position
+    origin = Origin(name, common.command_line(name), how_to_read["weights"], read, matrix)
     connected = nullcontext() if scheduler is None else dask_module().connect(scheduler)
     resumable = common.resumable(checkpoint, out, has_parts=settings.bootstrap > 0)
     with resumable as keep_for, progress_bars(not quiet), connected as client:

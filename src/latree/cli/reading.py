@@ -62,11 +62,7 @@ _OPTIONS = (
         "are scaled to the effective number of rows; or counts, a row of weight 2 counts as two rows.",
     ),
     common.data_format,
-    click.option(
-        "--names",
-        type=common.file,
-        help="Text file with one name per line, for the columns of a sparse matrix (.npz or .mtx).",
-    ),
+    common.names,
     click.option(
         "--counts",
         is_flag=True,
@@ -88,7 +84,7 @@ def arguments(data: Path, values: dict[str, Any]) -> dict[str, Any]:
     from dataclasses import fields
 
     from latree._util.files import read_text
-    from latree.table.opening import open_source
+    from latree.table.opening import find_files, open_source
     from latree.table.reading import Reading
 
     names, weights = values.pop("names"), values.pop("weights")
@@ -96,7 +92,10 @@ def arguments(data: Path, values: dict[str, Any]) -> dict[str, Any]:
     if taken["weights_are"] is not None and weights is None:
         raise InputError("--weights-are says what weights are: name their column, too, with --weights")
     taken["weights_are"] = taken["weights_are"] or ("survey" if weights else None)
-    names = None if names is None else read_text(names).splitlines()
+    if names is not None:
+        names = read_text(names).splitlines()
+    elif find_files(data, taken["format"])[0].takes_names:
+        names = open_source(data, None, format=taken["format"]).names
     lists = {key: taken.pop(key) for key in ("missing", "missing_also", "drop", "keep", "kinds")}
     by_name = any(lists[key] for key in ("drop", "keep", "kinds"))
     known = open_source(data, names, format=taken["format"]).names if by_name else ()

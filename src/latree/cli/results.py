@@ -21,7 +21,7 @@ _ROWS = 5
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file, required=False)
+@click.argument("data", type=common.data_file, required=False)
 @common.new_output("New .html file.", required=True, endings=(".html", ".htm"))
 @click.option(
     "--labels",
@@ -43,8 +43,7 @@ _ROWS = 5
 )
 @common.identifier
 @common.weights
-@common.data_format
-@common.unseen
+@common.new_rows
 def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
     """Write the report of a model: one HTML file that opens offline.
 
@@ -66,7 +65,7 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
         labels = read_labels(options["labels"], loaded.tree.names)
     else:
         labels = dict(loaded.record.labels) if loaded.record else {}
-    how = {key: options[key] for key in ("format", "unseen")}
+    how = {key: options[key] for key in ("format", "unseen", "names")}
     columns = {key: options[key] for key in ("identifier", "weights")}
     with progress_bars(True):
         with stage("Reading the table"):
@@ -206,7 +205,7 @@ def groups(model: Path, out: Path | None, n_groups: int | None, as_json: bool) -
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file, required=False)
+@click.argument("data", type=common.data_file, required=False)
 @common.new_output(
     "New .csv, .tsv or .txt file with one line per topic; by default the topics are printed.",
     endings=common.TABLE_ENDINGS,
@@ -222,8 +221,7 @@ def groups(model: Path, out: Path | None, n_groups: int | None, as_json: bool) -
 )
 @common.identifier
 @common.weights
-@common.data_format
-@common.unseen
+@common.new_rows
 @common.as_json
 def topics(
     model: Path,
@@ -240,8 +238,8 @@ def topics(
     MODEL is a model.json or the folder of a fit to documents: rows are documents, columns are words. Each topic has the
     share of documents that have it, and its words, those that say the most about it first. Topics that are part of
     another one stand below it. With DATA, such as the documents of the fit, shares are those in DATA, and typical
-    documents are listed with the words that make them typical. The columns of a sparse matrix are matched by position:
-    they are the words of the fit, in the same order. Words that say little about any topic are in none.
+    documents are listed: those with many words of the topic and few others. The columns of a sparse matrix are those of
+    the fit, in the same order, or named by --names. Words that say little about any topic are in none.
 
     With --scores, a document is listed for a topic if the topic is more probable in it than in a document of which
     nothing is known.
@@ -355,10 +353,12 @@ _MAX_LISTED = 12
 @click.argument("first", type=common.model_file)
 @click.argument("second", type=common.model_file)
 @click.option("--data", type=common.file, help="Table that both models score; models only.")
-@common.unseen
+@common.new_rows
 @common.quiet
 @common.as_json
-def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bool, as_json: bool) -> None:
+def compare(
+    first: Path, second: Path, data: Path | None, names: Path | None, quiet: bool, as_json: bool, **how: Any
+) -> None:
     """Compare two models, or two trees.
 
     FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two samples or two years.
@@ -378,7 +378,10 @@ def compare(first: Path, second: Path, data: Path | None, unseen: Any, quiet: bo
 
     try:
         if common.is_model(first) and common.is_model(second):
-            facts = compare_models(common.load_model(first), common.load_model(second), data, unseen=unseen)
+            models = common.load_model(first), common.load_model(second)
+            if data is not None:
+                how["names"] = common.names_of_matrix(data, models[0], how["format"], names)
+            facts = compare_models(*models, data, **how)
         elif data is not None:
             raise InputError("--data needs two models: a tree alone gives no scores; pass two model.json files")
         else:

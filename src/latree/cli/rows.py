@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file)
+@click.argument("data", type=common.data_file)
 @common.new_output("New .csv, .tsv or .txt file with the log density of each row.", endings=common.TABLE_ENDINGS)
 @common.identifier
 @common.weights
-@common.data_format
-@common.unseen
+@common.new_rows
 @common.quiet
 @common.as_json
 def score(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool, **options: Any) -> None:
@@ -142,7 +141,7 @@ def _present_cells(block: "Block") -> "NDArray[Any]":
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file)
+@click.argument("data", type=common.data_file)
 @common.new_output(
     "New .csv, .tsv or .txt file, or a .sav file for SPSS; by default the rows are printed.",
     endings=(*common.TABLE_ENDINGS, ".sav"),
@@ -156,8 +155,7 @@ def _present_cells(block: "Block") -> "NDArray[Any]":
 )
 @common.identifier
 @common.weights
-@common.data_format
-@common.unseen
+@common.new_rows
 @common.quiet
 def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, **options: Any) -> None:
     """Write where each row stands on each group of columns.
@@ -312,7 +310,7 @@ _MAX_NAMED = 5
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("data", type=common.file)
+@click.argument("data", type=common.data_file)
 @click.option(
     "--how",
     type=common.Choice(["auto", "mode", "median", "mean", "draw"]),
@@ -343,8 +341,7 @@ _MAX_NAMED = 5
     "New .csv, .tsv or .txt file, or a .sav file if DATA is one; by default the rows are printed.",
     endings=(*common.TABLE_ENDINGS, ".sav"),
 )
-@common.data_format
-@common.unseen
+@common.new_rows
 @common.seed
 def impute(
     model: Path,
@@ -387,12 +384,13 @@ def impute(
     with progress_bars(True):
         # The first pass finds what is wrong with the table, and which columns have missing cells.
         format, unseen = options["format"], options["unseen"]
+        names = common.names_of_matrix(data, loaded, format, options["names"])
         with stage("Reading the table"):
-            table = loaded.encode(data, format=format, unseen=unseen)
+            table = loaded.encode(data, format=format, unseen=unseen, names=names)
         with_holes = [j for j, n_missing in enumerate(table.n_missing.tolist()) if n_missing]
         counts = are_counted(loaded.columns)
         with stage("Filling cells"):
-            source = open_source(data, None, format=format, counts=counts)
+            source = open_source(data, names, format=format, counts=counts)
         assert isinstance(source, LocalSource)  # there is no cluster here
         bounds = () if interval is None else interval_bounds(interval)
         filling = _Filling(loaded, source, unseen, with_holes, probabilities, bounds)

@@ -9,10 +9,14 @@ import numpy as np
 from latree._util.words import percent, plural, shortened
 from latree.interpret.names import SEPARATOR
 from latree.interpret.topics import Topic, TopicRows, find_topics, is_word, topics_in_rows, typical_documents
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.table import Table
 from latree.table.formats.text import guarded
 
+# Rows are taken for documents if all columns may be words, and a smaller share of the cells says that a word is there.
+# Then a sparse matrix is smaller than a dense one: it needs four bytes for the number of a cell, beside the cell.
+_MAX_DENSITY = 1 / 5
 # The words and the documents of a topic that are listed, unless the user asks for other numbers.
 N_WORDS = 10
 N_DOCUMENTS = 3
@@ -42,9 +46,12 @@ def topic_facts(
     names = model.tree.names
     facts = [
         {
+            "id": at,
             "name": topic.name,
             "level": topic.level,
             "parent": None if topic.parent is None else topics[topic.parent].name,
+            "group": topic.group,
+            **_states(model, topic),
             "share": _rounded(topic.share),
             "words": [
                 {
@@ -56,7 +63,7 @@ def topic_facts(
                 for word in topic.words[:n_words]
             ],
         }
-        for topic in topics
+        for at, topic in enumerate(topics)
     ]
     if table is None:
         return facts
@@ -67,6 +74,29 @@ def topic_facts(
             facts, _shares(found), _documents(model, topics, found, table, n_words, n_documents), strict=True
         )
     ]
+
+
+def are_documents(model: LatentTreeModel) -> bool:
+    """Return whether rows look like documents: all columns may be words, and few cells say that a word is there."""
+    if not all(map(is_word, model.columns)):
+        return False
+    marginals = view_of(model).marginals
+    return bool(np.mean([1 - marginals[node][0] for node in range(model.tree.n_observed)]) < _MAX_DENSITY)
+
+
+def words_of(one: Mapping[str, Any]) -> str:
+    """Return the words of a topic for people, with its name before them if it does not consist of the first ones."""
+    words = SEPARATOR.join(shortened(word["name"], _MAX_WORD) for word in one["words"])
+    return words if words.startswith(one["name"]) else f"{one['name']}: {words}"
+
+
+def _states(model: LatentTreeModel, topic: Topic) -> dict[str, Any]:
+    """Return the hidden variable whose states a topic is, and these states; none for a topic above others."""
+    if len(topic.absent) > 1:
+        return {"hidden": None, "states": []}
+    ((node, absent),) = topic.absent.items()
+    names = view_of(model).state_names(node)
+    return {"hidden": model.node_names[node], "states": [names[state] for state in np.flatnonzero(~absent)]}
 
 
 def _shares(found: TopicRows) -> list[float | None]:
@@ -106,9 +136,13 @@ def words_in_no_topic(model: LatentTreeModel) -> list[str]:
 def topic_columns(facts: Sequence[Mapping[str, Any]], with_rows: bool) -> dict[str, list[Any]]:
     """Return the columns of the frame of topics by name."""
     found: dict[str, list[Any]] = {
+        "id": [one["id"] for one in facts],
         "topic": [one["name"] for one in facts],
         "level": [one["level"] for one in facts],
         "parent": [one["parent"] or "" for one in facts],
+        "group": [one["group"] for one in facts],
+        "hidden": [one["hidden"] or "" for one in facts],
+        "states": [SEPARATOR.join(one["states"]) for one in facts],
         "share": [one["share"] for one in facts],
         "words": [SEPARATOR.join(word["name"] for word in one["words"]) for one in facts],
     }
@@ -153,10 +187,7 @@ def topic_lines(facts: Sequence[Mapping[str, Any]], others: Sequence[str], width
         indent = _SHARE + _INDENT * (one["level"] - 1)
         share = one.get("share_in_data")
         text = _in_percent(one["share"] if share is None else share).rjust(_SHARE - 2)
-        words = SEPARATOR.join(shortened(word["name"], _MAX_WORD) for word in one["words"])
-        # A topic is named by its first words, unless it is above others or was given a name.
-        named = words if words.startswith(one["name"]) else f"{one['name']}: {words}"
-        lines += _wrapped(text.ljust(indent), named, indent + _INDENT, width)
+        lines += _wrapped(text.ljust(indent), words_of(one), indent + _INDENT, width)
         for document in one.get("documents", []):
             lines += _wrapped(" " * (indent + _INDENT) + "in ", _with_words(document), indent + 2 * _INDENT, width)
     if others:

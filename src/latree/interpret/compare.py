@@ -15,7 +15,6 @@ from latree.errors import InputError
 from latree.interpret.groups import adjusted_rand, known_groups
 from latree.interpret.scores import RowScores, row_scores
 from latree.model import LatentTreeModel
-from latree.table.columns import Unseen
 from latree.tree import Tree
 
 
@@ -23,9 +22,7 @@ class NothingInCommon(InputError):
     """Two models or trees without a common column."""
 
 
-def compare_models(
-    first: LatentTreeModel, second: LatentTreeModel, data: Any = None, *, unseen: Unseen = "error"
-) -> dict[str, Any]:
+def compare_models(first: LatentTreeModel, second: LatentTreeModel, data: Any = None, **reading: Any) -> dict[str, Any]:
     """Return how two models agree: on the tree, on the groups of columns, and on the scores of rows.
 
     Use it for models of two samples, two years or two methods. They are compared on the columns that both have.
@@ -35,8 +32,8 @@ def compare_models(
     first, second : LatentTreeModel
     data : data frame or path, optional
         Rows with the columns of both models, which score them (:func:`row_scores`).
-    unseen : {"warn", "error", "missing"}
-        What to do with a category of the data that one of the models does not know.
+    **reading
+        How the data are read: ``format``, ``unseen`` and ``names`` as for :meth:`LatentTreeModel.encode`.
 
     Returns
     -------
@@ -81,7 +78,7 @@ def compare_models(
     labels = [_labels(own, common) for own in groups]
     facts |= {"adjusted_rand": adjusted_rand(*labels), "groups": _matched(*groups)}
     if data is not None:
-        scores = [row_scores(model, model.encode(data, unseen=unseen)) for model in (first, second)]
+        scores = [row_scores(model, model.encode(data, **reading)) for model in (first, second)]
         facts["n_rows"] = len(scores[0].log_density)
         for pair in facts["groups"]:
             pair["correlation"] = _correlation(scores[0], pair["first"], scores[1], pair["second"])

@@ -43,6 +43,8 @@ _NEARLY_ALL = 0.75
 _MIN_COLUMNS_OF_STEM = 3
 # A name of more words is a sentence, whose words may be shared by chance.
 _MAX_WORDS = 4
+# How the name of a hidden variable that connects others begins.
+_BETWEEN = "between "
 # What stands between columns.
 SEPARATOR = ", "
 # If a name is taken, so many other columns are tried beside the only column of a hidden variable.
@@ -51,6 +53,12 @@ _N_SPARE = 3
 MAX_LENGTH = 30
 # Amounts of information that agree in so many decimals are a tie, which is broken by the names of columns.
 _DECIMALS = 9
+
+
+def made_of_columns(names: Iterable[str], columns: Iterable[str]) -> list[bool]:
+    """Return whether each name is a list of some of the columns: neither a label, nor a stem, nor given by a person."""
+    known = {shortened(column, MAX_LENGTH) for column in columns}
+    return [known.issuperset(re.sub(r" \+\d+$", "", name.removeprefix(_BETWEEN)).split(SEPARATOR)) for name in names]
 
 
 def choose_names(
@@ -98,7 +106,7 @@ def choose_names(
     for node in sorted(rest, key=lambda node: [tree.names[column] for column in rest[node][0]]):
         columns, n_named, is_between, spare = rest[node]
         others = [_listed(tree, [columns[0], other]) for other in (columns[1], *spare)] if spare else []
-        names = _alternatives(tree, others, columns, tree.node_names[node], n_named, "between " if is_between else "")
+        names = _alternatives(tree, others, columns, tree.node_names[node], n_named, _BETWEEN if is_between else "")
         of_node[node] = _claim(names, taken)
     return named, tuple(of_node[node] for node in range(first, tree.n_nodes))
 

@@ -6,7 +6,8 @@ are more probable than elsewhere (Liu, Zhang & Chen 2014):
 1. The smallest groups of the hierarchy are looked at: those that are not divided further. The states of the hidden
    variable in the middle of a group are steps from few of the words to many, or kinds of documents
    (:mod:`latree.interpret.view`). Of steps, the states above the average are a topic, and so are the states below it if
-   some words are more probable there. Of kinds, each state is a topic.
+   some words are more probable there. Of kinds, each state is a topic. If the words of one kind are all words of
+   another kind, too, and none of them is certainly rarer there, documents of the other kind have the topic as well.
 2. The words of a topic are those of the group that have a positive correlation of at least 0.1 with it. Words that say
    less are not listed, and a state with fewer than two words is no topic: it is the background.
 3. A group that is divided further is a topic above its parts. A document has it if it has any of these. So it has at
@@ -21,7 +22,6 @@ probability that no part at or below the node v is present, given the state x of
 over the children c of v that have parts below them.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,8 +43,8 @@ from latree.inference.patterns import plan_messages
 from latree.interpret.cutting import MIN_COLUMNS
 from latree.interpret.dependence import MIN_EXPLAINED
 from latree.interpret.groups import known_groups
-from latree.interpret.names import MAX_LENGTH, SEPARATOR
-from latree.interpret.view import View, view_of
+from latree.interpret.names import MAX_LENGTH, SEPARATOR, made_of_columns
+from latree.interpret.view import View, trend, view_of
 from latree.model import Group, LatentTreeModel
 from latree.table import Block, Column, Table
 from latree.table.columns import code_type
@@ -97,6 +97,8 @@ class Topic:
         1 for topics that are part of no other one, 2 for their parts, and so on.
     parent : int or None
         The number of the topic that it is a part of, in the list of topics.
+    group : str
+        The name of the group of columns that its words are in.
     share : float
         The share of documents that have the topic, under the model.
     words : tuple of TopicWord
@@ -108,6 +110,7 @@ class Topic:
     name: str
     level: int
     parent: int | None
+    group: str
     share: float
     words: tuple[TopicWord, ...]
     absent: Mapping[int, BoolArray]
@@ -153,13 +156,15 @@ def _find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
     view, groups = view_of(model), known_groups(model)
     columns = [[number[name] for name in group.columns if name in number] for group in groups]
     # Topics of the groups' own hidden variables, then topics above others.
-    own = _with_words(
-        view, [_Draft(at, columns[at], absent) for at in range(len(groups)) for absent in _states(view, groups[at])]
-    )
+    drafts = [_Draft(at, columns[at], absent) for at in range(len(groups)) for absent in _states(view, groups[at])]
     by_group: dict[int, list[_Draft]] = {}
-    for draft in own:
+    for draft in _with_words(view, drafts):
         if len(draft.words) >= MIN_COLUMNS:
             by_group.setdefault(draft.group, []).append(draft)
+    drafts = [draft for some in by_group.values() for draft in _with_stronger_states(view, some)]
+    by_group = {}
+    for draft in _with_words(view, drafts):
+        by_group.setdefault(draft.group, []).append(draft)
     parts_of: dict[int | None, list[int]] = {}
     for at, group in enumerate(groups):
         parts_of.setdefault(group.parent, []).append(at)
@@ -201,6 +206,45 @@ def _states(view: View, group: Group) -> list[dict[int, BoolArray]]:
         is_above = score.values > 0  # their mean is 0
         return [{group.centre: ~is_above}, {group.centre: is_above}]
     return [{group.centre: row} for row in ~np.eye(len(score.values), dtype=bool)]
+
+
+def _with_stronger_states(view: View, drafts: Sequence[_Draft]) -> list[_Draft]:
+    """Return the topics of a hidden variable's states, each with the states that have its words even more.
+
+    A state that is part of another one's topic is no topic of its own.
+    """
+    stronger = [[other for other in drafts if _is_stronger(view, other, draft)] for draft in drafts]
+    parts = [other for found in stronger for other in found]
+    return [
+        replace(draft, absent=_all_absent([draft, *others]))
+        for draft, others in zip(drafts, stronger, strict=True)
+        if not any(draft is part for part in parts)
+    ]
+
+
+def _is_stronger(view: View, draft: _Draft, other: _Draft) -> bool:
+    """Return whether a topic has all words of another one, none of them certainly less, and more of them on the whole.
+
+    The topics are sets of states of one hidden variable.
+    """
+    inside = {word.column: word.inside for word in draft.words}
+    if not all(word.column in inside for word in other.words):
+        return False
+
+    order = np.array([0.0, 1.0])
+
+    def does_not_fall(word: TopicWord) -> bool:
+        there = np.array([word.inside, inside[word.column]])
+        n_rows = [
+            float(view.rows_in_states(node, word.column)[~absent].sum())
+            for one in (other, draft)
+            for node, absent in one.absent.items()
+        ]
+        found = trend(np.stack([1 - there, there], axis=1), order, order, np.array(n_rows))
+        return found.direction >= 0
+
+    more = sum(inside[word.column] - word.inside for word in other.words)
+    return round(more, _DECIMALS) > 0 and all(map(does_not_fall, other.words))
 
 
 def _all_absent(parts: Sequence[_Draft]) -> dict[int, BoolArray]:
@@ -315,16 +359,15 @@ def _named(model: LatentTreeModel, groups: Sequence[Group], drafts: Sequence[_Dr
             )
         names[at] = next(name for name in candidates if name not in names.values())
     return tuple(
-        Topic(names[at], level, parent, draft.share, draft.words, draft.absent)
+        Topic(names[at], level, parent, groups[draft.group].name, draft.share, draft.words, draft.absent)
         for at, (draft, level, parent) in enumerate(listed)
     )
 
 
 def _given_name(group: Group) -> str | None:
     """Return the name of a group if somebody gave it, or if it is a label: not a list of columns."""
-    parts = re.sub(r" \+\d+$", "", group.name).split(SEPARATOR)
-    columns = {shortened(column, MAX_LENGTH) for column in group.columns}
-    return None if columns.issuperset(parts) else group.name
+    (is_of_columns,) = made_of_columns([group.name], group.columns)
+    return None if is_of_columns else group.name
 
 
 def _names(draft: _Draft, names: Sequence[str]) -> Iterator[str]:
@@ -404,7 +447,7 @@ class TopicScorer:
 
 
 class TypicalDocument(NamedTuple):
-    """A document in which a topic is most certain.
+    """A document that has a topic, and little else.
 
     Attributes
     ----------
@@ -432,13 +475,14 @@ class TopicRows:
     absent : csr_array of float, shape (documents, topics)
         The probability that a topic is absent, where the topic is more probable than in a document of which nothing is
         known. Other cells are not stored.
-    has_words : array of bool
-        Of each stored cell, whether the document has a word of the topic. Other words may speak for a topic, too.
+    similarity : array of float
+        Of each stored cell, the cosine of the words that the document has and the topic's words, which are weighted by
+        their correlations. It is 0 if the document has none of them: other words may speak for a topic, too.
     """
 
     shares: FloatArray
     absent: csr_array
-    has_words: BoolArray
+    similarity: FloatArray
 
     @cached_property
     def scores(self) -> csr_array:
@@ -448,14 +492,15 @@ class TopicRows:
 
 def topics_in_rows(model: LatentTreeModel, topics: Sequence[Topic], table: Table) -> TopicRows:
     """Return how probable topics are in the rows of a table with the model's columns."""
-    found = table.map(partial(_in_block, model.network, tuple(topics)))
-    absent, has_words, present, weights = zip(*(one for one in found if one is not None), strict=True)
+    are_words = np.array([is_word(column) for column in model.columns])
+    found = table.map(partial(_in_block, model.network, tuple(topics), are_words))
+    absent, similarity, present, weights = zip(*(one for one in found if one is not None), strict=True)
     total = sum(weights)
     shares = sum(present) / total if total else np.full(len(topics), np.nan)
-    return TopicRows(np.asarray(shares), vstack(absent, format="csr"), np.concatenate(has_words))
+    return TopicRows(np.asarray(shares), vstack(absent, format="csr"), np.concatenate(similarity))
 
 
-def _in_block(network: Network, topics: tuple[Topic, ...], block: Block) -> NDArray[Any]:
+def _in_block(network: Network, topics: tuple[Topic, ...], are_words: BoolArray, block: Block) -> NDArray[Any]:
     """Return what is found in a block at its first row, and None at the others: of a matrix, few cells are stored."""
     absent, weights = (
         TopicScorer.of(network, [topic.absent for topic in topics]).absent(block.codes),
@@ -463,15 +508,17 @@ def _in_block(network: Network, topics: tuple[Topic, ...], block: Block) -> NDAr
     )
     is_possible = ~np.isnan(absent).any(axis=1)
     rows, columns = np.nonzero(1 - absent > [topic.share for topic in topics])  # NaN is not
-    # How many words of each topic each row has.
-    own = np.zeros((block.codes.shape[1], len(topics)), dtype=np.float32)
+    # The words of each topic as a vector of length 1, and the words of each row.
+    own = np.zeros((len(are_words), len(topics)))
     for at, topic in enumerate(topics):
-        own[[word.column for word in topic.words], at] = 1
-    n_words = csr_array(signed_codes(block.codes) > 0) @ own
+        own[[word.column for word in topic.words], at] = [word.correlation for word in topic.words]
+    own /= np.linalg.norm(own, axis=0)
+    there = csr_array((signed_codes(block.codes) > 0) & are_words)
+    lengths = np.sqrt(np.maximum(there.sum(axis=1), 1))
     found = np.full(len(absent), None, dtype=object)
     found[0] = (
         csr_array((absent[rows, columns], (rows, columns)), shape=absent.shape),
-        n_words[rows, columns] > 0,
+        (there @ own)[rows, columns] / lengths[rows],
         weights[is_possible] @ (1 - absent[is_possible]),
         float(weights[is_possible].sum()),
     )
@@ -479,15 +526,16 @@ def _in_block(network: Network, topics: tuple[Topic, ...], block: Block) -> NDAr
 
 
 def typical_documents(topics: Sequence[Topic], found: TopicRows, table: Table, n: int) -> list[list[TypicalDocument]]:
-    """Return the documents in which each topic is most certain, of those that have some of its words.
+    """Return the documents whose words are the most similar to those of each topic.
 
-    They have the topic more probably than not.
+    They have the topic more probably than not. The most certain documents would be the longest ones, which have words
+    of many topics.
     """
     cells = found.absent.tocoo()
-    kept = np.flatnonzero(found.has_words & (cells.data < _HALF))
+    kept = np.flatnonzero((found.similarity > 0) & (cells.data < _HALF))
     rows, columns, absent = cells.row[kept], cells.col[kept], cells.data[kept]
-    # Of each topic, the least probability of absence first; of equal ones, the first row.
-    order = np.lexsort([rows, absent, columns])
+    # Of each topic, the most similar first; of equal ones, the least probability of absence, then the first row.
+    order = np.lexsort([rows, absent, -np.round(found.similarity[kept], _DECIMALS), columns])
     starts = np.searchsorted(columns[order], np.arange(len(topics) + 1))
     chosen = [order[start : min(start + n, stop)] for start, stop in pairwise(starts.tolist())]
     numbers = np.unique(rows[np.concatenate(chosen)]) if chosen else np.empty(0, dtype=np.intp)

@@ -1,13 +1,13 @@
 """What the drawing shows and its panel says: the tree, columns, hidden variables and heat map."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree._util.words import percent, whole_shares
+from latree._util.words import percent, shortened, whole_shares
 from latree.counts.contingency import column_counts
 from latree.counts.distances import informational_correlation
 from latree.facts.groups import category_name
@@ -16,6 +16,7 @@ from latree.figure.draw import group_colours, label_colours
 from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
 from latree.interpret.columns import loading_columns
 from latree.interpret.dependence import RelatedColumn, standardised_codes
+from latree.interpret.names import MAX_LENGTH, SEPARATOR, made_of_columns
 from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.report.heatmap import MAX_COLUMNS as MAX_MATRIX
@@ -32,6 +33,8 @@ _MAX_FILE = 100_000
 MAX_COLUMNS = 5
 # The number of related columns that are shown of a column; fewer if there are too many columns for the heat map.
 MAX_RELATED, _MAX_RELATED_OF_MANY = 6, 3
+# The number of groups in the name of a branch.
+_N_GROUPS_IN_NAME = 3
 # The number of states of a hidden variable that are explained: the largest ones.
 MAX_STATES = 8
 # The number of categories that are shown of a column. If it has more, the rarest are added up under one name.
@@ -62,6 +65,7 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
     for column, key in zip(columns, keys, strict=True):
         column["category_list"] = number[key]
     places, tree = _places(model), _tree_facts(view)
+    overview = Overview(tree, model.tree.n_observed, facts["groups"])
     order = sorted(range(model.tree.n_observed), key=lambda column: places["row"][column])
     if correlation is None:
         matrix = _group_matrix(view, facts["groups"], places["row"])
@@ -71,7 +75,8 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
         "tree": tree,
         "places": places,
         "order": order,
-        "folds": asdict(Overview(tree, model.tree.n_observed, facts["groups"]).folds),
+        "folds": asdict(overview.folds),
+        "branch_names": _branch_names(view, overview, facts["groups"]),
         "category_lists": [
             {"names": list(names), "ordered": ordered, "bounds": list(bounds)} for names, ordered, bounds in distinct
         ],
@@ -81,6 +86,24 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
         "has_rows": table is not None,
         "files": _files(model, facts),
     }
+
+
+def _branch_names(view: View, overview: Overview, groups: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the names of branches of several groups: those of the largest ones, if a branch has no name of its own."""
+    are_of_columns = made_of_columns(view.model.node_names, view.tree.names)
+    # Of a group that is named by columns, the first one is enough.
+    whole = [group["name"] for group in groups]
+    short = [
+        name.split(SEPARATOR)[0] if is_of_columns else name
+        for name, is_of_columns in zip(whole, made_of_columns(whole, view.tree.names), strict=True)
+    ]
+    found: dict[int, str] = {}
+    for node in view.hidden:
+        inside = sorted(overview.groups_below[node])
+        if len(inside) > 1 and are_of_columns[node]:
+            shown = [shortened(short[number], MAX_LENGTH) for number in inside[:_N_GROUPS_IN_NAME]]
+            found[node] = " · ".join([*shown, "…"] if len(inside) > len(shown) else shown)
+    return found
 
 
 def _group_matrix(view: View, groups: list[dict[str, Any]], row: list[float]) -> dict[str, Any] | None:

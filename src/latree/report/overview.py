@@ -95,9 +95,14 @@ class Overview:
             for node in nodes:
                 self.group_of[node] = number
         self.below = [int(node < n_columns) for node in range(len(self.parent))]
+        # The groups of the columns at or below each node.
+        self.groups_below = [
+            {self.group_of[node]} - {-1} if node < n_columns else set[int]() for node in range(len(self.parent))
+        ]
         for node in reversed(self._order(self.roots)):
             if self.parent[node] >= 0:
                 self.below[self.parent[node]] += self.below[node]
+                self.groups_below[self.parent[node]] |= self.groups_below[node]
         # Small branches come first, as in every other drawing.
         for branches in self.children:
             branches.sort(key=lambda node: (self.below[node], node))

@@ -55,6 +55,7 @@ def _required(facts: Mapping[str, Any]) -> dict[str, Any]:
         "aliases": facts["aliases"],
         "tree": _tree(facts["tree"]),
         "folds": facts["folds"],
+        "branch_names": {node: one_line(name) for node, name in facts["branch_names"].items()},
         "groups": _groups(facts),
         "has_table": has_table(facts),
         "labels": labels and {key: labels[key] for key in ("of", "colours")} | {"names": _shown(labels["names"])},

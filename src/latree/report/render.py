@@ -14,6 +14,7 @@ from latree import __version__
 from latree._util.files import write_text
 from latree._util.words import counted, one_line, percent, shortened
 from latree.facts.found import report_facts, title_of
+from latree.facts.topics import are_documents, topic_facts, words_of
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
@@ -41,6 +42,8 @@ _FIGURES = (
 # The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
 _TABLE_ROWS = 60
 
+# The words of a topic, and the number of topics that are on the page at first. If there are more, parts are folded.
+_TOPIC_WORDS, _MAX_TOPICS = 8, 60
 # The most letters of a name in the list of smaller groups. If all together have more bytes, they are cut more.
 _LIST_LETTERS, _MAX_LISTED = 32, 250_000
 # The most bytes of a page: one that every mailbox takes, and every browser opens at once.
@@ -121,7 +124,20 @@ def page_facts(model: LatentTreeModel, table: Table | None = None, **more: Any) 
     if not model.groups:
         model = with_groups(model, table)
     facts = with_colours(report_facts(model, table, **more))
+    facts["topics"] = _topics(model, facts["groups"])
     return facts | drawing_facts(view_of(model), table, facts)
+
+
+def _topics(model: LatentTreeModel, groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the topics of documents, each with its parts and its main group; none if rows are no documents."""
+    if not groups or not are_documents(model):
+        return []
+    group_of = {column["name"]: group for group in groups for column in group["columns"]}
+    found: list[dict[str, Any]] = []
+    for one in topic_facts(model, n_words=_TOPIC_WORDS):
+        among = found if one["level"] == 1 else found[-1]["parts"]
+        among.append({**one, "main": group_of[one["words"][0]["name"]], "text": words_of(one), "parts": []})
+    return found
 
 
 def write_report(path: str | Path, html: str) -> None:
@@ -179,6 +195,7 @@ def render(facts: dict[str, Any]) -> str:
                 figure for figure in _FIGURES if any(_table_line(group)[figure[0]] != "–" for group in facts["groups"])
             ],
             table_rows=_TABLE_ROWS,
+            max_topics=_MAX_TOPICS,
             list_letters=min(
                 _LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS
             ),

@@ -131,12 +131,12 @@ def open_source(
     if is_annotated(data):
         where, own = "the annotated matrix", list(map(str, data.var_names))
         if is_sparse(data.X):
-            return sparse_source(where, data.X, own, counts, "names")
+            return sparse_source(where, data.X, own, counts)
         return memory_source(where, from_matrix(np.asarray(data.X), own))
     if isinstance(data, np.ndarray):
         storage = Storage(str(data.dtype)) if data.dtype.kind in "iufb" else None
         columns = [replace(raw, storage=storage) for raw in from_matrix(data, names)]
-        return memory_source("the array", columns, "positions")
+        return memory_source("the array", columns, "positions" if names is None else "names")
     return memory_source("the data frame", from_frame(data))
 
 

@@ -130,7 +130,7 @@ def as_table(
         else:
             wanted = names_in(source, columns, wanted)
         rows = source.store(Encoder(tuple(columns), tuple(wanted), unseen), wanted)
-        row_names = _row_names(data, source, reading)
+        row_names = _row_names(data, source, names, reading)
         weights_are = (reading.weights_are or "counts") if source.weights else None
         again = partial(open_data, data, names, None, reading, client)
         raw = RawRows(again, tuple(wanted), unseen)
@@ -365,7 +365,7 @@ def _columns_to_learn_from(
     return kept, tuple(found)
 
 
-def _row_names(data: Any, source: RowSource, reading: Reading) -> RowNames | None:
+def _row_names(data: Any, source: RowSource, names: Sequence[str] | None, reading: Reading) -> RowNames | None:
     """Return where the names of the rows are."""
     identifier = reading.identifier
     if identifier is None:
@@ -373,7 +373,7 @@ def _row_names(data: Any, source: RowSource, reading: Reading) -> RowNames | Non
     if not isinstance(source, LocalSource):
         return RowNames(identifier, source)
     if isinstance(data, str | Path):
-        return RowNames(identifier, partial(open_source, data, None, format=reading.format))
+        return RowNames(identifier, partial(open_source, data, names, format=reading.format))
     return RowNames(identifier, next(source.batches([identifier])).columns[identifier])
 
 
@@ -476,6 +476,7 @@ def stream_rows(
     path: Path,
     columns: Sequence[Column],
     *,
+    names: Sequence[str] | None = None,
     identifier: str | None = None,
     format: str | None = None,
     unseen: Unseen = "error",
@@ -490,6 +491,8 @@ def stream_rows(
         A file, or a pattern that matches several.
     columns : sequence of Column
         The columns of a model; the file must have them all.
+    names : sequence of str, optional
+        Names for the columns of a sparse matrix.
     identifier : str, optional
         Another column of the file whose cells are kept as texts.
     format : str, optional
@@ -506,7 +509,7 @@ def stream_rows(
     StreamedRows
         The first may be empty.
     """
-    source = open_source(path, None, format=format, counts=are_counted(columns))
+    source = open_source(path, names, format=format, counts=are_counted(columns))
     assert isinstance(source, LocalSource)  # there is no cluster
     if identifier is not None and identifier not in source.names:
         raise no_column(source, identifier, "that names rows")

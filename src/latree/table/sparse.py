@@ -26,10 +26,11 @@ _MAX_COLUMNS = 10**6
 
 
 def sparse_source(
-    where: str, matrix: Any, names: Sequence[str] | None, counts: bool, matching: Matching = "positions"
+    where: str, matrix: Any, names: Sequence[str] | None, counts: bool, matching: Matching = "names"
 ) -> "SparseSource":
     """Return a source of the rows of a matrix of :mod:`scipy.sparse`; columns without names become x0, x1, ..."""
     checked = checked_matrix(where, matrix)
+    matching = "positions" if names is None else matching
     names = column_names(names, checked.shape[1], where)
     check_names(list(names), where)
     cells = SparseColumns(checked, {name: j for j, name in enumerate(names)}, counts)

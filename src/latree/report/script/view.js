@@ -83,7 +83,7 @@ function kindOf(id) {
 function viewName(node) {
   if (node.kind === "group") return groups[node.group].name;
   if (node.kind === "rest") return `${node.branches.length.toLocaleString("en")} more`;
-  return names[node.id];
+  return (node.kind === "branch" && facts.branch_names[node.id]) || names[node.id];
 }
 
 // ---- folding ----
