@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import latree
+from latree._util.progress import WHOLE, stages_shown_by
+from latree.learn import learn_model
 from latree.learners import parts as module
 from latree.learners.parts import parts_of, subtrees
 from latree.learners.parts import search_in_parts as search
+from latree.settings import Settings
 from latree.table import Table
 from latree.tree import Tree
 
@@ -120,3 +123,15 @@ def test_the_tree_of_a_wide_table_is_as_right_as_that_of_a_search_in_one_piece()
 def test_noise_stays_independent():
     table = latree.as_table(np.random.default_rng(0).integers(0, 3, (500, 60)))
     assert not search_in_parts(table, parts_of(table, 0), 0).tree.n_hidden
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_progress_of_a_wide_table_never_goes_back(monkeypatch):
+    monkeypatch.setattr("latree.learners.explain.WIDE", 40)
+    stages: dict[str, list[tuple[int, int]]] = {}
+    with stages_shown_by(lambda name, at_most=False: lambda *numbers: stages.setdefault(name, []).append(numbers)):
+        learn_model(scales(9, 200), Settings(n_resamples=1, random_state=0))
+    building = stages["Building the tree"]
+    assert {total for _, total in building} == {WHOLE}
+    assert building == sorted(building)
+    assert building[-1][0] > 0.9 * WHOLE

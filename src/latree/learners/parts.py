@@ -58,6 +58,8 @@ _EVIDENCE = 4
 
 # Each level of parts takes about this share of the time that is left.
 _SHARE = 0.8
+# Of that, the searches in the parts take about this share. The rest is for what the parts have in common.
+_SEARCHING = 0.9
 
 # If a table of what the parts have in common is not smaller than this share of the last one, it is searched as a whole.
 _LARGEST_SHARE = 0.9
@@ -139,9 +141,11 @@ def search_in_parts(
         tasks = [task for one in waiting for task in one.tasks()]
         end = begin + _SHARE * (1 - begin)
         with part_of_stage(begin, end):
-            results = iter(run(_search_part, tasks))
-        for one in waiting:
-            one.add([next(results) for _ in one.parts])
+            with part_of_stage(0, _SEARCHING):
+                results = iter(run(_search_part, tasks))
+            with part_of_stage(_SEARCHING, 1):
+                for one in waiting:
+                    one.add([next(results) for _ in one.parts])
         begin = end
     with part_of_stage(begin, 1):
         return run(_revise, [one.revision for one in found])
