@@ -84,14 +84,17 @@ def choose_bins(columns: Sequence[Column], rows: Rows) -> list[int]:
     # Of too many bins, some would have too few rows.
     n_choices = max(int(np.count_nonzero(weights.sum() >= _CHOICES * MIN_ROWS_PER_BIN)), 1)
     gains = {j: own[:n_choices] for j, own in gains.items()}
-    common = _first_best(np.mean(list(gains.values()), axis=0))
-    chosen = {j: common if own.max() - own[common] <= _OWN_GAIN else _first_best(own) for j, own in gains.items()}
+    # What is chance in one column averages out over several.
+    common = _first_best(np.mean(list(gains.values()), axis=0), _MIN_GAIN / np.sqrt(len(gains)))
+    chosen = {
+        j: common if own.max() - own[common] <= _OWN_GAIN else _first_best(own, _MIN_GAIN) for j, own in gains.items()
+    }
     return [int(_CHOICES[chosen[j]]) if j in chosen else column.n_states for j, column in enumerate(columns)]
 
 
-def _first_best(gains: FloatArray) -> int:
-    """Return the smallest choice that is not clearly worse than the best one."""
-    return int(np.flatnonzero(gains >= gains.max() - _MIN_GAIN)[0])
+def _first_best(gains: FloatArray, margin: float) -> int:
+    """Return the smallest choice that is at most so much worse than the best one."""
+    return int(np.flatnonzero(gains >= gains.max() - margin)[0])
 
 
 def _coded(codes: CodeArray, column: Column, weights: FloatArray) -> _Coded:
