@@ -528,7 +528,10 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         and returns a frame with the most unusual cells first; see :meth:`latree.LatentTreeModel.explain_row`.
         """
         check_is_fitted(self)
-        return self.model_._explain_row(self.model_.encode(one_row(row), unseen=self.unseen), self._backend)
+        X = one_row(row)
+        is_whole = isinstance(X, np.ndarray) and X.shape[1] == len(self._names_in)
+        table = self.model_.encode(X, unseen=self.unseen, names=self._names_in if is_whole else None)
+        return self.model_._explain_row(table, self._backend)
 
     def impute(
         self,

@@ -152,3 +152,22 @@ def test_holes_in_columns_that_are_not_in_the_model_are_said_once():
     Path("holes.csv").write_text(table(rows, HEADER, other=others["other0"]))
     _, _, said = run("impute", "model.json", "holes.csv")
     assert said == "0 cells filled\n1 missing cell stays in columns that are not in the model: 'other'\n"
+
+
+def test_intervals_are_columns_beside_the_filled_ones():
+    Path("holes.csv").write_text(with_cell("size", "", range(20)))
+    printed = frame_of(printed_rows("model.json", "holes.csv", "--interval", "0.8"))
+    bounds = printed[["size low", "size high"]]
+    assert bounds.notna().all(axis=1).tolist() == [True] * 20 + [False] * 40
+    filled = printed[:20]
+    assert ((filled["size low"] < filled["size"]) & (filled["size"] < filled["size high"])).all()
+    assert not {"a low", "colour low"} & {*printed.columns}
+    wider = frame_of(printed_rows("model.json", "holes.csv", "--interval", "0.99"))
+    assert (wider["size low"][:20] < filled["size low"]).all()
+    for options, message in (
+        (["--draws", "2"], "--draws and --interval: choose one"),
+        (["--interval", "1"], "interval"),
+    ):
+        code, _, error = run("impute", "model.json", "holes.csv", "--interval", "0.8", *options)
+        assert code == 2
+        assert message in error

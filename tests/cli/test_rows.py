@@ -1,5 +1,6 @@
 """The commands score and sample."""
 
+import io
 import json
 from pathlib import Path
 
@@ -74,3 +75,18 @@ def test_samples_are_seeded_and_readable_again():
     np.testing.assert_array_equal(model.encode("new.csv").codes(), model.sample(30, 3).codes())
     succeed("sample", "model.json", "--rows", 30, "--seed", 3, "--out", "new.tsv")
     assert Path("new.tsv").read_text() == printed.replace(",", "\t")
+
+
+def test_rows_are_drawn_with_numbers_inside_bins():
+    Path("numbers.csv").write_text(with_cell("size", "", range(20)))
+    succeed("fit", "numbers.csv", "--out", "run", "--states", 2)
+    drawn = [pd.read_csv(io.StringIO(succeed("sample", "run", "--rows", 500, *more))) for more in ([], ["--seed", 1])]
+    for rows in drawn:
+        assert rows["size"].nunique() > 40
+        np.testing.assert_allclose(rows["size"], rows["size"].round(2), atol=1e-12)  # the decimals of the data
+        assert not rows["size"].isna().any()
+    assert not drawn[0].equals(drawn[1])
+    assert succeed("sample", "run", "--seed", 1) == succeed("sample", "run", "--seed", 1)
+    holed = pd.read_csv(io.StringIO(succeed("sample", "run", "--rows", 500, "--missing", "--seed", 1)))
+    assert 0.2 < holed["size"].isna().mean() < 0.5  # a third of the column is missing
+    assert holed["colour"].notna().all()

@@ -140,6 +140,8 @@ def assert_same(table, expected):
     quartets = np.array([[0, 1, 2, 3], [3, 1, 0, 4]])
     np.testing.assert_array_equal(quartet_tables(table, quartets), quartet_tables(expected, quartets))
     rows = np.array([table.n_rows - 1, 3, 3, table.n_rows // 2, 0])
+    if table.raw is not None and expected.raw is not None:
+        np.testing.assert_array_equal(table.numbers(rows), expected.numbers(rows))
     for one, other in zip(table.rows.fetch(rows), expected.rows.fetch(rows), strict=True):
         assert (one is None) == (other is None)
         np.testing.assert_array_equal(one, other)

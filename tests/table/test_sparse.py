@@ -40,6 +40,7 @@ def assert_same_table(table, expected):
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype
     rows = np.array([table.n_rows - 1, 0, 0])
+    np.testing.assert_array_equal(table.numbers(rows), expected.numbers(rows))
     for one, other in zip(table.rows.fetch(rows), expected.rows.fetch(rows), strict=True):
         np.testing.assert_array_equal(one, other)
 

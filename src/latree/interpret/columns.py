@@ -122,7 +122,7 @@ def profiles(model: LatentTreeModel, hidden: str | Sequence[str] | None = None, 
           numbers, booleans or texts as in the data, and bins have their labels; all are texts if they differ in kind
           and the library of the frame cannot mix them, as polars and pyarrow cannot.
         - ``mean``: the expected value of the column in this state, the same in all rows of the column and the state.
-          Bins count as the medians of their values, False and True as 0 and 1, ordered categories as 1, 2, ...; NaN
+          Bins count as the means of their values, False and True as 0 and 1, ordered categories as 1, 2, ...; NaN
           for columns without an order.
 
     Examples
@@ -186,9 +186,9 @@ def column_numbers(column: Column) -> FloatArray | None:
         return None
     if column.kind == "text":
         return np.arange(1.0, column.n_states + 1)
-    if column.density is not None:
-        return column.density.medians
-    return np.array([float({"False": 0, "True": 1}.get(label, label)) for label in column.categories])
+    if column.means is not None:
+        return column.means
+    return np.array([float(label == "True") for label in column.categories])  # booleans
 
 
 def _group_centres(model: LatentTreeModel) -> list[tuple[tuple[str, ...], int]]:

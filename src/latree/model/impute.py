@@ -281,7 +281,10 @@ def _fill_series(
     known |= {label_of(cell): cell for cell, hole in zip(cells, is_hole.tolist(), strict=True) if not hole}
     is_text = series.dtype in (nw.String, nw.Categorical)
     for position, value in zip(holes.tolist(), values, strict=True):
-        cells[position] = known.get(label_of(value), label_of(value) if is_text else value)
+        if value is None:
+            cells[position] = None
+        else:
+            cells[position] = known.get(label_of(value), label_of(value) if is_text else value)
     return typed_like(series, cells)
 
 

@@ -377,6 +377,9 @@ def equal_cuts(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
     below, above = values[positions[last]], values[np.minimum(positions[last] + 1, len(values) - 1)]
     # A cut is in the middle between its two values. Where rounding puts the middle on the upper value, it is the lower.
     middle = below / 2 + above / 2
+    # 10.275 and not 10.274999999999999: nobody sees more digits than these, and some of them are rounding.
+    short = np.array([float(f"{cut:.12g}") for cut in middle.tolist()])
+    middle = np.where((below <= short) & (short < above), short, middle)
     return np.where((below <= middle) & (middle < above), middle, below)
 
 

@@ -159,8 +159,9 @@ class SparseSource(LocalSource):
                 cells = encode_column(column, raw, encode.unseen)
                 own = np.where(cells.codes < 0, missing, cells.codes).astype(dtype)
                 if inside is not None and cells.inside is not None:
-                    inside += cells.inside[-1]
-                    inside[where] += cells.inside[:-1] - cells.inside[-1]
+                    of_column = np.full(self.cells.n_rows, cells.inside[-1])
+                    of_column[where] = cells.inside[:-1]
+                    inside += of_column
                 background[j] = own[-1]
                 differs = own[:-1] != own[-1]
                 rows.append(where[differs])
