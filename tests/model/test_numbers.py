@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import stats
+from sklearn.datasets import load_wine
 
 from latree import LatentTree, as_table
 from latree.errors import InputError
@@ -223,3 +224,17 @@ def test_the_report_says_of_a_row_what_the_model_says(fitted, new):
     assert fitted.model_.columns[shown["column"]].name == cells["column"]
     assert shown["value"] in ("180.5", "180")
     assert shown["probability"] == pytest.approx(cells["probability"], rel=0.06)
+
+
+def test_intervals_cover_new_cells_of_a_real_table():
+    cells = load_wine().data[:, :8]
+    order = np.random.default_rng(0).permutation(len(cells))
+    fitted = LatentTree(goal="predict", n_states=4, random_state=0).fit(cells[order[:120]])
+    new = np.repeat(cells[order[120:]], 8, axis=0)  # each cell is missing in one of eight copies of its row
+    missing = np.tile(np.eye(8, dtype=bool), (len(cells) - 120, 1))
+    filled, low, high = fitted.impute(np.where(missing, np.nan, new), return_interval=0.9)
+    assert 0.85 <= ((low <= new) & (new <= high))[missing].mean() <= 0.95
+    errors = ((filled - new) / cells.std(axis=0))[missing]
+    assert np.mean(errors**2) < 0.9 * np.mean(
+        ((cells[order[:120]].mean(axis=0) - new) / cells.std(axis=0))[missing] ** 2
+    )

@@ -188,7 +188,7 @@ def column_numbers(column: Column) -> FloatArray | None:
         return np.arange(1.0, column.n_states + 1)
     if column.means is not None:
         return column.means
-    return np.array([float({"False": 0, "True": 1}.get(label, label)) for label in column.categories])
+    return np.array([float(label == "True") for label in column.categories])  # booleans
 
 
 def _group_centres(model: LatentTreeModel) -> list[tuple[tuple[str, ...], int]]:

@@ -11,13 +11,13 @@ the number, in units of the data, because the density inside the bin is in both 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray, IntArray
+from latree._util.workers import one_blas_thread
 from latree.table.columns import Column
 from latree.table.raw import weighted_counts
 from latree.table.rows import Rows
@@ -27,21 +27,25 @@ from latree.table.rows import Rows
 FINE_BINS = 32
 # The numbers of bins to choose from. Steps are about a fourth, because the optimum is flat.
 _CHOICES = np.array([3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, FINE_BINS])
-# The other column, and the hidden variable that stands for it in a model, has one of these numbers of states; the best
-# of them counts.
+# The other column, like the hidden variable that stands for it in a model, has one of these numbers of states: the one
+# that says most, on average over the numbers of bins.
 _STATES = np.array([2, 3, 5, 8])
 # Columns that a number is predicted from, one at a time: a hidden variable has several neighbours.
 _PARTNERS = 3
 # These are searched among so many columns, drawn at random from wide tables; a group of a hundredth of the columns is
 # among them with near certainty.
 _SEARCHED = 512
-# They are found by bins as coarse as this.
-_COARSE = 4
+# They are found by bins as coarse as this, for so many columns at a time.
+_COARSE, _AT_ONCE = 4, 64
+# Most categories without an order of a column that is searched.
+_MOST_NAMES = 16
 # A random sample of so many rows is looked at; more rows would choose the same, because the optimum is flat.
 _MAX_ROWS = 4000
 # A probability is estimated with half a row more in every bin (Jeffreys' prior).
 _PRIOR = 0.5
-# A larger number of bins must gain more than this, in nats over all rows: less is chance, and costs states.
+# Bins have so many rows on average: with fewer, their probabilities in states are mostly chance.
+MIN_ROWS_PER_BIN = 10
+# A larger number of bins must gain more than this for a column, in nats over all rows: less is chance.
 _MIN_GAIN = 2.0
 # Columns share one number of bins, so that columns that rise together have their cuts at the same rows: a column with
 # 7 bins says little exactly about its copy with 8. A column has a number of its own if that gains more than this.
@@ -71,16 +75,17 @@ def choose_bins(columns: Sequence[Column], rows: Rows) -> list[int]:
     block = rows.fetch(np.sort(rng.choice(rows.n_rows, n_rows, replace=False)))
     weights = np.ones(n_rows) if block.weights is None else block.weights
     coded = [_coded(block.codes[:, j], column, weights) for j, column in enumerate(columns)]
-    # Columns of more states than this say little about others in so few rows.
-    able = [j for j, one in enumerate(coded) if len(one.counts) <= 2 * FINE_BINS]
+    # Names of more kinds say little about others in so few rows.
+    able = [j for j, one in enumerate(coded) if one.is_ordered or len(one.counts) <= _MOST_NAMES]
     searched = np.sort(rng.choice(able, min(len(able), _SEARCHED), replace=False)).tolist()
-    search = _Search.of(coded, searched, weights)
-    gains = {
-        j: _gains_of_choices(coded[j], [coded[k] for k in search.partners(j)], weights)
-        for j, column in enumerate(columns)
-        if column.cuts is not None
-    }
-    common = _first_best(np.sum(list(gains.values()), axis=0), _MIN_GAIN)
+    wanted = [j for j, column in enumerate(columns) if column.cuts is not None]
+    partners = _partners(coded, wanted, searched, weights)
+    gains = {j: _gains_of_choices(coded[j], [coded[k] for k in partners[j]], weights) for j in wanted}
+    # Of too many bins, some would have too few rows.
+    n_choices = max(int(np.count_nonzero(weights.sum() >= _CHOICES * MIN_ROWS_PER_BIN)), 1)
+    gains = {j: own[:n_choices] for j, own in gains.items()}
+    # What is chance in one column averages out over several.
+    common = _first_best(np.mean(list(gains.values()), axis=0), _MIN_GAIN / np.sqrt(len(gains)))
     chosen = {
         j: common if own.max() - own[common] <= _OWN_GAIN else _first_best(own, _MIN_GAIN) for j, own in gains.items()
     }
@@ -88,7 +93,7 @@ def choose_bins(columns: Sequence[Column], rows: Rows) -> list[int]:
 
 
 def _first_best(gains: FloatArray, margin: float) -> int:
-    """Return the first choice that is at most so much worse than the best one."""
+    """Return the smallest choice that is at most so much worse than the best one."""
     return int(np.flatnonzero(gains >= gains.max() - margin)[0])
 
 
@@ -98,40 +103,24 @@ def _coded(codes: CodeArray, column: Column, weights: FloatArray) -> _Coded:
     return _Coded(known, weighted_counts(known, weights, n_states + 1)[:n_states], column.ordered)
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Looks for the columns that say most about another one, all with coarse states.
-
-    Attributes
-    ----------
-    coded : sequence of _Coded
-        All columns.
-    searched : list of int
-        The numbers of the columns that are looked at.
-    indicators : array of float
-        For every row and every coarse state of these columns, the weight of the row if it has the state, or 0.
-    starts : array of int
-        Where the states of each of these columns begin.
-    """
-
-    coded: Sequence[_Coded]
-    searched: list[int]
-    indicators: NDArray[np.float32]
-    starts: IntArray
-
-    @classmethod
-    def of(cls, coded: Sequence[_Coded], searched: list[int], weights: FloatArray) -> "_Search":
-        """Prepare the columns to look at."""
-        parts = [_indicators(coded[j]) for j in searched]
-        starts = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
-        return cls(coded, searched, np.concatenate(parts, axis=1) * weights.astype(np.float32)[:, None], starts)
-
-    def partners(self, j: int) -> list[int]:
-        """Return the columns that say most about a column."""
-        counts = (_indicators(self.coded[j]).T @ self.indicators).astype(np.float64)
-        gains = _gains(counts, np.zeros(1, dtype=np.intp), self.starts)[0]
-        best = np.argsort(-gains, kind="stable").tolist()
-        return [self.searched[place] for place in best if self.searched[place] != j][:_PARTNERS]
+def _partners(
+    coded: Sequence[_Coded], wanted: Sequence[int], searched: Sequence[int], weights: FloatArray
+) -> dict[int, list[int]]:
+    """Return for each wanted column those of the searched ones that say most about it, all with coarse states."""
+    parts = [_indicators(coded[j]) for j in searched]
+    starts = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
+    others = np.concatenate(parts, axis=1) * weights.astype(np.float32)[:, None]
+    found = {}
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        own = [_indicators(coded[j]) for j in some]
+        first = np.cumsum([0, *(part.shape[1] for part in own[:-1])])
+        with one_blas_thread():
+            counts = np.concatenate(own, axis=1).T @ others
+        for j, gains in zip(some, _gains(counts.astype(np.float64), first, starts), strict=True):
+            best = [searched[place] for place in np.argsort(-gains, kind="stable").tolist()]
+            found[j] = [k for k in best if k != j][:_PARTNERS]
+    return found
 
 
 def _indicators(one: _Coded) -> NDArray[np.float32]:
@@ -161,7 +150,7 @@ def _gains_of_choices(one: _Coded, partners: Sequence[_Coded], weights: FloatArr
         gathered, first = _gathered(counts, bins)
         gathered, first_states = _gathered(gathered.T, states)
         found = _gains(gathered.T, first, first_states)
-        gains += found.max(axis=1) / len(partners)
+        gains += found[:, int(found.sum(axis=0).argmax())] / len(partners)
     return gains
 
 

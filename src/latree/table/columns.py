@@ -312,12 +312,14 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColu
     bins: which numbers a column has depends on the rows that it was learned from, such as those of a fold.
     """
     missing = column.missing
-    if column.cuts is not None and column.density is not None:
+    if column.cuts is not None:
         numbers = read_numbers(column, raw, unseen)
         # Bin b holds the numbers x with cuts[b - 1] < x <= cuts[b].
         codes, inside = np.full(len(numbers), MISSING), np.zeros(len(numbers))
         there = np.flatnonzero(~np.isnan(numbers))
         codes[there] = np.searchsorted(np.array(column.cuts), numbers[there], side="left")
+        if column.density is None:  # while the number of bins is chosen
+            return EncodedColumn(codes[raw.codes])
         inside[there] = column.density.log_density(numbers[there], codes[there])
         return EncodedColumn(codes[raw.codes], inside[raw.codes])
     code_of = {label: code for code, label in enumerate(column.categories)}

@@ -520,7 +520,7 @@ def _learn(summary: ColumnSummary, bins: int | None, missing: tuple[str, ...], k
     has_bins = is_quantity if kind == "number" else summary.needs_bins(bins) and (kind != "ordered" or summary.is_time)
     if not has_bins or bins == 0:
         return summary.without_clock().column_without_bins(missing)
-    return _column_with_bins(summary, FINE_BINS if bins is None else bins, missing)
+    return _fine_column(summary, missing) if bins is None else _column_with_bins(summary, bins, missing)
 
 
 def _summarise(
@@ -557,14 +557,32 @@ def _with_chosen_bins(source: RowSource, learned: list[LearnedColumn], missing: 
     ]
 
 
+def _fine_column(summary: ColumnSummary, missing: tuple[str, ...]) -> Column:
+    """Return a column with fine bins, which have codes only; of one number, what it stays."""
+    counts = summary.counts
+    if len(counts.numbers) == 1:
+        return _column_with_bins(summary, 1, missing)
+    numbers, unit = _in_unit(summary)
+    ranks = np.arange(1, FINE_BINS) / FINE_BINS * counts.weights.sum()
+    last = np.unique(np.searchsorted(np.cumsum(counts.weights), ranks * (1 - 1e-12)))
+    cuts = tuple(numbers[last[last < len(numbers) - 1]].tolist()) or (float(numbers[-2]),)
+    labels = tuple(map(str, range(len(cuts) + 1)))
+    return Column(summary.name, summary.kind, labels, missing, cuts, ordered=True, unit=unit)
+
+
+def _in_unit(summary: ColumnSummary) -> tuple[FloatArray, Unit | None]:
+    """Return the numbers of a column; of dates and times, in the largest unit in which they are whole."""
+    if summary.clock is None:
+        return summary.counts.numbers, None
+    unit = unit_of(summary.clock, summary.counts.numbers)
+    return as_numbers(summary.counts.numbers, unit), unit
+
+
 def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...]) -> Column:
-    numbers, weights, _, bits = summary.counts
-    if len(numbers) == 1:
+    _, weights, _, bits = summary.counts
+    if len(weights) == 1:
         return summary.without_clock().column_without_bins(missing)
-    unit: Unit | None = None
-    if summary.clock is not None:
-        unit = unit_of(summary.clock, numbers)
-        numbers = as_numbers(numbers, unit)
+    numbers, unit = _in_unit(summary)
     cuts = cut_points(numbers, weights, bins)
     if bits:  # of numbers that are counted together, only the largest is known
         cuts = numbers[np.searchsorted(numbers, cuts, side="right") - 1]

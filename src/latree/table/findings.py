@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.words import listed, plural, quoted, setting, settings_in_a_row
+from latree.table.binning import MIN_ROWS_PER_BIN
 from latree.table.columns import FEW_STATES, Column
 from latree.table.discretize import ColumnSummary, LearnedColumn
 from latree.table.raw import label_of, parse_number
@@ -444,7 +445,7 @@ class _StateChecksums:
 
 
 # There are few rows if they are fewer than this many per state of the column with the most states.
-_MIN_ROWS_PER_STATE = 10
+_MIN_ROWS_PER_STATE = MIN_ROWS_PER_BIN
 
 # A column is mostly missing if more than this share of its cells is.
 _MAX_MISSING_SHARE = 0.5
