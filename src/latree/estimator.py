@@ -462,7 +462,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> first = model.next_question()
         >>> second = model.next_question({first.column: 1})
         >>> first.column, second.column, second.expected_error < second.error
-        ('a', 'h', True)
+        ('e', 'a', True)
         """
         check_is_fitted(self)
         return next_question(self.model_, answers, groups=groups, columns=columns, reliability=reliability)

@@ -1,8 +1,8 @@
 """Which question to ask next: an adaptive test on all groups at once.
 
 The score of a group is a posterior mean, and the square of its standard error a posterior variance
-(:mod:`latree.interpret.scores`). One more answer x to the column c is expected to lower this variance from ``Var[T]`` to
-``E[Var[T | x]]``, where the expectation is over the distribution of x given the answers so far. By the law of total
+(:mod:`latree.interpret.scores`). One more answer x to the column c is expected to lower this variance from ``Var[T]``
+to ``E[Var[T | x]]``, where the expectation is over the distribution of x given the answers so far. By the law of total
 variance, the difference is ``Var[E[T | x]]``, the variance of the score that c would lead to. The next question is the
 column for which it is largest. A column says something about the score of its own group only, so the column that lowers
 the sum over all groups most is the one that lowers that of its own group most.
@@ -86,9 +86,8 @@ def next_question(
         prior = float(scale.moments(before)[1][0])
         if reliability is not None and variance <= (1 - reliability) * prior + EQUAL_WITHIN:
             continue
-        for one in scale.if_answered(codes):
-            if one.column in may_ask and (gain := float(one.gain[0])) > EQUAL_WITHIN:
-                found.append((gain, one.column, variance, scale.name))
+        gains = {one.column: float(one.gain[0]) for one in scale.if_answered(codes) if one.column in may_ask}
+        found += [(gain, column, variance, scale.name) for column, gain in gains.items() if gain > EQUAL_WITHIN]
     if not found:
         return None
     best = max(gain for gain, *_ in found)
