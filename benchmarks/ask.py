@@ -16,6 +16,7 @@ correlation of both scores with the truth.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,9 +83,10 @@ def best_fixed(scales: Sequence[Scale], answers: CodeArray, n: int) -> list[int]
     """Return the columns that lower the mean variance of the scores of these people most, one after the other."""
     test, chosen = Test(scales, answers), list[int]()
     for _ in range(n):
-        gains = np.where(test.may_ask, test.gains(), np.nan)
-        mean = [np.nanmean(gains[:, column]) if np.isfinite(gains[:, column]).any() else -1 for column in range(gains.shape[1])]
-        chosen.append(int(np.argmax([-1 if column in chosen else gain for column, gain in enumerate(mean)])))
+        gains = test.gains()
+        mean = np.nan_to_num(np.nanmean(np.where(np.isfinite(gains), gains, np.nan), axis=0), nan=-1)
+        mean[chosen] = -1
+        chosen.append(int(mean.argmax()))
         test.ask(np.full(len(answers), chosen[-1]))
     return chosen
 
@@ -150,7 +152,7 @@ def coverage() -> None:
             print(f"{n:7}  {within.mean():28.3f}  {error:19.3f}  {np.sqrt(variances.mean()):11.3f}", flush=True)
 
 
-def true_values(model: LatentTreeModel, scale: Scale, drawn: NDArray[np.intp]) -> FloatArray:
+def true_values(model: LatentTreeModel, scale: Scale, drawn: NDArray[Any]) -> FloatArray:
     """Return what the score of a scale estimates, from the states of all nodes."""
     # The only hidden variable of a scale of the recipe is that whose states are reported.
     (values,) = scale.values.values()

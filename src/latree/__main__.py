@@ -27,6 +27,7 @@ try:
     from latree._util.words import as_in_shell
     from latree.cli.common import Interrupted
     from latree.cli.fit import demo, fit
+    from latree.cli.questionnaire import ask
     from latree.cli.reading import check
     from latree.cli.results import compare, export, groups, methods, plot, rename, report, topics
     from latree.cli.rows import impute, sample, score, transform
@@ -79,6 +80,7 @@ _COMMANDS = (
     topics,
     rename,
     transform,
+    ask,
     score,
     sample,
     impute,
