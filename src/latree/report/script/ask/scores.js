@@ -62,7 +62,8 @@ function scoreOf(group, answers) {
   const root = toParent[order[0]];
   const found = { mean: root.mean[0], variance: root.variance[0], gains: [] };
   if (root.likelihood[0] === -Infinity) return { mean: NaN, variance: NaN, gains: [] };
-  // From the root down: what is not below a node is added, so that mean and variance are those of the whole score.
+  // From the root down: what is not below a node is added, so that the mean is that of the whole score. What an answer
+  // is expected to tell needs no variance.
   const joint = []; // log P(state, all answers)
   for (const node of order) {
     const above = parent[node];
@@ -74,12 +75,10 @@ function scoreOf(group, answers) {
         own.likelihood[h] === -Infinity ? -Infinity : log - own.likelihood[h],
       );
       const restMean = mean[above].map((m, h) => m - own.mean[h]);
-      const restVariance = variance[above].map((v, h) => Math.max(v - own.variance[h], 0));
+      const certain = new Array(restMean.length).fill(0);
       joint[node] = logs[node].map((row, x) => {
         const weights = row.map((log, h) => log + outside[h]);
-        const [m, v] = mixed(weights, restMean, restVariance);
-        mean[node][x] += m;
-        variance[node][x] += v;
+        mean[node][x] += mixed(weights, restMean, certain)[0];
         return likelihood[node][x] + logOfSum(weights);
       });
     }
