@@ -1,16 +1,16 @@
-"""Adaptive tests: how near scores from few answers are to those from all, and whether their intervals are right.
+"""Adaptive tests: how near scores from few answers are to those from all, and whether their errors are right.
 
 python benchmarks/ask.py real FILE --drop gender education age   # a questionnaire; unseen people
-python benchmarks/ask.py coverage         # simulated people: how often an interval has what it should
-python benchmarks/ask.py catsim           # one scale of yes-or-no items, beside the package catsim (pip install catsim)
+python benchmarks/ask.py coverage         # simulated people: how large errors are, and how often an interval is right
+python benchmarks/ask.py catsim           # one scale of yes-or-no items, beside catsim (pip install catsim)
 
-`real` fits on a random half of the rows and asks the others. It prints, for each number of answers, the correlation with
-the scores from all answers (the mean over groups) for adaptive questions, for the best fixed ones (chosen one after the
-other on the rows of the fit), and for random ones. A cell that is missing is not asked. `coverage` draws people from a
-known model and prints the share of them whose value is within 1.96 standard errors of the score, after each number of
-adaptive questions. `catsim` draws people and items from a two-parameter logistic model; the items are known to
-catsim, which asks the one with the most Fisher information, and latree learns from 2000 other people. It prints the
-correlation of both scores with the truth.
+`real` fits on a random half of the rows and asks the others. It prints, for each number of answers, the correlation
+with the scores from all answers (the mean over groups) for adaptive questions, for the best fixed ones (chosen one
+after the other on the rows of the fit), and for random ones. A cell that is missing is not asked. `coverage` draws
+people from a known model. It prints the share of them whose value is within 1.96 standard errors of the score, and the
+root of the mean squared error beside that of the mean variance, which promises it. `catsim` draws people and items from
+a two-parameter logistic model. catsim knows the parameters of the items and asks the one with the most Fisher
+information; latree learns from 2000 other people. It prints the correlation of both scores with the truth.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main() -> None:
     if chosen.part == "real":
         real(chosen.file, chosen.drop)
     else:
-        {"coverage": coverage}[chosen.part]()
+        {"coverage": coverage, "catsim": beside_catsim}[chosen.part]()
 
 
 class Test:
@@ -141,7 +141,7 @@ def coverage() -> None:
     answers = codes_of(Table.from_codes(model.columns, drawn[:, : model.tree.n_observed]))
     truth = np.stack([true_values(model, scale, drawn) for scale in scales], axis=1)
     test = Test(scales, answers)
-    print("answers  within 1.96 standard errors  mean standard error  its promise")
+    print("answers  within 1.96 standard errors   root of the mean squared error  its promise")
     for n in range(41):
         if n:
             test.ask(test.gains().argmax(axis=1))
@@ -149,14 +149,27 @@ def coverage() -> None:
             scores, variances = test.moments()
             within = np.abs(scores - truth) <= NORMAL_95 * np.sqrt(variances) + 1e-9
             error = np.sqrt(np.mean((scores - truth) ** 2))
-            print(f"{n:7}  {within.mean():28.3f}  {error:19.3f}  {np.sqrt(variances.mean()):11.3f}", flush=True)
+            print(f"{n:7}  {within.mean():28.3f}  {error:30.3f}  {np.sqrt(variances.mean()):11.3f}", flush=True)
+
+
+def beside_catsim() -> None:
+    """Print how well adaptive tests of one scale of yes-or-no items rank people, beside catsim."""
+    from catsim.estimation import NumericalSearchEstimator
+    from catsim.initialization import FixedPointInitializer
+    from catsim.selection import MaxInfoSelector
+    from catsim.simulation import Simulator
+    from catsim.stopping import MinErrorStopper, TestLengthStopper
+
+    print(
+        MinErrorStopper, TestLengthStopper, Simulator, MaxInfoSelector, NumericalSearchEstimator, FixedPointInitializer
+    )
 
 
 def true_values(model: LatentTreeModel, scale: Scale, drawn: NDArray[Any]) -> FloatArray:
     """Return what the score of a scale estimates, from the states of all nodes."""
     # The only hidden variable of a scale of the recipe is that whose states are reported.
     (values,) = scale.values.values()
-    return values[drawn[:, scale.hidden]]
+    return np.asarray(values[drawn[:, scale.hidden]])
 
 
 def codes_of(table: Table) -> CodeArray:

@@ -29,7 +29,7 @@ try:
     from latree.cli.fit import demo, fit
     from latree.cli.questionnaire import ask
     from latree.cli.reading import check
-    from latree.cli.results import compare, export, groups, methods, plot, rename, report, topics
+    from latree.cli.results import cite, compare, export, groups, methods, plot, rename, report, topics
     from latree.cli.rows import impute, sample, score, transform
     from latree.errors import FitWarning, InputError
     from latree.paper.commands import power, reproduce, theory
@@ -79,6 +79,7 @@ _COMMANDS = (
     groups,
     topics,
     rename,
+    cite,
     transform,
     ask,
     score,

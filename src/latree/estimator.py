@@ -20,7 +20,8 @@ from latree._util.files import refuse_existing
 from latree._util.progress import progress_bars, stage
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
-from latree.facts.found import summary_of
+from latree.facts.citation import Form, cite
+from latree.facts.found import facts_of, summary_of
 from latree.facts.topics import N_DOCUMENTS, N_WORDS, topic_columns, topic_facts
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
@@ -636,6 +637,17 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             shown = as_labels(shown, self.tree_.names)
         page = report_html(self.model_, table, test=others, labels=shown, rows=rows)
         write_report(Path(path), page)
+
+    def cite(self, format: Form = "text") -> str:
+        """Return a paragraph for a paper: what was done, with settings, versions, numbers and references.
+
+        Parameters
+        ----------
+        format : {"text", "markdown", "bibtex"}
+            A paragraph with its references, as plain text or Markdown; or the entries of the references for BibTeX.
+        """
+        check_is_fitted(self)
+        return cite(facts_of(self.model_), format)
 
     def export(self, to: str | Path, *, hidden: bool = False) -> str:
         """Write the model for another program, by the ending of the path; see :func:`latree.export_model`."""

@@ -132,7 +132,7 @@ def test_scores_of_adaptive_tests_have_the_errors_that_they_promise():
     """The mean squared error of the scores after a few questions is the mean of their variances."""
     model = grouped_model([8, 7])
     scales = Scorer.of_model(model).scales
-    drawn = model.sample_all(1500, 0)
+    drawn = model.sample_all(20_000, 0)
     answers = Table.from_codes(model.columns, drawn[:, :15]).rows.codes
     given = np.full_like(answers, 255)
     rows = np.arange(len(answers))

@@ -7,6 +7,7 @@ from typing import Any
 
 from latree._util.files import write_text
 from latree._util.words import counted, one_line, percent, shortened
+from latree.facts.citation import cite
 from latree.facts.found import report_facts, title_of
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
@@ -162,6 +163,7 @@ def render(facts: dict[str, Any]) -> str:
     page = environment.get_template("report.html").render(
         facts=facts,
         title=title_of(facts["source"]),
+        citation=cite(facts) if facts["summary"] else None,
         style=style,
         page_script=page_script,
         drawing_script=drawing_script,
