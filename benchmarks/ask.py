@@ -31,6 +31,8 @@ LENGTHS = (5, 10, 15, 20)
 N_SPLITS = 3
 N_PEOPLE = 2000
 NORMAL_95 = 1.96
+# Of the scale of yes-or-no items.
+N_ITEMS, N_TESTED, TEST_LENGTHS = 40, 500, (5, 10, 15, 20)
 
 
 def main() -> None:
@@ -155,14 +157,38 @@ def coverage() -> None:
 def beside_catsim() -> None:
     """Print how well adaptive tests of one scale of yes-or-no items rank people, beside catsim."""
     from catsim.estimation import NumericalSearchEstimator
-    from catsim.initialization import FixedPointInitializer
+    from catsim.item_bank import ItemBank
     from catsim.selection import MaxInfoSelector
-    from catsim.simulation import Simulator
-    from catsim.stopping import MinErrorStopper, TestLengthStopper
 
-    print(
-        MinErrorStopper, TestLengthStopper, Simulator, MaxInfoSelector, NumericalSearchEstimator, FixedPointInitializer
-    )
+    rng = np.random.default_rng(0)
+    slopes, difficulties = rng.lognormal(0.2, 0.3, N_ITEMS), rng.normal(size=N_ITEMS)
+    levels = rng.normal(size=N_PEOPLE + N_TESTED)
+    right = rng.random((len(levels), N_ITEMS)) < 1 / (1 + np.exp(-slopes * (levels[:, None] - difficulties)))
+    names = [f"item {number}" for number in range(N_ITEMS)]
+    table = as_table(right, names=names)
+    fitted = LatentTree("lcm", random_state=0).fit(table.take(np.arange(N_PEOPLE)))
+    new, truth = np.arange(N_PEOPLE, len(levels)), levels[N_PEOPLE:]
+    test = Test(Scorer.of_model(fitted.model_).scales, codes_of(table.take(new)))
+    bank = ItemBank(np.column_stack([slopes, difficulties, np.zeros(N_ITEMS), np.ones(N_ITEMS)]))
+    select, estimate = MaxInfoSelector(), NumericalSearchEstimator()
+    asked: list[list[int]] = [[] for _ in new]
+    estimates = np.zeros(len(new))
+    print("answers  latree  catsim  latree, all answers")
+    full = abs(np.corrcoef(test.scales[0].moments(test.answers)[0], truth)[0, 1])
+    for n in range(1, max(TEST_LENGTHS) + 1):
+        test.ask(test.gains().argmax(axis=1))
+        for person, row in enumerate(new.tolist()):
+            item = select.select(item_bank=bank, administered_items=asked[person], est_theta=estimates[person])
+            asked[person].append(int(item))
+            given = [bool(right[row, one]) for one in asked[person]]
+            # With all answers alike the likelihood has no maximum: move towards the hardest or the easiest item.
+            estimates[person] = estimate.estimate(
+                item_bank=bank, administered_items=asked[person], response_vector=given, est_theta=estimates[person]
+            )
+        if n in TEST_LENGTHS:
+            own = abs(np.corrcoef(test.moments()[0][:, 0], truth)[0, 1])
+            other = np.corrcoef(estimates, truth)[0, 1]
+            print(f"{n:7}  {own:6.3f}  {other:6.3f}  {full:19.3f}", flush=True)
 
 
 def true_values(model: LatentTreeModel, scale: Scale, drawn: NDArray[Any]) -> FloatArray:
