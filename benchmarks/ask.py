@@ -86,7 +86,8 @@ def best_fixed(scales: Sequence[Scale], answers: CodeArray, n: int) -> list[int]
     test, chosen = Test(scales, answers), list[int]()
     for _ in range(n):
         gains = test.gains()
-        mean = np.nan_to_num(np.nanmean(np.where(np.isfinite(gains), gains, np.nan), axis=0), nan=-1)
+        able = np.isfinite(gains)
+        mean = np.where(able, gains, 0).sum(axis=0) / np.maximum(able.sum(axis=0), 1)
         mean[chosen] = -1
         chosen.append(int(mean.argmax()))
         test.ask(np.full(len(answers), chosen[-1]))
