@@ -87,7 +87,7 @@ def test_a_reliable_score_needs_no_more_questions():
     given, prior = {}, row_scores(model, row_of(model, {})).errors[0] ** 2
     while (found := next_question(model, given, reliability=0.6)) is not None:
         given[found.column] = 1
-    codes = {name: 1 for name in given}
+    codes = dict.fromkeys(given, 1)
     shares = 1 - row_scores(model, row_of(model, codes)).errors[0] ** 2 / prior
     assert (shares >= 0.6).all()
     assert len(given) < 15

@@ -46,7 +46,7 @@ def ask_html(
         templates()
         .get_template("ask.html")
         .render(
-            title=one_line(title),
+            page_title=one_line(title),
             version=__version__,
             style=style,
             script=code,
