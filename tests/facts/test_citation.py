@@ -29,7 +29,7 @@ def paragraph(model, **how):
 def test_numbers_are_those_of_the_summary(questionnaire):
     summary, text = questionnaire.summary_, paragraph(questionnaire.model_)
     assert f"latent tree model of 20 columns was fitted to 300 rows with latree {summary['latree']} " in text
-    assert "random seed 3" in text
+    assert "the random seed was 3." in text
     assert "chosen by BIC (Schwarz, 1978)" in text
     assert f"the {summary['missing_cells']} missing cells" in text
     assert "with 0.1 pseudo-rows added" in text

@@ -189,8 +189,9 @@ def citation(facts: Mapping[str, Any]) -> Citation:
 def _data(summary: Mapping[str, Any]) -> str:
     rows, weights = counted(summary["n_rows"], "row"), ""
     if summary["weights"]:
-        effective = f"{summary['weights']['effective_rows']:,.6g}"
-        what = "survey weights" if summary["weights"]["are"] == "survey" else "weights that are counts"
+        is_survey = summary["weights"]["are"] == "survey"
+        effective = f"{summary['weights']['effective_rows']:{',.1f' if is_survey else ',g'}}"
+        what = "survey weights" if is_survey else "weights that are counts"
         weights = f" with {what}, which count as {effective} rows,"
     more = []
     if summary["binned_columns"]:
@@ -199,16 +200,17 @@ def _data(summary: Mapping[str, Any]) -> str:
         more.append(
             f"{plural(left_out, 'more column')} without information {'was' if left_out == 1 else 'were'} left out"
         )
+    kind, columns = "latent tree" if summary["n_hidden"] else "tree", counted(summary["n_columns"], "column")
     return (
-        f"A latent tree model of {counted(summary['n_columns'], 'column')} was fitted to {rows}{weights} with latree "
-        f"{summary['latree']} (The latree developers){''.join(f'; {one}' for one in more)}."
+        f"A {kind} model of {columns} was fitted to {rows}{weights} with latree {summary['latree']} "
+        f"(The latree developers){''.join(f'; {one}' for one in more)}."
     )
 
 
 def _tree(summary: Mapping[str, Any], cited: Any) -> str:
     settings = summary["settings"]
     seed = settings["random_state"]
-    end = f" (random seed {seed})." if seed is not None else " (no random seed was set)."
+    end = f"; the random seed was {seed}." if seed is not None else "; no random seed was set."
     method, candidates = settings["method"], summary["candidates"]
     if method != "auto":
         how, keys = _METHODS[method]
@@ -273,7 +275,10 @@ def _found(facts: Mapping[str, Any], summary: Mapping[str, Any], cited: Any) -> 
         text += f"; edges have a support of {_range(support)} % in {counted(settings['bootstrap'], 'bootstrap sample')}"
     elif support:
         where = "these halves" if stabilities else halves
-        text += f", and edges have a transfer support{cited('lemoine2018')} of {_range(support)} % in {where}"
+        text += (
+            f"; the support of edges, which is based on transfer support{cited('lemoine2018')}, is {_range(support)} %"
+        )
+        text += f" in {where}"
     return f"{text}."
 
 
