@@ -44,6 +44,7 @@ SLOW = {
     "paper/test_power.py",
     "paper/test_quartets.py",
     "paper/test_reproduce.py",
+    "report/test_browser_ask.py",
     "report/test_browser_drawing.py",
     "report/test_browser_page.py",
     "interpret/test_dependence.py",

@@ -27,8 +27,9 @@ try:
     from latree._util.words import as_in_shell
     from latree.cli.common import Interrupted
     from latree.cli.fit import demo, fit
+    from latree.cli.questionnaire import ask
     from latree.cli.reading import check
-    from latree.cli.results import compare, export, groups, methods, plot, rename, report, topics
+    from latree.cli.results import cite, compare, export, groups, methods, plot, rename, report, topics
     from latree.cli.rows import impute, sample, score, transform
     from latree.cli.tables import compare_tables
     from latree.errors import FitWarning, InputError
@@ -80,7 +81,9 @@ _COMMANDS = (
     groups,
     topics,
     rename,
+    cite,
     transform,
+    ask,
     score,
     sample,
     impute,

@@ -20,10 +20,12 @@ from latree._util.files import refuse_existing
 from latree._util.progress import progress_bars, stage
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
-from latree.facts.found import summary_of
+from latree.facts.citation import Form, cite
+from latree.facts.found import facts_of, summary_of
 from latree.facts.topics import N_DOCUMENTS, N_WORDS, topic_columns, topic_facts
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
+from latree.interpret.asking import Question, next_question
 from latree.interpret.columns import loadings, profiles
 from latree.interpret.groups import group_labels, with_n_groups
 from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
@@ -434,6 +436,52 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         _warn([found.warning] if found.warning else [])
         return found
 
+    def next_question(
+        self,
+        answers: Mapping[str, Any] | None = None,
+        *,
+        groups: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        reliability: float | None = None,
+    ) -> Question | None:
+        """Return the question to ask a person next, given the answers so far.
+
+        It is the column whose answer is expected to lower the variance of the scores most, summed over the groups.
+        Scores are those of :meth:`transform`. ``latree ask`` writes a page that asks in this way.
+
+        Parameters
+        ----------
+        answers : mapping of str to value, optional
+            From names of columns to values of the data; in a column with bins a number means its bin. None means that
+            the question was skipped: it is not asked again.
+        groups : sequence of str, optional
+            The groups whose scores matter; by default all.
+        columns : sequence of str, optional
+            The columns that may be asked; by default all.
+        reliability : float, optional
+            Ask no more about a group whose score has this reliability: the share of the score's variance that the
+            answers explain, such as 0.8. By default, ask as long as an answer says something.
+
+        Returns
+        -------
+        Question or None
+            A named tuple: the ``column``, the ``group`` whose score it is about, the standard ``error`` of this score
+            now, and the ``expected_error`` after the answer. None if there is nothing more to ask.
+
+        Examples
+        --------
+        >>> import latree
+        >>> tree = latree.Tree.from_newick("((a,b,c,d),(e,f,g,h));")
+        >>> rows = latree.random_model(tree, n_states=2, start="identity", random_state=0).sample(2000, random_state=0)
+        >>> model = latree.LatentTree(random_state=0).fit(rows)
+        >>> first = model.next_question()
+        >>> second = model.next_question({first.column: 1})
+        >>> first.column, second.column, second.expected_error < second.error
+        ('e', 'a', True)
+        """
+        check_is_fitted(self)
+        return next_question(self.model_, answers, groups=groups, columns=columns, reliability=reliability)
+
     def loadings(self, of: Of = "hidden") -> Any:
         """Return the loading of every column on every hidden variable, as a frame like the data.
 
@@ -633,6 +681,17 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             shown = as_labels(shown, self.tree_.names)
         page = report_html(self.model_, table, test=others, labels=shown, rows=rows)
         write_report(Path(path), page)
+
+    def cite(self, format: Form = "text") -> str:
+        """Return a paragraph for a paper: what was done, with settings, versions, numbers and references.
+
+        Parameters
+        ----------
+        format : {"text", "markdown", "bibtex"}
+            A paragraph with its references, as plain text or Markdown; or the entries of the references for BibTeX.
+        """
+        check_is_fitted(self)
+        return cite(facts_of(self.model_), format)
 
     def export(self, to: str | Path, *, hidden: bool = False) -> str:
         """Write the model for another program, by the ending of the path; see :func:`latree.export_model`."""

@@ -193,6 +193,7 @@ def test_bad_input_is_refused_in_one_line(fitted, name, content, args, mentions)
 
 # Each command with --out, but for those that do the same with more work: demo, power and reproduce.
 OUTPUTS = {
+    "ask model.json": "ask.html",
     "export model.json": "tree.dot",
     "fit data.csv --method lcm --states 2": "run",
     "groups model.json": "groups.csv",

@@ -25,7 +25,7 @@ def test_a_label_has_the_colour_of_its_group():
 
 
 def test_the_report_has_the_same_colours():
-    style = (Path(latree.report.__file__).parent / "report.css").read_text(encoding="utf-8")
+    style = (Path(latree.report.__file__).parent / "base.css").read_text(encoding="utf-8")
     found = dict(re.findall(r"--c(\d+): light-dark\((#\w+), #\w+\);", style))
     assert found == {str(number): colour_of(number) for number in range(NEUTRAL + 1)}
     assert sorted(map(int, re.findall(r"^\.c(\d+) {", style, flags=re.MULTILINE))) == [*range(NEUTRAL + 1)]

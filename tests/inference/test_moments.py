@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.models import all_rows, naive_joint, small_models
-from latree.inference.evidence import posterior_moments
+from latree.inference.evidence import moments_if_answered, posterior_moments
 from latree.table import Table
 
 EXACT = 1e-10
@@ -49,3 +49,38 @@ def test_nothing_is_known_about_impossible_rows():
     codes = Table.from_codes(model.columns, np.array([[0, 0, 0, 0], [1, 0, 0, 0]])).rows.codes
     mean, variance = posterior_moments(network, codes, {4: np.arange(3.0)})
     assert np.isfinite(mean).tolist() == np.isfinite(variance).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("by_logarithms", [False, True])
+@pytest.mark.parametrize("number", range(5))
+def test_one_more_cell_says_what_it_says_by_brute_force(number, by_logarithms, monkeypatch):
+    if by_logarithms:
+        monkeypatch.setattr("latree.inference.messages._upward_by_products", lambda network, plan: None)
+    model = small_models()[number]
+    rng = np.random.default_rng(number)
+    inner = [node for node in range(model.tree.n_nodes) if node not in model.network.plain_leaves]
+    values = {node: rng.normal(3, 1, model.n_states[node]) for node in inner}
+    rows = all_rows(model)
+    rows = rows[rng.permutation(len(rows))[:20]]
+    codes = Table.from_codes(model.columns, rows).rows.codes
+    found = list(moments_if_answered(model.network, codes, values))
+    assert sorted(one.column for one in found) == list(range(model.tree.n_observed))
+    compared = 0
+    for one in found:
+        for number, row in enumerate(rows):
+            if row[one.column] >= 0:
+                continue
+            shares = []
+            for state in range(model.n_states[one.column]):
+                answered = np.where(np.arange(len(row)) == one.column, state, row)
+                mean, variance = naive_moments(model, answered, values)
+                np.testing.assert_allclose(one.mean[number, state], mean, rtol=EXACT)
+                np.testing.assert_allclose(one.variance[number, state], variance, rtol=EXACT, atol=EXACT)
+                shares.append(naive_probability(model, answered))
+                compared += 1
+            np.testing.assert_allclose(one.probability[number], np.array(shares) / sum(shares), rtol=EXACT)
+    assert compared > 10
+
+
+def naive_probability(model, row):
+    return naive_joint(model)[tuple(slice(None) if code < 0 else code for code in row)].sum()

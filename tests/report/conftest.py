@@ -142,15 +142,22 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser, reports):
+def open_file(browser):
+    """Open a page by its path; at the end, it has complained about nothing and asked for nothing else."""
     visits = []
 
-    def open_report(name, **options):
-        visits.append(Visit(browser, reports(name), **options))
+    def open_page(path, **options):
+        visits.append(Visit(browser, path, **options))
         return visits[-1]
 
-    yield open_report
+    yield open_page
     for opened in visits:
         opened.context.close()
         assert opened.errors == []
         assert {url for url in opened.asked if not url.startswith("data:image/svg+xml")} == {opened.path.as_uri()}
+
+
+@pytest.fixture
+def visit(open_file, reports):
+    """Open a report by its name."""
+    return lambda name, **options: open_file(reports(name), **options)

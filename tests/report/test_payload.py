@@ -31,7 +31,7 @@ def test_details_that_do_not_fit_are_left_out(facts, monkeypatch):
     size = len(render(facts).encode())
     found = {}
     for too_large in (0, 1, 20_000, 40_000):
-        monkeypatch.setattr("latree.report.render._MAX_PAGE", size - too_large)
+        monkeypatch.setattr("latree.report.render.MAX_PAGE", size - too_large)
         page = render(facts)
         assert len(page.encode()) <= size - too_large
         embedded = embedded_in(page)

@@ -1,4 +1,4 @@
-"""Commands about a fitted model: report, plot, export, groups, topics, rename, compare; and the list of methods."""
+"""Commands about a fitted model: report, plot, export, groups, topics, rename, cite, compare; the list of methods."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -343,6 +343,35 @@ def _old_and_new(text: str, model: "LatentTreeModel") -> tuple[str, str]:
     known = {*model.hidden_names, *technical, *(group.name for group in model.groups)}
     place = next((place for place in places if text[:place].strip() in known), places[0])
     return text[:place].strip(), text[place + 1 :].strip()
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.option(
+    "--format",
+    "form",
+    type=common.Choice(["text", "markdown", "bibtex"]),
+    default="text",
+    show_default=True,
+    help="A paragraph with its references, as plain text or Markdown; or the entries of the references for BibTeX.",
+)
+def cite(model: Path, form: Any) -> None:
+    """Print a paragraph for a paper: what was done.
+
+    MODEL is a model.json or the folder of a fit. The paragraph has the method, the settings, the versions and the main
+    numbers of the fit, and the references of what was used.
+
+    Example: latree cite run --format bibtex
+    """
+    from latree.facts.citation import cite as cite_facts
+    from latree.facts.found import facts_of
+    from latree.interpret.groups import with_groups
+
+    loaded = common.load_model(model)
+    try:
+        click.echo(cite_facts(facts_of(loaded if loaded.groups else with_groups(loaded)), form), nl=False)
+    except InputError as error:
+        raise InputError(f"{model}: {error}") from None
 
 
 # Of longer lists of columns, so many are printed.

@@ -3,14 +3,15 @@
 In a fitted model, the cells of a subtree act on the rest of the tree only through this node.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import CodeArray, FloatArray
-from latree.inference.messages import downward, upward
+from latree.inference.messages import TINY, Upward, downward, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages, rows_at_once
 
@@ -107,29 +108,114 @@ def posterior_moments(
         One number per row; NaN in rows that are impossible.
     """
     up = upward(network, plan_messages(network, codes, repeats=False))
-    # Of each node, one row per row and one column per state x: mean and variance of the terms at and below the node,
-    # given x and the cells below. Given x, what is below different children is independent, so both add up.
-    moments: dict[int, tuple[FloatArray, FloatArray]] = {}
-    total_mean, total_variance = np.zeros(len(codes)), np.zeros(len(codes))
+    mean, variance = _total(network, _moments_below(network, up, values)[1], len(codes))
+    impossible = np.isneginf(up.log_likelihood)
+    mean[impossible], variance[impossible] = np.nan, np.nan
+    return mean, variance
+
+
+class IfAnswered(NamedTuple):
+    """What one more cell of each row would say about a sum over hidden variables.
+
+    Attributes
+    ----------
+    column : int
+    probability : array, shape (rows, states)
+        The distribution of the column, given the cells that are present.
+    mean, variance : array, shape (rows, states)
+        The posterior mean and variance of the sum, if the cell had this state.
+    """
+
+    column: int
+    probability: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+
+    @property
+    def gain(self) -> FloatArray:
+        """By how much the cell is expected to lower the variance of the sum, in each row."""
+        # The law of total variance: Var[T] - E[Var[T | x]] = Var[E[T | x]].
+        centre = (self.probability * self.mean).sum(axis=1, keepdims=True)
+        return np.asarray((self.probability * (self.mean - centre) ** 2).sum(axis=1))
+
+
+def moments_if_answered(network: Network, codes: CodeArray, values: Mapping[int, FloatArray]) -> Iterator[IfAnswered]:
+    """Yield for each column what one more cell would say about ``T = Σ_v values[v][state of v]``, exactly.
+
+    The parameters are those of :func:`posterior_moments`. The results of all columns take one pass up and one down.
+    They hold for rows where the column's cell is missing and that are possible.
+    """
+    up = upward(network, plan_messages(network, codes, repeats=False))
+    at, to_parent = _moments_below(network, up, values)
+    total = _total(network, to_parent, len(codes))
+    # Of each node, mean and variance of all of T, given its state and all cells.
+    whole: dict[int, _MeanAndVariance] = {}
+    for step, outside, posterior in downward(up):
+        if not step.is_node:
+            continue
+        node, parent = step.number, int(network.parent[step.number])
+        # Given the state of the parent, what is not below the node is independent of what is: subtract the latter.
+        if parent >= 0:
+            rest = whole[parent][0] - to_parent[node][0], np.maximum(whole[parent][1] - to_parent[node][1], 0)
+            above = _mixed(partial(up.average_above, node, outside), *rest)
+        else:  # the other components
+            others = total[0] - to_parent[node][0][:, 0], total[1] - to_parent[node][1][:, 0]
+            above = others[0][:, None], np.maximum(others[1], 0)[:, None]
+        whole[node] = at[node][0] + above[0], at[node][1] + above[1]
+        if node < network.n_observed:
+            yield IfAnswered(node, posterior, *whole[node])
+        for leaf in network.children[node]:
+            if leaf in network.plain_leaves:
+                # P(x, h | cells) = P(x | h) P(h | cells), as the cell of the leaf is missing.
+                average = partial(_average_of_leaf, network.tables[leaf].T, posterior)
+                yield IfAnswered(leaf, posterior @ network.tables[leaf].T, *_mixed(average, *whole[node]))
+
+
+_MeanAndVariance: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+def _moments_below(
+    network: Network, up: Upward, values: Mapping[int, FloatArray]
+) -> tuple[dict[int, _MeanAndVariance], dict[int, _MeanAndVariance]]:
+    """Return mean and variance of the terms at and below each node, given the cells below.
+
+    First, given the node's own state; second, given the state of its parent. Arrays have one row per row.
+    """
+    at: dict[int, _MeanAndVariance] = {}
+    to_parent: dict[int, _MeanAndVariance] = {}
     for node in network.order[::-1].tolist():
         if node in network.plain_leaves:
             continue
         mean = np.broadcast_to(values.get(node, np.zeros(len(network.tables[node]))), up.likelihood[node].shape)
         variance = np.zeros_like(mean)
+        # Given the node's state, what is below different children is independent, so both add up.
         for child in network.children[node]:
-            if child in moments:
-                below = moments.pop(child)
-                mean, variance = mean + below[0], variance + below[1]
+            if child in to_parent:
+                mean, variance = mean + to_parent[child][0], variance + to_parent[child][1]
+        at[node] = mean, variance
         # From the node's states x to the states h of its parent, with the weights P(x | h, cells below).
-        first = up.average(node, mean)
-        # Var[T | h] = E[Var[T | x] | h] + E[(E[T | x] - c)² | h] - (E[T | h] - c)², for any c near them.
-        centre = mean.mean(axis=1, keepdims=True)
-        second = up.average(node, variance + (mean - centre) ** 2)
-        to_parent = first, np.maximum(second - (first - centre) ** 2, 0)
+        to_parent[node] = _mixed(partial(up.average, node), mean, variance)
+    return at, to_parent
+
+
+def _total(network: Network, to_parent: Mapping[int, _MeanAndVariance], n_rows: int) -> _MeanAndVariance:
+    """Return mean and variance of the sum over all components of the network."""
+    mean, variance = np.zeros(n_rows), np.zeros(n_rows)
+    for node in to_parent:
         if network.parent[node] < 0:
-            total_mean, total_variance = total_mean + to_parent[0][:, 0], total_variance + to_parent[1][:, 0]
-        else:
-            moments[node] = to_parent
-    impossible = np.isneginf(up.log_likelihood)
-    total_mean[impossible], total_variance[impossible] = np.nan, np.nan
-    return total_mean, total_variance
+            mean, variance = mean + to_parent[node][0][:, 0], variance + to_parent[node][1][:, 0]
+    return mean, variance
+
+
+def _mixed(average: Callable[[FloatArray], FloatArray], mean: FloatArray, variance: FloatArray) -> _MeanAndVariance:
+    """Return mean and variance given one variable, from those given another, by an average over the latter."""
+    first = average(mean)
+    # Var[T | h] = E[Var[T | x] | h] + E[(E[T | x] - c)² | h] - (E[T | h] - c)², for any c near them.
+    centre = mean.mean(axis=1, keepdims=True)
+    second = average(variance + (mean - centre) ** 2)
+    return first, np.maximum(second - (first - centre) ** 2, 0)
+
+
+def _average_of_leaf(table: FloatArray, posterior: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the mean of a function of the parent's state, given the state of a leaf whose cell is missing."""
+    return np.asarray((posterior * values) @ table / np.maximum(posterior @ table, TINY))

@@ -84,6 +84,11 @@ class Upward:
         """Return the mean of a function of a node's states, given its parent's state and the cells below the node."""
         return (self.likelihood[node] * values) @ self.tables[node] / np.maximum(self.to_parent[node], TINY)
 
+    def average_above(self, node: int, outside: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the mean of a function of the parent's state, given the node's state and the cells not below it."""
+        table = self.tables[node].T
+        return (outside * values) @ table / np.maximum(outside @ table, TINY)
+
     def outside(self, node: int, parent_posterior: FloatArray) -> FloatArray:
         """Divide the node's own message out of its parent's posterior (0 / 0 is 0)."""
         # outside(h) = posterior_parent(h) / Σ_x λ(x) P(x | h)
@@ -119,6 +124,14 @@ class LogUpward(Upward):
         impossible = np.isneginf(self.to_parent[node])
         share = self._terms(node, np.where(impossible, -np.inf, -self.to_parent[node]))
         return np.stack([(term * values).sum(axis=1) for term in share], axis=1)
+
+    def average_above(self, node: int, outside: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the mean of a function of the parent's state, given the node's state and the cells not below it."""
+        found = []
+        for log_table in _log(self.tables[node]):
+            share = _exponential(outside + log_table)
+            found.append((share * values).sum(axis=1) / np.maximum(share.sum(axis=1), TINY))
+        return np.stack(found, axis=1)
 
     def outside(self, node: int, parent_posterior: FloatArray) -> FloatArray:
         """Return the logarithms of the parent's posterior divided by the node's own message."""

@@ -21,7 +21,7 @@ hidden variable that stands for a group are the first principal component of all
 of a group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
@@ -29,10 +29,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from latree._util.arrays import FloatArray, IntArray
+from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.words import plural
 from latree.errors import InputError
-from latree.inference.evidence import posterior_moments
+from latree.inference.evidence import IfAnswered, moments_if_answered, posterior_moments
 from latree.inference.messages import downward, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
@@ -205,6 +205,25 @@ class Scale:
     columns: IntArray
     directions: IntArray
 
+    def moments(self, codes: CodeArray) -> tuple[FloatArray, FloatArray]:
+        """Return the score of a group in each row, and the square of its standard error.
+
+        ``codes`` are those of all columns of the model; what is missing is summed out. So the score from some of the
+        columns is that of rows where all others are missing.
+        """
+        assert self.network is not None
+        return posterior_moments(self.network, codes[:, self.columns], self.values)
+
+    def if_answered(self, codes: CodeArray) -> Iterator[IfAnswered]:
+        """Yield for each column of a group what one more answer would say about the score, by the model's columns.
+
+        It is right in rows where the column's cell is missing. The expected drop of the variance is
+        :attr:`IfAnswered.gain`.
+        """
+        assert self.network is not None
+        for found in moments_if_answered(self.network, codes[:, self.columns], self.values):
+            yield found._replace(column=int(self.columns[found.column]))
+
 
 @dataclass(frozen=True)
 class Scorer:
@@ -249,8 +268,7 @@ class Scorer:
                 errors[:, number] = np.maximum(posterior @ values**2 - scores[:, number] ** 2, 0)
         for number, scale in enumerate(self.scales):
             if scale.network is not None:
-                codes = block.codes[:, scale.columns]
-                scores[:, number], errors[:, number] = posterior_moments(scale.network, codes, scale.values)
+                scores[:, number], errors[:, number] = scale.moments(block.codes)
         np.sqrt(errors, out=errors)
         scores[impossible], errors[impossible], probabilities[impossible], states[impossible] = (
             np.nan,

@@ -238,7 +238,7 @@ def answer(
     for name, value in given.items():
         node = find(name)
         is_hidden = node >= network.n_observed
-        state = _hidden_state(name, len(network.tables[node]), value) if is_hidden else _state(columns[node], value)
+        state = _hidden_state(name, len(network.tables[node]), value) if is_hidden else state_of(columns[node], value)
         if state is not None and evidence.setdefault(node, state) != state:
             raise InputError(f"{name!r:.60} is given twice, with different values: give it once")
     distribution = joint_distribution(network, nodes, evidence)
@@ -276,7 +276,7 @@ def column_values(column: Column) -> list[Hashable]:
     return list(column.categories) if column.cuts is not None else [column.decode(x) for x in range(column.n_states)]
 
 
-def _state(column: Column, value: Any) -> int | None:
+def state_of(column: Column, value: Any) -> int | None:
     """Return the state that a value of a column means; None for a missing cell.
 
     A number means its bin where the column has bins, and the nearest number of another ordered column of numbers; the

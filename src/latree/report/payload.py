@@ -1,6 +1,5 @@
 """What the script of a page knows: facts as compact JSON, which leaves out what would make the page too large."""
 
-import json
 from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
@@ -10,6 +9,7 @@ from markupsafe import Markup
 from latree._util.words import one_line, percent, shortened
 from latree.facts.groups import MAX_CARDS
 from latree.facts.words import LIKELY, SURE
+from latree.report.page import page_json
 
 # The most bytes of all names of nodes together. If there are more, long names are cut, but not to fewer than so many
 # letters.
@@ -29,22 +29,15 @@ def payload(facts: dict[str, Any], room: float = inf) -> Markup:
     room : float
         How many bytes it may have. Details that do not fit are left out, the most wanted last; the script says so.
     """
-    parts = [f'"{key}":{_json(part)}' for key, part in _required(facts).items()]
+    parts = [f'"{key}":{page_json(part)}' for key, part in _required(facts).items()]
     room -= 1 + sum(len(part.encode()) + 1 for part in parts)  # with brackets and commas
     for key, detail in _details(facts).items():
-        part = f'"{key}":{_json(detail)}'
+        part = f'"{key}":{page_json(detail)}'
         size = len(part.encode()) + 1
         if size <= room:
             parts.append(part)
             room -= size
     return Markup("{" + ",".join(parts) + "}")
-
-
-def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def _required(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,29 +1,25 @@
 """The report: facts as one HTML file that contains its styles, scripts and data."""
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
-from latree import __version__
 from latree._util.files import write_text
 from latree._util.words import counted, one_line, percent, shortened
+from latree.facts.citation import cite
 from latree.facts.found import report_facts, title_of
 from latree.facts.topics import are_documents, topic_facts, words_of
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.report.drawing import drawing_facts, with_colours
+from latree.report.page import MAX_PAGE, inline, policy, script, templates
 from latree.report.payload import has_table, letters_within, payload
 from latree.report.picture import convergence_chart, gain_bars, is_folded, tree_picture
 from latree.table import Table
-
-_HERE = Path(__file__).parent
 
 # The number of unusual rows, and of rows in words, that a report shows if rows are given.
 DEFAULT_ROWS = 5
@@ -46,8 +42,6 @@ _TABLE_ROWS = 60
 _TOPIC_WORDS, _MAX_TOPICS = 8, 60
 # The most letters of a name in the list of smaller groups. If all together have more bytes, they are cut more.
 _LIST_LETTERS, _MAX_LISTED = 32, 250_000
-# The most bytes of a page: one that every mailbox takes, and every browser opens at once.
-_MAX_PAGE = 2_000_000
 # Stands for the data until it is known how large the rest of the page is.
 _DATA = "\0data\0"
 
@@ -169,11 +163,9 @@ def write_report(path: str | Path, html: str) -> None:
 
 def render(facts: dict[str, Any]) -> str:
     """Return the HTML of a report from its facts; see :func:`page_facts`."""
-    style = inline("report.css", "drawing.css")
-    page_script, drawing_script = (
-        inline(*names, frame='(() => {{\n"use strict";\n\n{}}})();\n')
-        for names in (["page.js"], [f"script/{name}.js" for name in _SCRIPTS])
-    )
+    style = inline("base.css", "report.css", "drawing.css")
+    page_script = script("page.js")
+    drawing_script = script(*(f"script/{name}.js" for name in _SCRIPTS))
     page = (
         environment()
         .get_template("report.html")
@@ -181,12 +173,11 @@ def render(facts: dict[str, Any]) -> str:
             facts=facts,
             title=f"{shortened(title_of(facts['source']), 80)}: {facts['headline']}",
             source=title_of(facts["source"]),
+            citation=cite(facts) if facts["summary"] else None,
             style=style,
             page_script=page_script,
             drawing_script=drawing_script,
-            policy=content_policy(
-                style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]
-            ),
+            policy=policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
             data=_DATA,
             picture=tree_picture(facts),
             picture_is_folded=is_folded(facts),
@@ -205,20 +196,12 @@ def render(facts: dict[str, Any]) -> str:
         )
     )
     before, mark, after = page.rpartition(_DATA)
-    return before + str(payload(facts, _MAX_PAGE - len((before + after).encode()))) + after if mark else page
+    return before + str(payload(facts, MAX_PAGE - len((before + after).encode()))) + after if mark else page
 
 
 def environment() -> Environment:
-    """Return what makes pages of templates."""
-    made = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.globals["latree"] = __version__
+    """Return the templates of pages with figures, and the filters that these use."""
+    made = templates()
     made.filters |= {
         "count": counted,
         "decimal": decimal,
@@ -256,26 +239,6 @@ def _table_line(group: Mapping[str, Any]) -> dict[str, str]:
         "stability": rounded_percent(group["stability"]),
         "reliability": hundredths(group["reliability"]),
     }
-
-
-def inline(*names: str, frame: str = "{}") -> Markup:
-    """Return the text of files as the content of one HTML element."""
-    text = frame.format("\n".join((_HERE / name).read_text(encoding="utf-8") for name in names))
-    assert "</s" not in text  # the text must not end its own <script> or <style> element
-    return Markup(text)
-
-
-def content_policy(style: str, scripts: list[str]) -> str:
-    """Return a security policy that allows these scripts, this style and embedded images, and nothing else."""
-    hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src '{_hash(style)}'; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + b64encode(sha256(text.encode()).digest()).decode()
 
 
 def number(value: float) -> str:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from latree.report.render import content_policy, environment, inline
+from latree.report.page import inline, policy
+from latree.report.render import environment
 
 # So many pairs, those that differ most, are on the page.
 _MAX_PAIRS = 30
@@ -10,7 +11,7 @@ _MAX_PAIRS = 30
 
 def tables_html(facts: dict[str, Any]) -> str:
     """Return the page as HTML; ``facts`` are those of ``ComparedTables.to_dict``."""
-    style = inline("report.css", "drawing.css")
+    style = inline("base.css", "report.css")
     return (
         environment()
         .get_template("tables.html")
@@ -18,7 +19,7 @@ def tables_html(facts: dict[str, Any]) -> str:
             facts=facts,
             title="Drawn rows beside real ones",
             style=style,
-            policy=content_policy(style, []),
+            policy=policy(style, []),
             max_pairs=_MAX_PAIRS,
         )
     )
