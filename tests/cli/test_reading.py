@@ -52,7 +52,7 @@ def test_orders_and_marks_are_remembered(folder):
     assert columns_of(Path("other"))["code"].missing == ("-99",)
     code, _, err = run("fit", "data.csv", "--out", "bad", "--kind", "level")
     assert code == 2
-    assert "give a column and its values from low to high" in err
+    assert "give a column and its kind, as age=number, or its values" in err
 
 
 def test_a_column_names_the_rows(folder):
@@ -77,7 +77,7 @@ def test_a_column_names_the_rows(folder):
 
 
 def test_what_is_odd_is_said_before_the_fit(folder):
-    days = [f"2024-01-{1 + i % 28:02}" for i in range(60)]
+    days = [f"{1 + i % 28}.1.2024" for i in range(60)]
     Path("data.csv").write_text(table(planet="earth", nr=range(1, 61), day=days, again=[row[0] for row in ROWS]))
     code, _, err = run("fit", "data.csv", "--out", "run", "--method", "lcm", "--states", 2)
     assert code == 0

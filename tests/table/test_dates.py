@@ -174,5 +174,5 @@ def test_a_check_says_that_dates_are_dates():
 
 def test_times_of_a_day_stay_within_it():
     (column,) = as_table(pl.DataFrame({"x": [time(0, 1), time(12), time(23, 59)]}), bins=3).columns
-    assert column.value(2e9) == time(23, 59, 59, 999999)
-    assert column.value(-5.0) == time(0)
+    assert column.value_of(2e9) == time(23, 59, 59, 999999)
+    assert column.value_of(-5.0) == time(0)

@@ -31,7 +31,7 @@ def test_columns_that_are_refused_need_no_more_rows():
 
 @pytest.mark.parametrize(("n_rows", "n_bins"), [(45, 4), (15, 2)])
 def test_few_rows_of_binned_columns_need_fewer_bins(n_rows, n_bins):
-    table = as_table(np.random.default_rng(0).normal(size=(n_rows, 3)))
+    table = as_table(np.random.default_rng(0).normal(size=(n_rows, 3)), bins=10)
     (said,) = sentences(table.oddities)
     assert said.endswith(f"Use more rows, or fewer bins, such as bins={n_bins}.")
 

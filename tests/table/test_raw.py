@@ -149,7 +149,7 @@ def test_large_identifiers_are_not_binned():
     assert table.columns[0].n_states == 100
     far = np.column_stack([10**18 + 10**6 * np.arange(100), np.arange(100) % 2])
     assert as_table(far, bins=10).columns[0].n_states == 10  # different as floats: a quantity
-    assert as_table(far.astype(float)).columns[0].n_states == 10
+    assert as_table(far.astype(float), bins=10).columns[0].n_states == 10
 
 
 def test_whole_numbers_that_no_float_holds():

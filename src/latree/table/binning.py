@@ -25,6 +25,9 @@ from latree.table.rows import Rows
 # Numbers are first cut into so many bins, and neighbours are put together. More bins than these hardly pay: they would
 # need more than 1000 rows in which a number is known to a thirtieth of its range.
 FINE_BINS = 32
+# A number that at least this share of the rows has, such as an income of zero, is a bin of its own: its rows are a kind
+# of their own, and would make up most of any bin that they share.
+SPIKE = 0.1
 # The numbers of bins to choose from. Steps are about a fourth, because the optimum is flat.
 _CHOICES = np.array([3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, FINE_BINS])
 # The other column, like the hidden variable that stands for it in a model, has one of these numbers of states: the one
@@ -134,13 +137,29 @@ def _groups(one: _Coded, n: int) -> IntArray:
     """Return the group of each state if neighbours make up n groups of about equally many rows; names stay apart."""
     if not one.is_ordered or len(one.counts) <= n:
         return np.arange(len(one.counts))
-    middle = (np.cumsum(one.counts) - one.counts / 2) / max(one.counts.sum(), 1)
-    return np.unique(np.minimum((middle * n).astype(np.intp), n - 1), return_inverse=True)[1]
+    return np.unique(_place(one.counts, n), return_inverse=True)[1]
+
+
+def _bins(one: _Coded, n: int) -> IntArray:
+    """Return the bin of each fine bin if there are n: spikes are bins of their own, and the others are grouped."""
+    is_spike = one.counts >= SPIKE * one.counts.sum()
+    n_others = n - int(np.count_nonzero(is_spike))
+    if n_others <= 0:
+        return _groups(one, n)
+    place = _place(np.where(is_spike, 0, one.counts), n_others)
+    changes = (np.diff(place) > 0) | is_spike[1:] | is_spike[:-1]
+    return np.asarray(np.cumsum(np.concatenate([[False], changes])))
+
+
+def _place(counts: FloatArray, n: int) -> IntArray:
+    """Return in which of n equal parts of all rows the middle row of each state is."""
+    middle = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1)
+    return np.minimum((middle * n).astype(np.intp), n - 1)
 
 
 def _gains_of_choices(one: _Coded, partners: Sequence[_Coded], weights: FloatArray) -> FloatArray:
     """Return what the partners of a column say about it, on average, for each number of bins."""
-    bins = [_groups(one, n) for n in _CHOICES.tolist()]
+    bins = [_bins(one, n) for n in _CHOICES.tolist()]
     gains = np.zeros(len(_CHOICES))
     for partner in partners:
         shape = (len(one.counts) + 1, len(partner.counts) + 1)  # with a state for missing cells

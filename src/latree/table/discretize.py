@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.words import setting
+from latree._util.words import setting, whole_shares
 from latree.errors import InputError
-from latree.table.binning import FINE_BINS, choose_bins
+from latree.table.binning import FINE_BINS, SPIKE, choose_bins
 from latree.table.clock import SECONDS, Clock, Unit, as_numbers, clock_label, common_clock, parse_date, unit_of
 from latree.table.columns import (
     MAX_STATES,
@@ -563,8 +563,11 @@ def _fine_column(summary: ColumnSummary, missing: tuple[str, ...]) -> Column:
     if len(counts.numbers) == 1:
         return _column_with_bins(summary, 1, missing)
     numbers, unit = _in_unit(summary)
-    ranks = np.arange(1, FINE_BINS) / FINE_BINS * counts.weights.sum()
-    last = np.unique(np.searchsorted(np.cumsum(counts.weights), ranks * (1 - 1e-12)))
+    is_spike = counts.weights >= SPIKE * counts.weights.sum()
+    cumulative = np.cumsum(np.where(is_spike, 0, counts.weights))
+    ranks = np.arange(1, FINE_BINS) / FINE_BINS * cumulative[-1]
+    spikes = np.flatnonzero(is_spike)
+    last = np.unique([*np.searchsorted(cumulative, ranks * (1 - 1e-12)), *spikes, *np.maximum(spikes - 1, 0)])
     cuts = tuple(numbers[last[last < len(numbers) - 1]].tolist()) or (float(numbers[-2]),)
     labels = tuple(map(str, range(len(cuts) + 1)))
     return Column(summary.name, summary.kind, labels, missing, cuts, ordered=True, unit=unit)
@@ -607,11 +610,6 @@ def _column_with_bins(summary: ColumnSummary, bins: int, missing: tuple[str, ...
     )
 
 
-# A number that at least this share of the rows has, such as an income of zero, is a bin of its own: its rows are a kind
-# of their own, and would make up most of any bin that they share.
-SPIKE = 0.1
-
-
 def cut_points(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
     """Return cut points of bins with about equally many rows, in which a number that many rows share is alone.
 
@@ -620,18 +618,18 @@ def cut_points(values: FloatArray, counts: FloatArray, bins: int) -> FloatArray:
     values, counts : array of float
         As for :func:`equal_cuts`.
     bins : int
-        The number of bins; more, if numbers that are shared leave too few.
+        The most bins. If too few would be left for other numbers, none is alone.
     """
     spikes = np.flatnonzero(counts >= SPIKE * counts.sum())
     # The numbers between two spikes are cut by themselves, into bins for their share of the other rows.
     parts = [part for part in np.split(np.arange(len(values)), np.unique([*spikes, *(spikes + 1)])) if len(part)]
     others = [part for part in parts if counts[part].sum() and part[0] not in spikes]
-    free = sum(float(counts[part].sum()) for part in others)
-    left = max(bins - len(spikes), 1)
+    if len(parts) > bins or not len(spikes):
+        return equal_cuts(values, counts, bins)
     cuts = [_between(values, part[-1]) for part in parts[:-1]]
-    for part in others:
-        own = max(round(left * float(counts[part].sum()) / free), 1)
-        cuts += equal_cuts(values[part], counts[part], own).tolist()
+    more = whole_shares([float(counts[part].sum()) for part in others], bins - len(parts))
+    for part, own in zip(others, more, strict=True):
+        cuts += equal_cuts(values[part], counts[part], 1 + own).tolist()
     return np.array(sorted(cuts))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from latree._util.arrays import FloatArray
 from latree._util.words import MAX_NAME, quoted
 from latree.errors import InputError
 from latree.table.clock import Clock, clock_label, common_clock, seconds_of
-
-if TYPE_CHECKING:
-    from latree.table.storage import Storage
 
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)(?!0\d)\d*(?P<point>\.\d*)?(?P<exponent>[eE][+-]?\d+)?")
 # Whole numbers with more digits than this are read as floats; they are beyond what a float can hold.
@@ -58,7 +55,7 @@ class RawColumn:
     order: tuple[str, ...] | None = None
     exact: bool = False
     clock: Clock | None = None
-    storage: "Storage | None" = None
+    storage: Any = None  # not typed: the module that defines it imports this one
 
     @property
     def holds_numbers(self) -> bool:
