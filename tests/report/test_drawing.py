@@ -175,12 +175,12 @@ def test_branches_of_several_groups_are_named_by_these():
                 above = parent[above]
             inside |= {facts["names"][column][:3]} if above == node else set()
         if len(inside) == 1:
-            assert node not in named
+            assert str(node) not in named
         else:
             first = sorted(inside, key=groups.index)[:3]
-            assert named[node] == " · ".join([*first, "…"] if len(inside) > 3 else first)
+            assert named[str(node)] == " · ".join([*first, "…"] if len(inside) > 3 else first)
     assert len(named) > 1
-    renamed = model.rename({facts["names"][next(iter(named))]: "moods"})
+    renamed = model.rename({facts["names"][int(next(iter(named)))]: "moods"})
     assert len(page_facts(renamed)["branch_names"]) == len(named) - 1
     # A group that is named by columns is named by the first of them here.
     columns = model.groups[0].columns[:2]

@@ -23,7 +23,7 @@ over the children c of v that have parts below them.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, count, pairwise
@@ -157,14 +157,9 @@ def _find_topics(model: LatentTreeModel) -> tuple[Topic, ...]:
     columns = [[number[name] for name in group.columns if name in number] for group in groups]
     # Topics of the groups' own hidden variables, then topics above others.
     drafts = [_Draft(at, columns[at], absent) for at in range(len(groups)) for absent in _states(view, groups[at])]
-    by_group: dict[int, list[_Draft]] = {}
-    for draft in _with_words(view, drafts):
-        if len(draft.words) >= MIN_COLUMNS:
-            by_group.setdefault(draft.group, []).append(draft)
+    by_group = _by_group(_with_words(view, drafts))
     drafts = [draft for some in by_group.values() for draft in _with_stronger_states(view, some)]
-    by_group = {}
-    for draft in _with_words(view, drafts):
-        by_group.setdefault(draft.group, []).append(draft)
+    by_group = _by_group(_with_words(view, drafts))
     parts_of: dict[int | None, list[int]] = {}
     for at, group in enumerate(groups):
         parts_of.setdefault(group.parent, []).append(at)
@@ -245,6 +240,15 @@ def _is_stronger(view: View, draft: _Draft, other: _Draft) -> bool:
 
     more = sum(inside[word.column] - word.inside for word in other.words)
     return round(more, _DECIMALS) > 0 and all(map(does_not_fall, other.words))
+
+
+def _by_group(drafts: Iterable[_Draft]) -> dict[int, list[_Draft]]:
+    """Return the topics of each group, without those of too few words."""
+    found: dict[int, list[_Draft]] = {}
+    for draft in drafts:
+        if len(draft.words) >= MIN_COLUMNS:
+            found.setdefault(draft.group, []).append(draft)
+    return found
 
 
 def _all_absent(parts: Sequence[_Draft]) -> dict[int, BoolArray]:

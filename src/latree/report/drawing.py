@@ -88,8 +88,11 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
     }
 
 
-def _branch_names(view: View, overview: Overview, groups: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Return the names of branches of several groups: those of the largest ones, if a branch has no name of its own."""
+def _branch_names(view: View, overview: Overview, groups: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return names of branches of several groups, by their upper nodes: the largest groups.
+
+    A branch whose upper node has a name of its own keeps that.
+    """
     are_of_columns = made_of_columns(view.model.node_names, view.tree.names)
     # Of a group that is named by columns, the first one is enough.
     whole = [group["name"] for group in groups]
@@ -97,12 +100,12 @@ def _branch_names(view: View, overview: Overview, groups: Sequence[Mapping[str, 
         name.split(SEPARATOR)[0] if is_of_columns else name
         for name, is_of_columns in zip(whole, made_of_columns(whole, view.tree.names), strict=True)
     ]
-    found: dict[int, str] = {}
+    found: dict[str, str] = {}
     for node in view.hidden:
         inside = sorted(overview.groups_below[node])
         if len(inside) > 1 and are_of_columns[node]:
             shown = [shortened(short[number], MAX_LENGTH) for number in inside[:_N_GROUPS_IN_NAME]]
-            found[node] = " · ".join([*shown, "…"] if len(inside) > len(shown) else shown)
+            found[str(node)] = " · ".join([*shown, "…"] if len(inside) > len(shown) else shown)
     return found
 
 

@@ -197,7 +197,7 @@ class _FoldedPicture:
             group = self.facts["groups"][node.group]
             name = _fitted(f"{group['number']} {one_line(group['name'])}", _MAX_FOLDED)
         else:
-            name = _fitted(self.facts["branch_names"].get(node.node, self.facts["names"][node.node]), _MAX_FOLDED)
+            name = _fitted(self.facts["branch_names"].get(str(node.node), self.facts["names"][node.node]), _MAX_FOLDED)
         has_groups = node.kind != "group" and len(node.groups) > 1 and -1 not in node.groups
         in_groups = f" in {len(node.groups):,} groups" if has_groups else ""
         return f"{name} ({node.n_columns:,}{in_groups})"

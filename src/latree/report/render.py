@@ -123,14 +123,17 @@ def page_facts(model: LatentTreeModel, table: Table | None = None, **more: Any) 
 
 
 def _topics(model: LatentTreeModel, groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the topics of documents, each with its parts and its main group; none if rows are no documents."""
+    """Return the topics of documents, each with its parts and the main group of its first word.
+
+    None if rows are no documents.
+    """
     if not groups or not are_documents(model):
         return []
     group_of = {column["name"]: group for group in groups for column in group["columns"]}
     found: list[dict[str, Any]] = []
     for one in topic_facts(model, n_words=_TOPIC_WORDS):
         among = found if one["level"] == 1 else found[-1]["parts"]
-        among.append({**one, "main": group_of[one["words"][0]["name"]], "text": words_of(one), "parts": []})
+        among.append({**one, "main": group_of.get(one["words"][0]["name"]), "text": words_of(one), "parts": []})
     return found
 
 
