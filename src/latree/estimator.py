@@ -20,6 +20,7 @@ from latree._util.files import refuse_existing
 from latree._util.progress import progress_bars, stage
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
+from latree.facts.differ import RowComparison, compared_rows, comparison_of
 from latree.facts.found import summary_of
 from latree.facts.topics import N_DOCUMENTS, N_WORDS, topic_columns, topic_facts
 from latree.figure.draw import Layout, plot
@@ -28,7 +29,7 @@ from latree.interpret.columns import loadings, profiles
 from latree.interpret.groups import group_labels, with_n_groups
 from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
 from latree.interpret.topics import find_topics, topics_in_rows
-from latree.learn import learn_model
+from latree.learn import learn_model, trees_of_groups
 from latree.learners.methods import find_method
 from latree.model import Group, LatentTreeModel
 from latree.model.impute import How, impute_like
@@ -41,6 +42,7 @@ from latree.table.columns import Unseen
 from latree.table.findings import sentences
 from latree.table.labels import as_labels
 from latree.table.opening import is_annotated, is_elsewhere, is_frame, names_of, open_source
+from latree.table.people import clusters_of, divide_rows
 from latree.table.raw import check_frame_names
 from latree.table.reading import Reading, as_reading
 from latree.table.sparse import is_sparse
@@ -436,6 +438,68 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return profiles(self.model_, hidden, self._backend)
+
+    def compare_rows(
+        self,
+        X: Any,
+        by: Any,
+        *,
+        cuts: Sequence[float] | None = None,
+        parts: int | None = None,
+        cluster: Any = None,
+        sample_weight: Any = None,
+        trees: int = 0,
+    ) -> RowComparison:
+        """Return how groups of people differ: where they stand, and which columns work differently in them.
+
+        Differences of standing are those of the latent variable, in standard deviations within groups. They are not
+        pulled towards 0 by unreliable scores. A column works differently if people with the same standing answer
+        differently, depending on their group (differential item functioning). False alarms are held at 5 % over all
+        columns together. Columns that work differently do not count for the differences of standing.
+
+        Parameters
+        ----------
+        X : data frame, array, or name of a file
+            Rows with the columns of the model, such as those of the fit.
+        by : str, or sequence with one value per row
+            The column of X that tells the groups, which may also be a column of the model; or the groups themselves. A
+            group needs at least 50 rows. The first group is the one that others are compared with.
+        cuts : sequence of float, optional
+            Numbers to cut ``by`` at: ``[30, 50]`` makes three age groups.
+        parts : int, optional
+            In how many groups of about equally many rows ``by`` is cut; 3 if it has more than 10 different numbers.
+        cluster : str, or sequence with one value per row, optional
+            What tells rows of the same person, school and so on, which are not independent. For waves of the same
+            people, ``by`` is the wave and ``cluster`` the person.
+        sample_weight : array of float, or str, optional
+            The weights of the rows, as in :meth:`fit`.
+        trees : int
+            If not 0, a tree is learned in each group, and in this number of random divisions of the same rows, to see
+            whether the trees of the groups differ by more than chance. 19 are enough for the 5 % level.
+
+        Returns
+        -------
+        RowComparison
+            ``means`` and ``items`` are data frames, ``facts`` is everything as plain data; ``print`` shows it.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.datasets import make_questionnaire
+        >>> answers = make_questionnaire(600, random_state=0)
+        >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(answers.data)
+        >>> found = model.compare_rows(answers.data, by=["first", "second"] * 300)
+        >>> found.means["differs"].any(), found.items["differs"].any()
+        (False, False)
+        """
+        table = self._encoded(X, sample_weight)
+        divided = divide_rows(X, by, cuts=cuts, parts=parts, missing=as_reading(self.reading).marks)
+        clusters = None if cluster is None else clusters_of(X, cluster)
+        facts, rows, groups = compared_rows(self.model_, table, divided, clusters)
+        if trees:
+            settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+            facts["trees"] = trees_of_groups(rows, groups, settings, trees, leave_out=[divided.column])
+        return comparison_of(facts, self._backend if backend_of(X) is None else backend_of(X))
 
     def topics(
         self,
