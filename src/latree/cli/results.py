@@ -368,8 +368,8 @@ _MAX_LISTED = 12
 @click.option(
     "--cluster",
     metavar="COLUMN",
-    help="With --by: column that tells rows of the same person, school, ..., which are not independent. For waves of the "
-    "same people, --by is the wave and --cluster the person.",
+    help="With --by: column that tells rows of the same person, school, ..., which are not independent. For waves of "
+    "the same people, --by is the wave and --cluster the person.",
 )
 @click.option(
     "--trees",

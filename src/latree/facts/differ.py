@@ -15,6 +15,7 @@ from latree.model import LatentTreeModel
 from latree.table import Table
 from latree.table.formats.text import guarded
 from latree.table.people import Divided, with_enough
+from latree.table.table import row_weights
 
 _WIDTH = 80
 # The decimals of numbers in files and frames.
@@ -72,42 +73,37 @@ def compared_rows(
     kept = np.flatnonzero(divided.of_row >= 0)
     of_row = divided.of_row[kept]
     own = np.arange(len(kept)) if clusters is None else clusters[kept]
-    rows = table.take(kept)
-    if rows.has_counts:  # a row of weight 3 is three rows, and three clusters unless these are given
-        times = rows.map(lambda block: np.asarray(block.weights)).astype(np.intp)
+    taken = table.take(kept)
+    if taken.has_counts:  # a row of weight 3 is three rows, and three clusters unless these are given
+        times = taken.map(row_weights).astype(np.intp)
         repeated = np.repeat(np.arange(len(kept)), times)
-        rows = Table.from_codes(rows.columns, rows.codes()[repeated])
+        taken = Table.from_codes(taken.columns, taken.codes()[repeated])
         of_row, own = of_row[repeated], np.arange(len(repeated)) if clusters is None else own[repeated]
     groups = Groups(divided.names, of_row, own)
     if len(np.unique(own)) < MIN_GROUP:
         raise InputError(f"{plural(len(np.unique(own)), 'cluster')}: at least {MIN_GROUP} are needed for an interval")
-    facts = {"by": divided.column or None} | compare_groups(model, rows, groups, [divided.column]) | {"notes": notes}
-    return facts, rows, groups
+    facts = {"by": divided.column or None} | compare_groups(model, taken, groups, [divided.column]) | {"notes": notes}
+    return facts, taken, groups
 
 
 def mean_rows(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one dict per group of columns and difference."""
-    found = []
-    for one in facts["means"]:
-        scores = {group["name"]: group["mean_score"] for group in one["groups"]}
-        for pair in one["differences"]:
-            found.append(
-                {
-                    "scale": one["name"],
-                    "columns": one["columns"],
-                    "group": pair["group"],
-                    "from": pair["from"],
-                    "difference": _rounded(pair["difference"]),
-                    "low": _rounded(pair["low"]),
-                    "high": _rounded(pair["high"]),
-                    "p": _rounded(one["p"]),
-                    "adjusted p": _rounded(one["adjusted_p"]),
-                    "differs": one["differs"],
-                    "mean score": _rounded(scores[pair["group"]]),
-                    "mean score from": _rounded(scores[pair["from"]]),
-                }
-            )
-    return found
+    return [
+        {
+            "scale": one["name"],
+            "columns": one["columns"],
+            "group": pair["group"],
+            "from": pair["from"],
+            "difference": _rounded(pair["difference"]),
+            "low": _rounded(pair["low"]),
+            "high": _rounded(pair["high"]),
+            "p": _rounded(one["p"]),
+            "adjusted p": _rounded(one["adjusted_p"]),
+            "differs": one["differs"],
+        }
+        for one in facts["means"]
+        for pair in one["differences"]
+    ]
 
 
 def item_rows(facts: Mapping[str, Any]) -> list[dict[str, Any]]:

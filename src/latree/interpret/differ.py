@@ -211,11 +211,9 @@ class _Comparison:
             is_last = 2 * (len(found.divided) + 1) > len(columns)
             if p[clearest] * n_tests > ALPHA or is_last:
                 return found
-            divided = found.standing.answers.divided(found.whole.index(clearest))
+            standing = found.standing.divided(found.whole.index(clearest))
             whole = [column for column in found.whole if column != clearest]
-            found = replace(
-                found, standing=fit_standing(divided, start), whole=whole, divided=[*found.divided, clearest]
-            )
+            found = replace(found, standing=standing, whole=whole, divided=[*found.divided, clearest])
 
     def _shifts(self, place: int) -> FloatArray:
         """Return how the parameters of a column may differ in a group: one column per way."""

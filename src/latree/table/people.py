@@ -1,13 +1,14 @@
 """Rows in groups, by the cells of a column or by a list: women and men, age groups, years, waves."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.words import did_you_mean, listed, plural, quoted, setting
+from latree._util.words import did_you_mean, plural, quoted, setting
 from latree.errors import InputError
 from latree.table.columns import DEFAULT_MISSING, is_missing
 from latree.table.opening import open_source
@@ -169,7 +170,7 @@ def _cut(values: FloatArray, cuts: Sequence[float] | None, parts: int) -> tuple[
     elif list(cuts) != sorted(set(map(float, cuts))) or not len(cuts):
         raise InputError(f"{setting('cuts')}: give one or more numbers that increase, such as 30 and 50")
     texts = [label_of(float(cut)) for cut in cuts]
-    between = [f"> {one} to {other}" for one, other in zip(texts[:-1], texts[1:], strict=True)]
+    between = [f"> {one} to {other}" for one, other in pairwise(texts)]
     names = [f"<= {texts[0]}", *between, f"> {texts[-1]}"] if texts else []
     codes = np.searchsorted(np.array(cuts), values, side="left")
     return names, np.where(np.isfinite(values), codes, -1)
