@@ -24,6 +24,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from latree._util.arrays import FloatArray, IntArray
+from latree._util.workers import one_thread
 from latree.interpret.scores import Scale, Scorer
 from latree.interpret.standing import GRID, STEP, Answers, Standing, fit_standing
 from latree.model import LatentTreeModel
@@ -95,7 +96,8 @@ def compare_groups(
         n_states = [model.columns[column].n_states for column in columns]
         answers = Answers(codes[:, columns], n_states, groups.of_row, len(groups.names), weights)
         ordered = [model.columns[column].ordered for column in columns]
-        comparison = _Comparison.of(answers, start, groups.cluster, ordered, n_columns)
+        with one_thread():
+            comparison = _Comparison.of(answers, start, groups.cluster, ordered, n_columns)
         shares = _shares(posteriors[scale.hidden - model.tree.n_observed], model, scale, groups, weights)
         raw = [
             float(np.average(scores[rows, number], weights=weights[rows]))
