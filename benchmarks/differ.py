@@ -6,11 +6,12 @@ python benchmarks/differ.py --people 100 --seeds 20    # small groups
 
 Tables have 4 scales of 8 items with 5 answers (a graded response model, which is not the model that is fitted). In half
 of the people the scales are higher by 1, 0.5, 0 and -1 standard deviations. In 3 of the 32 items (10 %) the second
-group's answers are shifted by 0 (no bias), 0.5 or 1 on the logistic scale. Three methods look for these items, each with
-Holm's correction over all 32: latree, which fits its tree to the same rows; ordinal logistic regression on the sum of the
-scale's items, with group and interaction; and the generalised Mantel-Haenszel test of Mantel (1963), with strata of the
-sum. Printed are the share of biased items that were found, the share of tables with any false alarm, and of clean items
-that were flagged. For latree also: how often the 95 % intervals of the four differences of means cover the truth.
+group's answers are shifted by 0 (no bias), 0.5 or 1 on the logistic scale. Three methods look for these items, each
+with Holm's correction over all 32: latree, which fits its tree to the same rows; ordinal logistic regression on the sum
+of the scale's items, with group and interaction; and the generalised Mantel-Haenszel test of Mantel (1963), with strata
+of the sum. Printed are the share of biased items that were found, the share of tables with any false alarm, and of
+clean items that were flagged. For latree also: how often the 95 % intervals of the four differences of means cover the
+truth.
 
 `--discrete` draws from a latent tree instead, with four states per scale.
 """
@@ -35,11 +36,11 @@ BIASED = ("A1", "B1", "C1")
 
 
 class Drawn(NamedTuple):
-    """A table, the group of each row, and the true differences of means; None if they are in other units."""
+    """A table, the group of each row, and the true differences of means, if they are in standard deviations."""
 
     data: pd.DataFrame
     group: NDArray[Any]
-    differences: dict[str, float] | None
+    differences: dict[str, float]
 
 
 def draw(n_people: int, bias: float, seed: int, discrete: bool) -> Drawn:
@@ -58,7 +59,7 @@ def draw(n_people: int, bias: float, seed: int, discrete: bool) -> Drawn:
             shift = bias * group if f"{name}{item}" in BIASED else 0 * group
             above = slope * (standing[:, [scale]] - steps) + shift[:, None]
             columns[f"{name}{item}"] = 1 + (rng.random((n_people, 1)) < 1 / (1 + np.exp(-above))).sum(axis=1)
-    return Drawn(pd.DataFrame(columns), group, None if discrete else dict(zip("ABCD", IMPACT, strict=True)))
+    return Drawn(pd.DataFrame(columns), group, {} if discrete else dict(zip("ABCD", IMPACT, strict=True)))
 
 
 def holm(p: dict[str, float]) -> set[str]:

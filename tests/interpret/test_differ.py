@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from latree.interpret.differ import _Comparison, _holm, _test
+from latree.interpret.differ import _Comparison, _holm, _hotelling
 from latree.interpret.standing import GRID, Answers, Standing, fit_standing
 
 N_COLUMNS, N_STATES = 6, 4
@@ -126,9 +126,9 @@ def test_repeated_rows_of_a_cluster_say_no_more_than_one():
     answers = drawn(400, np.random.default_rng(1), difference=0.5)
     twice = Answers(np.repeat(answers.codes, 2, axis=0), answers.n_states, np.repeat(answers.group, 2), 2, np.ones(800))
     one, two = compared(answers), compared(twice, cluster=np.repeat(np.arange(400), 2))
-    assert intervals(two)["error"] == pytest.approx(intervals(one)["error"], rel=0.05)
+    assert intervals(two)["error"] == pytest.approx(intervals(one)["error"], rel=0.1)
     independent = intervals(compared(twice))["error"]
-    assert independent == pytest.approx(intervals(one)["error"] / np.sqrt(2), rel=0.05)
+    assert independent == pytest.approx(intervals(one)["error"] / np.sqrt(2), rel=0.1)
 
 
 def test_a_constant_weight_changes_nothing():
@@ -137,7 +137,7 @@ def test_a_constant_weight_changes_nothing():
     one, two = intervals(compared(answers)), intervals(compared(weighted))
     # The weak priors count half as much.
     assert two["difference"] == pytest.approx(one["difference"], abs=0.01)
-    assert two["error"] == pytest.approx(one["error"], rel=0.05)
+    assert two["error"] == pytest.approx(one["error"], rel=0.1)
 
 
 def test_the_order_of_groups_changes_the_sign_alone():
@@ -155,9 +155,8 @@ def test_holm():
 
 def test_the_test_is_that_of_hotelling():
     rows = np.random.default_rng(0).normal(size=(30, 1)) + 0.3
-    found = _test(rows.sum(axis=0), rows, np.ones(30), np.arange(30))
-    expected = stats.ttest_1samp(rows[:, 0], 0.0).pvalue
-    assert found.p == pytest.approx(expected)
+    found = _hotelling(rows.sum(axis=0), (rows - rows.mean(axis=0)) * np.sqrt(30 / 29), 29)
+    assert found == pytest.approx(stats.ttest_1samp(rows[:, 0], 0.0).pvalue)
 
 
 def test_the_fit_starts_in_the_direction_of_the_score():

@@ -39,6 +39,8 @@ MIN_COLUMNS = 3
 # Sizes of a difference in standard deviations of the answers: those of the Educational Testing Service for items with
 # several answers (Zwick, Thayer & Mazzeo 1997).
 _MODERATE, _LARGE = 0.17, 0.25
+# Directions whose share of the largest is less than this are rounding.
+_RANK = 1e-7
 _STATE_STEPS = 1000
 _STATE_TOLERANCE = 1e-8
 
@@ -139,29 +141,25 @@ def _holm(p: Sequence[float]) -> list[float]:
     return [float(min(number, 1.0)) for number in adjusted]
 
 
-@dataclass(frozen=True)
-class _Test:
-    """A test that some sums over rows are zero but for chance, which clusters tell."""
+def _hotelling(total: FloatArray, sums: FloatArray, degrees: int) -> float:
+    """Return the p value of a test that ``total`` is zero, but for an error whose covariance is that of some sums.
 
-    p: float
-    errors: FloatArray  # the standard errors of the sums
+    Hotelling's T²: as the covariance is estimated, T² (ν - k + 1) / (ν k) has an F distribution.
 
-
-def _test(total: FloatArray, of_rows: FloatArray, weights: FloatArray, cluster: IntArray) -> _Test:
-    """Test whether ``total`` is zero, where its error is the sum of the rows' influences times their weights."""
-    numbers, inverse = np.unique(cluster, return_inverse=True)
-    sums = np.zeros((len(numbers), of_rows.shape[1]))
-    np.add.at(sums, inverse, of_rows * weights[:, None])
-    sums -= sums.mean(axis=0)
-    degrees = len(numbers) - 1
-    covariance = sums.T @ sums * len(numbers) / degrees
-    # Hotelling's T²: as the covariance is estimated, too, T² (ν - k + 1) / (ν k) has an F distribution.
+    Parameters
+    ----------
+    total : array
+    sums : array
+        One row per cluster; the variance of ``total`` is that of their sum.
+    degrees : int
+        The degrees of freedom of the covariance.
+    """
+    covariance = sums.T @ sums
     rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
-    if rank == 0:
-        return _Test(1.0, np.sqrt(np.diag(covariance)))
+    if rank == 0 or degrees < rank:
+        return 1.0
     statistic = float(total @ np.linalg.pinv(covariance, hermitian=True) @ total)
-    p = stats.f.sf(statistic * (degrees - rank + 1) / (degrees * rank), rank, degrees - rank + 1)
-    return _Test(float(p), np.sqrt(np.diag(covariance)))
+    return float(stats.f.sf(statistic * (degrees - rank + 1) / (degrees * rank), rank, degrees - rank + 1))
 
 
 @dataclass(frozen=True)
@@ -223,7 +221,9 @@ class _Comparison:
         n_answers = int(standing.answers.first[-1])
         n_states = standing.answers.n_states[place]
         own = np.arange(standing.answers.first[place], standing.answers.first[place + 1])
-        if not self.ordered[self.whole[place]]:
+        n_whole = len(self.whole)
+        parted = self.divided[(place - n_whole) // standing.answers.n_groups] if place >= n_whole else None
+        if not self.ordered[self.whole[place] if parted is None else parted]:
             found = np.zeros((len(standing.parameters), n_states - 1))
             found[own[1:], np.arange(n_states - 1)] = 1.0
             return found
@@ -237,16 +237,35 @@ class _Comparison:
 
     def _p_value(self, place: int) -> float:
         """Return the p value of the test whether a column works alike in all groups."""
-        standing, shifts = self.standing, self._shifts(place)
-        own = standing.row_gradients @ shifts
-        influences = [
-            # The row's own part, and what it moves by the other parameters.
-            standing.answers.members[:, [group]] * own + standing.influence @ (shifts.T @ standing.derivatives[group]).T
-            for group in range(1, standing.answers.n_groups)
-        ]
-        of_rows = np.concatenate(influences, axis=1)
-        weights = standing.answers.weights
-        return _test(weights @ of_rows, of_rows, weights, self.cluster).p
+        standing, answers = self.standing, self.standing.answers
+        numbers, inverse = np.unique(self.cluster, return_inverse=True)
+
+        def by_cluster(gradients: FloatArray) -> FloatArray:
+            found = np.zeros((len(numbers), gradients.shape[1]))
+            np.add.at(found, inverse, gradients * answers.weights[:, None])
+            return found
+
+        own = standing.row_gradients @ self._shifts(place)
+        tested = np.concatenate([answers.members[:, [group]] * own for group in range(1, answers.n_groups)], axis=1)
+        # What other parameters explain: all of the column and of the distributions, and the shifts of other columns. All
+        # else of these says nothing about a difference of groups, and would cost degrees of freedom.
+        nuisance = standing.row_gradients[:, self._own_parameters(place)]
+        shifts = [self._shifts(other) for other in range(len(answers.n_states)) if other != place]
+        sums = by_cluster(np.concatenate([nuisance, standing.row_gradients @ np.concatenate(shifts, axis=1)], axis=1))
+        directions, sizes, _ = np.linalg.svd(sums, full_matrices=False)
+        directions = directions[:, sizes > sizes[0] * _RANK]
+        tested = by_cluster(tested)
+        left = tested - directions @ (directions.T @ tested)
+        # Residuals are smaller than errors, as the directions are fitted to them, above all where few rows have an answer
+        # (HC3 of MacKinnon & White 1985).
+        free = np.maximum(1 - (directions**2).sum(axis=1, keepdims=True), _RANK)
+        return _hotelling(left.sum(axis=0), left / free, len(numbers) - directions.shape[1])
+
+    def _own_parameters(self, place: int) -> IntArray:
+        """Return the parameters of a column and of the distributions."""
+        first, n_answers = self.standing.answers.first, int(self.standing.answers.first[-1])
+        own = np.arange(first[place], first[place + 1])
+        return np.concatenate([own, n_answers + own, np.arange(2 * n_answers, len(self.standing.parameters))])
 
     def means(self, scale: Scale, groups: Groups, shares: FloatArray, scores: Sequence[float]) -> dict[str, Any]:
         """Return the standings of the groups as plain data."""
@@ -260,10 +279,15 @@ class _Comparison:
             step[first + number] = STEP
             above, below = (self._differences(standing.moved(sign * step)) for sign in (1, -1))
             slopes[:, number] = (above - below) / (2 * STEP)
-        test = _test(found, standing.influence[:, first:] @ slopes.T, weights, self.cluster)
-        margins = stats.t.ppf(1 - ALPHA / 2, len(np.unique(self.cluster)) - 1) * test.errors
+        numbers, inverse = np.unique(self.cluster, return_inverse=True)
+        sums = np.zeros((len(numbers), len(found)))
+        np.add.at(sums, inverse, standing.influence[:, first:] @ slopes.T * weights[:, None])
+        degrees = len(numbers) - 1
+        sums = (sums - sums.mean(axis=0)) * np.sqrt(len(numbers) / degrees)
+        errors = np.sqrt((sums**2).sum(axis=0))
+        margins = stats.t.ppf(1 - ALPHA / 2, degrees) * errors
         means, variances = standing.moments()
-        total = standing.weights_of_groups()
+        total = standing.answers.weight_of_groups
         deviation = np.sqrt(total @ variances / total.sum())
         overall = total @ means / total.sum()
         return {
@@ -284,20 +308,20 @@ class _Comparison:
                     "group": name,
                     "from": groups.names[0],
                     "difference": float(found[g]),
-                    "error": float(test.errors[g]),
+                    "error": float(errors[g]),
                     "low": float(found[g] - margins[g]),
                     "high": float(found[g] + margins[g]),
                 }
                 for g, name in enumerate(groups.names[1:])
             ],
-            "p": test.p,
+            "p": _hotelling(found, sums, degrees),
         }
 
     @staticmethod
     def _differences(standing: Standing) -> FloatArray:
         """Return the differences of the groups from the first one, in standard deviations within groups."""
         means, variances = standing.moments()
-        total = standing.weights_of_groups()
+        total = standing.answers.weight_of_groups
         return np.asarray((means[1:] - means[0]) / np.sqrt(total @ variances / total.sum()))
 
     def items(self, scale: Scale, names: Sequence[str], groups: Groups) -> list[dict[str, Any]]:

@@ -31,10 +31,13 @@ GRID = np.linspace(-4.0, 4.0, 17)
 # The terms of a distribution's logarithm; the factors make all of them about equally large on the grid.
 _TERMS = np.stack([GRID, -(GRID**2) / 2, GRID**3 / 10, -(GRID**4) / 50])
 _NORMAL = np.array([0.0, 1.0, 0.0, 0.0])
-# Weak normal priors, as weights of their squares. Those of a column keep an answer that nobody in a group gives
-# finite. Those of b_1 and b_2 fix the free scale of θ, those of b_3 and b_4 keep a small group near a normal one.
+# Weak normal priors, as weights of squares. That of a column keeps an answer that nobody in a group gives finite. Those
+# of b_3 and b_4 keep a small group near a normal distribution.
 _PRIOR_OF_COLUMN = 0.01
 _PRIOR_OF_GROUP = np.array([0.1, 0.1, 1.0, 1.0])
+# The scale of θ is free: over all rows, its mean is held at 0 and its mean square at 1, with this weight per row. That
+# says nothing about differences of groups, and keeps the distributions inside the grid.
+_SCALE_PER_ROW = 1.0
 _MAX_ITERATIONS = 500
 # The fit stops when an iteration gains less than this share of the log-likelihood. What is left changes no test: the
 # efficient score takes out what moves of the parameters explain.
@@ -109,6 +112,11 @@ class Answers:
     def rows_of(self) -> list[IntArray]:
         """The rows of each group of people."""
         return [np.flatnonzero(self.group == group) for group in range(self.n_groups)]
+
+    @cached_property
+    def weight_of_groups(self) -> FloatArray:
+        """The weight of the rows of each group."""
+        return np.asarray(self.weights @ self.members)
 
     @cached_property
     def given_of(self) -> list[FloatArray]:
@@ -191,11 +199,35 @@ class Standing:
         gradient = self.gradients().sum(axis=0) - self._prior_gradient()
         away = b - _NORMAL
         prior = _PRIOR_OF_COLUMN * float(c @ c + a @ a) / 2 + float((_PRIOR_OF_GROUP * away**2).sum()) / 2
+        gap, _ = self._scale
+        prior += _SCALE_PER_ROW * self.answers.weight_of_groups.sum() * float(gap @ gap) / 2
         return prior - float(self.answers.weights @ self.parts.log_likelihood), -gradient
+
+    @cached_property
+    def _scale(self) -> tuple[FloatArray, FloatArray]:
+        """How far the mean and the mean square of the standing are from 0 and 1, and the derivatives of both by b."""
+        distributions, weights = self.parts.distributions, self.answers.weight_of_groups
+        shares = weights / weights.sum()
+        moments = np.stack([GRID, GRID**2])
+        gap = moments @ (shares @ distributions) - np.array([0.0, 1.0])
+        # Of an exponential family: d E[m] / d b_k = Cov(m, term_k).
+        covariances = np.einsum("mq,gq,kq->mgk", moments, distributions, _TERMS)
+        covariances -= np.einsum("gm,gk->mgk", distributions @ moments.T, distributions @ _TERMS.T)
+        return gap, (covariances * shares[:, None]).reshape(2, -1)
 
     def _prior_gradient(self) -> FloatArray:
         c, a, b = self._unpacked()
-        return np.concatenate([_PRIOR_OF_COLUMN * c, _PRIOR_OF_COLUMN * a, (_PRIOR_OF_GROUP * (b - _NORMAL)).ravel()])
+        gap, slopes = self._scale
+        of_groups = (_PRIOR_OF_GROUP * (b - _NORMAL)).ravel()
+        of_groups += _SCALE_PER_ROW * self.answers.weight_of_groups.sum() * (gap @ slopes)
+        return np.concatenate([_PRIOR_OF_COLUMN * c, _PRIOR_OF_COLUMN * a, of_groups])
+
+    @property
+    def _prior_precision(self) -> FloatArray:
+        """The second derivatives of the prior by the parameters of the groups' distributions."""
+        _, slopes = self._scale
+        held = _SCALE_PER_ROW * self.answers.weight_of_groups.sum() * slopes.T @ slopes
+        return np.asarray(held + np.diag(np.tile(_PRIOR_OF_GROUP, self.answers.n_groups)))
 
     def gradients(self) -> FloatArray:
         """Return the gradient of the log-likelihood of each group's rows, one row per group."""
@@ -251,13 +283,9 @@ class Standing:
         means = distributions @ GRID
         return means, distributions @ GRID**2 - means**2
 
-    def weights_of_groups(self) -> FloatArray:
-        """Return the weight of the rows of each group."""
-        return np.asarray(self.answers.weights @ self.answers.members)
-
     def shared_distribution(self, groups: Sequence[int]) -> FloatArray:
         """Return the distribution of the standing in some groups together, each by the weight of its rows."""
-        weights = self.weights_of_groups()[list(groups)]
+        weights = self.answers.weight_of_groups[list(groups)]
         return np.asarray(weights @ self.parts.distributions[list(groups)] / weights.sum())
 
     def profile(self, column: int) -> FloatArray:
