@@ -489,7 +489,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> answers = make_questionnaire(600, random_state=0)
         >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(answers.data)
         >>> found = model.compare_rows(answers.data, by=["first", "second"] * 300)
-        >>> found.means["differs"].any(), found.items["differs"].any()
+        >>> bool(found.means["differs"].any()), bool(found.items["differs"].any())
         (False, False)
         """
         table = self._encoded(X, sample_weight)

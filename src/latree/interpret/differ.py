@@ -7,8 +7,8 @@ For each group of columns, a model of one continuous standing is fitted to the c
   within groups: ``d = (μ_1 - μ_0) / sqrt(Σ_g w_g σ_g²)``. A mean of scores would not do: a score is pulled towards the
   mean of all rows, the more so the less reliable it is, and so is a difference of scores.
 - *Columns.* A column works alike if people with the same standing answer alike, whatever their group. The gradient of
-  the log-likelihood by a shift ``u`` of the column's answers in one group (and by one that grows with the standing) is
-  0 on average then. Its share that the other parameters explain is taken out (the efficient score of Neyman's C(α)
+  the log-likelihood by a shift of the column's answers in one group (and by one that grows with the standing) is 0 on
+  average then. What gradients by other parameters explain of it is taken out (the efficient score of Neyman's C(α)
   test, 1959), and its covariance is that of the clusters' sums. No column is refitted for its test.
 - *Anchors.* A column that works differently disturbs the standing of all others. So the clearest one gets parameters of
   its own in each group, the model is fitted again, and the others are tested again, until none is left that differs.
@@ -247,8 +247,8 @@ class _Comparison:
 
         own = standing.row_gradients @ self._shifts(place)
         tested = np.concatenate([answers.members[:, [group]] * own for group in range(1, answers.n_groups)], axis=1)
-        # What other parameters explain: all of the column and of the distributions, and the shifts of other columns. All
-        # else of these says nothing about a difference of groups, and would cost degrees of freedom.
+        # What other parameters explain: those of the column and of the distributions, and the shifts of other columns,
+        # whose other parameters say nothing about a difference of groups, and would cost degrees of freedom.
         nuisance = standing.row_gradients[:, self._own_parameters(place)]
         shifts = [self._shifts(other) for other in range(len(answers.n_states)) if other != place]
         sums = by_cluster(np.concatenate([nuisance, standing.row_gradients @ np.concatenate(shifts, axis=1)], axis=1))
@@ -256,8 +256,8 @@ class _Comparison:
         directions = directions[:, sizes > sizes[0] * _RANK]
         tested = by_cluster(tested)
         left = tested - directions @ (directions.T @ tested)
-        # Residuals are smaller than errors, as the directions are fitted to them, above all where few rows have an answer
-        # (HC3 of MacKinnon & White 1985).
+        # Residuals are smaller than errors, as the directions are fitted to them, above all where few rows have an
+        # answer (HC3 of MacKinnon & White 1985).
         free = np.maximum(1 - (directions**2).sum(axis=1, keepdims=True), _RANK)
         return _hotelling(left.sum(axis=0), left / free, len(numbers) - directions.shape[1])
 
