@@ -492,7 +492,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> bool(found.means["differs"].any()), bool(found.items["differs"].any())
         (False, False)
         """
-        table = self._encoded(X, sample_weight)
+        check_is_fitted(self)
+        table = self._encoded(self._without(X, [by, cluster]), sample_weight)
         divided = divide_rows(X, by, cuts=cuts, parts=parts, missing=as_reading(self.reading).marks)
         clusters = None if cluster is None else clusters_of(X, cluster)
         facts, rows, groups = compared_rows(self.model_, table, divided, clusters)
@@ -747,6 +748,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if table.n_rows == 0:
             raise InputError("no rows (0 sample(s)) to work on")
         return table
+
+    def _without(self, X: Any, names: Iterable[Any]) -> Any:
+        """Return a frame without some columns, unless the estimator was fitted to them."""
+        if not is_frame(X):
+            return X
+        extra = [name for name in names if isinstance(name, str) and name not in self._names_in]
+        return nw.from_native(X).drop(extra, strict=False).to_native()
 
     def _column_in(self, X: Any, column: str | None) -> str | None:
         """Return the name of a column that is not learned from, if the data have it; None if not."""

@@ -31,9 +31,9 @@ GRID = np.linspace(-4.0, 4.0, 17)
 # The terms of a distribution's logarithm; the factors make all of them about equally large on the grid.
 _TERMS = np.stack([GRID, -(GRID**2) / 2, GRID**3 / 10, -(GRID**4) / 50])
 _NORMAL = np.array([0.0, 1.0, 0.0, 0.0])
-# Weak normal priors, as weights of squares. That of a column keeps an answer that nobody in a group gives finite. Those
-# of b_3 and b_4 keep a small group near a normal distribution.
-_PRIOR_OF_COLUMN = 0.01
+# Weak normal priors, as weights of squares. That of a column, of standard deviation 3, keeps an answer that nobody in a
+# group gives finite. Those of b_3 and b_4 keep a small group near a normal distribution.
+_PRIOR_OF_COLUMN = 0.1
 _PRIOR_OF_GROUP = np.array([0.1, 0.1, 1.0, 1.0])
 # The scale of θ is free: over all rows, its mean is held at 0 and its mean square at 1, with this weight per row. That
 # says nothing about differences of groups, and keeps the distributions inside the grid.
@@ -119,16 +119,6 @@ class Answers:
         return np.asarray(self.weights @ self.members)
 
     @cached_property
-    def given_of(self) -> list[FloatArray]:
-        """Of ``given``, the rows of each group."""
-        return [self.given[rows] for rows in self.rows_of]
-
-    @cached_property
-    def present_of(self) -> list[FloatArray]:
-        """Of ``present``, the rows of each group."""
-        return [self.present[rows] for rows in self.rows_of]
-
-    @cached_property
     def members(self) -> FloatArray:
         """One row per row and one column per group of people: 1 in its own."""
         return np.eye(self.n_groups)[self.group]
@@ -196,7 +186,7 @@ class Standing:
     def objective(self) -> tuple[float, FloatArray]:
         """Return the negative log-likelihood with the priors, and its gradient."""
         c, a, b = self._unpacked()
-        gradient = self.gradients().sum(axis=0) - self._prior_gradient()
+        gradient = self.gradient() - self._prior_gradient()
         away = b - _NORMAL
         prior = _PRIOR_OF_COLUMN * float(c @ c + a @ a) / 2 + float((_PRIOR_OF_GROUP * away**2).sum()) / 2
         gap, _ = self._scale
@@ -229,21 +219,15 @@ class Standing:
         held = _SCALE_PER_ROW * self.answers.weight_of_groups.sum() * slopes.T @ slopes
         return np.asarray(held + np.diag(np.tile(_PRIOR_OF_GROUP, self.answers.n_groups)))
 
-    def gradients(self) -> FloatArray:
-        """Return the gradient of the log-likelihood of each group's rows, one row per group."""
+    def gradient(self) -> FloatArray:
+        """Return the gradient of the log-likelihood of all rows."""
         answers, parts = self.answers, self.parts
-        found = np.zeros((answers.n_groups, len(self.parameters)))
-        for group in range(answers.n_groups):
-            rows = answers.rows_of[group]
-            posterior = parts.posterior[rows] * answers.weights[rows, None]
-            expected = answers.given_of[group].T @ posterior
-            n_at = (answers.present_of[group].T @ posterior)[answers.column]
-            difference = expected - parts.given_standing * n_at
-            at = posterior.sum(axis=0)
-            of_group = _TERMS @ (at - at.sum() * parts.distributions[group])
-            found[group, : 2 * self._n] = np.concatenate([difference.sum(axis=1), difference @ GRID])
-            found[group, 2 * self._n :].reshape(-1, len(_TERMS))[group] = of_group
-        return found
+        posterior = parts.posterior * answers.weights[:, None]
+        n_at = (answers.present.T @ posterior)[answers.column]
+        difference = answers.given.T @ posterior - parts.given_standing * n_at
+        at = answers.members.T @ posterior
+        of_groups = (at - at.sum(axis=1, keepdims=True) * parts.distributions) @ _TERMS.T
+        return np.concatenate([difference.sum(axis=1), difference @ GRID, of_groups.ravel()])
 
     @cached_property
     def row_gradients(self) -> FloatArray:
@@ -258,24 +242,16 @@ class Standing:
         return np.concatenate([of_c, of_a, of_b], axis=1)
 
     @cached_property
-    def derivatives(self) -> FloatArray:
-        """The derivative of each group's gradient by each parameter: (groups, gradient, parameters)."""
-        found = np.empty((self.answers.n_groups, len(self.parameters), len(self.parameters)))
-        for number in range(len(self.parameters)):
-            step = np.zeros(len(self.parameters))
-            step[number] = STEP
-            above, below = (self.moved(sign * step).gradients() for sign in (1, -1))
-            found[:, :, number] = (above - below) / (2 * STEP)
-        return found
-
-    @cached_property
     def influence(self) -> FloatArray:
-        """By how much each row moves the parameters, to first order: one row per row, without its weight."""
-        prior = np.concatenate(
-            [np.full(2 * self._n, _PRIOR_OF_COLUMN), np.tile(_PRIOR_OF_GROUP, self.answers.n_groups)]
-        )
-        information = np.diag(prior) - self.derivatives.sum(axis=0)
-        return np.linalg.solve((information + information.T) / 2, self.row_gradients.T).T
+        """By how much each row moves the parameters, to first order: one row per row, without its weight.
+
+        The information is the sum of the gradients' outer products. The second derivatives may be almost singular where
+        few rows gave an answer; this sum is not.
+        """
+        information = (self.row_gradients * self.answers.weights[:, None]).T @ self.row_gradients
+        information[: 2 * self._n, : 2 * self._n] += _PRIOR_OF_COLUMN * np.eye(2 * self._n)
+        information[2 * self._n :, 2 * self._n :] += self._prior_precision
+        return np.asarray(np.linalg.solve(information, self.row_gradients.T).T, dtype=np.float64)
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the variance of the standing in each group."""
