@@ -26,7 +26,9 @@ from latree.facts.topics import N_DOCUMENTS, N_WORDS, topic_columns, topic_facts
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
 from latree.interpret.columns import loadings, profiles
+from latree.interpret.compare import opposite_groups
 from latree.interpret.groups import group_labels, with_n_groups
+from latree.interpret.order import flip
 from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
 from latree.interpret.topics import find_topics, topics_in_rows
 from latree.learn import learn_model, trees_of_groups
@@ -307,8 +309,41 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def rename(self, names: Mapping[str, str]) -> "LatentTree":
         """Rename hidden variables and groups, and return the estimator; see :meth:`latree.LatentTreeModel.rename`."""
         check_is_fitted(self)
-        self.model_ = self.model_.rename(names)
-        self.summary_ = self.summary_ | summary_of(self.model_)
+        return self._changed(self.model_.rename(names))
+
+    def flip(self, *names: str, like: "LatentTree | LatentTreeModel | None" = None) -> "LatentTree":
+        """Let scores of groups or hidden variables count in the other direction, and return the estimator.
+
+        The lowest state becomes the highest one, and loadings change their signs. The rows' probabilities stay.
+
+        Parameters
+        ----------
+        *names : str
+            Groups or hidden variables.
+        like : LatentTree or LatentTreeModel, optional
+            Another model of the same questionnaire, such as that of the last sample: all groups that count in the
+            opposite direction of its groups are flipped, too.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.datasets import make_questionnaire
+        >>> answers = make_questionnaire(600, random_state=0)
+        >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(answers.data)
+        >>> before = model.transform(answers.data)["worry"]
+        >>> bool((model.flip("worry").transform(answers.data)["worry"] + before).round(6).eq(1).all())
+        True
+        """
+        check_is_fitted(self)
+        known = list(names)
+        if like is not None:
+            known += opposite_groups(flip(self.model_, names), like.model_ if isinstance(like, LatentTree) else like)
+        return self._changed(flip(self.model_, known))
+
+    def _changed(self, model: LatentTreeModel) -> "LatentTree":
+        """Take another reading of the same fit."""
+        self.model_ = model
+        self.summary_ = self.summary_ | summary_of(model)
         return self
 
     def score_samples(self, X: Any) -> FloatArray:

@@ -302,21 +302,42 @@ def _topic_scores(model: "LatentTreeModel", table: "Table") -> Iterator[tuple[st
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("names", metavar="OLD=NEW...", nargs=-1, required=True)
+@click.argument("names", metavar="[OLD=NEW...]", nargs=-1)
+@click.option(
+    "--flip",
+    "flips",
+    metavar="NAME",
+    multiple=True,
+    help="Let the score of this group or hidden variable count in the other direction; may be repeated.",
+)
+@click.option(
+    "--like",
+    type=common.model_file,
+    help="Another model of the same questionnaire: flip the groups that count in the opposite direction of its groups.",
+)
 @common.new_output("New model.json; by default MODEL is replaced.")
 @common.quiet
-def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -> None:
-    """Rename hidden variables and groups of a model.
+def rename(
+    model: Path, names: tuple[str, ...], flips: tuple[str, ...], like: Path | None, out: Path | None, quiet: bool
+) -> None:
+    """Rename hidden variables and groups of a model, or flip their scores.
 
     MODEL is a model.json or the folder of a fit. OLD is the name of a hidden variable or a group, or the technical name
     of a hidden variable, such as H3. A group and its hidden variable have the same name and are renamed together.
     Reports, scores, figures and exports that are made from the model later have the new names. Either all names are
     changed, or none.
 
-    Example: latree rename run/model.json H3=anxiety "E4, E2 +3=extraversion"
+    With --flip, the lowest state of a group becomes the highest one, scores are 1 minus what they were, and loadings
+    change their signs. With --like, that is done where it is needed, so that the scores of two samples can be compared.
+
+    Example: latree rename run H3=anxiety "E4, E2 +3=extraversion" --flip anxiety
     """
     from latree._util.files import locked, staged
+    from latree.interpret.compare import NothingInCommon, opposite_groups
+    from latree.interpret.order import flip
 
+    if not names and not flips and like is None:
+        raise InputError("nothing to do: give OLD=NEW, --flip NAME or --like MODEL")
     target = out or model
     with nullcontext() if out else locked(model):  # nobody else changes the model between reading and writing
         loaded = common.load_model(model)
@@ -327,13 +348,25 @@ def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -
                 raise InputError(f"{old!r:.60} is to be renamed twice; give it one new name")
             wanted[old] = new
         with staged(target, replace=out is None or common.may_replace()) as path:
-            loaded.rename(wanted).save(path)
+            changed = flip(loaded.rename(wanted), flips)
+            turned = list(flips)
+            if like is not None:
+                try:
+                    turned += (opposite := opposite_groups(changed, common.load_model(like)))
+                except NothingInCommon as error:
+                    raise InputError(f"{model} and {like}: {error}") from None
+                changed = flip(changed, opposite)
+            changed.save(path)
     if not quiet:
         for old, new in wanted.items():
             click.echo(
                 f"{clipped(old)} keeps its name: unchanged" if old == new else f"{clipped(old)} is now {clipped(new)}"
             )
-        click.echo(f"Written to {target}. Files that were made before, such as report.html, keep the old names.")
+        for name in turned:
+            click.echo(f"{clipped(name)} counts in the other direction now")
+        if like is not None and not turned:
+            click.echo(f"all groups count in the same direction as in {like}")
+        click.echo(f"Written to {target}. Files that were made before, such as report.html, stay as they are.")
 
 
 def _old_and_new(text: str, model: "LatentTreeModel") -> tuple[str, str]:

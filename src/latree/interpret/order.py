@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
+from latree.errors import InputError
 from latree.interpret.dependence import MIN_EXPLAINED
 from latree.interpret.view import Score, View, view_of
 from latree.model import LatentTreeModel
@@ -94,6 +95,22 @@ def order_states(model: LatentTreeModel) -> OrderedModel:
         for node, (table, parent) in enumerate(zip(model.tables, model.tree.rooted().parent.tolist(), strict=True))
     )
     return OrderedModel(replace(model, tables=tables), _directions(view, scores))
+
+
+def flip(model: LatentTreeModel, names: Iterable[str]) -> LatentTreeModel:
+    """Return the same model with scores of groups, or of hidden variables, that count in the other direction.
+
+    The lowest state becomes the highest one, and loadings change their signs. The rows' probabilities stay the same.
+    """
+    flipped = set(model.flipped)
+    for name in names:
+        node = model.node(name)
+        if node < model.tree.n_observed:
+            raise InputError(f"{name!r:.60} is a column; only groups and hidden variables can be flipped")
+        group = next((group for group in model.groups if group.name == name or group.centre == node), None)
+        nodes = [node] if group is None else group.nodes
+        flipped ^= {one for one in nodes if one >= model.tree.n_observed}
+    return order_states(replace(model, flipped=tuple(sorted(flipped)))).model
 
 
 def _state_order(view: View, node: int, scores: FloatArray | None) -> IntArray:
