@@ -104,11 +104,10 @@ def flip(model: LatentTreeModel, names: Iterable[str]) -> LatentTreeModel:
     """
     flipped = set(model.flipped)
     for name in names:
-        node = model.node(name)
-        if node < model.tree.n_observed:
+        group = next((group for group in model.groups if group.name == name), None)
+        nodes = (model.node(name),) if group is None else group.nodes
+        if group is None and nodes[0] < model.tree.n_observed:
             raise InputError(f"{name!r:.60} is a column; only groups and hidden variables can be flipped")
-        group = next((group for group in model.groups if group.name == name or group.centre == node), None)
-        nodes = [node] if group is None else group.nodes
         flipped ^= {one for one in nodes if one >= model.tree.n_observed}
     return order_states(replace(model, flipped=tuple(sorted(flipped)))).model
 
