@@ -29,7 +29,16 @@ from latree.interpret.columns import loadings, profiles
 from latree.interpret.compare import opposite_groups
 from latree.interpret.groups import group_labels, with_n_groups
 from latree.interpret.order import flip
-from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
+from latree.interpret.scores import (
+    Of,
+    Scorer,
+    ScoreScale,
+    few_rows,
+    reliability,
+    row_scores,
+    with_scale,
+    with_state_numbers,
+)
 from latree.interpret.topics import find_topics, topics_in_rows
 from latree.learn import learn_model, trees_of_groups
 from latree.learners.methods import find_method
@@ -356,7 +365,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._encoded(X, sample_weight)
         return self.model_.log_likelihood(table) / table.total_weight
 
-    def transform(self, X: Any, of: Of = "groups") -> Any:
+    def transform(self, X: Any, of: Of = "groups", scale: ScoreScale = "unit") -> Any:
         """Return where each row stands: a score from 0 (lowest) to 1 (highest) for each main group of columns.
 
         See :func:`latree.row_scores` for what a score is, for its standard error and for the most probable
@@ -368,6 +377,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : data frame, array, sparse matrix, Table, or name of a file
         of : {"groups", "hidden"}
             Score the main groups, or all hidden variables.
+        scale : {"unit", "t", "percentile", "z"}
+            From 0 to 1; or by the norms of the rows of the fit: T values (mean 50, standard deviation 10), percentiles,
+            or z values (mean 0, standard deviation 1).
 
         Returns
         -------
@@ -377,7 +389,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if of != "groups" and self._output_is_set():
             raise InputError("set_output names the scores of groups only: use set_output(transform='default')")
         table = self._encoded(X)
-        rows = row_scores(self.model_, table, of)
+        rows = with_scale(self.model_, row_scores(self.model_, table, of), scale, of)
         scores = rows.scores if rows.names else rows.log_likelihood[:, None]
         return self._like(X, list(self.get_feature_names_out(of=of)), scores)
 

@@ -25,7 +25,7 @@ from latree.interpret.compare import compare_trees
 from latree.interpret.differ import Groups
 from latree.interpret.groups import with_groups
 from latree.interpret.order import order_states
-from latree.interpret.scores import reliability
+from latree.interpret.scores import norms_of, reliability
 from latree.interpret.view import view_of
 from latree.interpret.worth import measure_worth
 from latree.learners.divide_conquer import without_unseen
@@ -75,6 +75,7 @@ class Learned:
         record = replace(
             draft.record,
             reliability=tuple((one.reliability, one.alpha) for one in reliability(draft, self.table)),
+            norms=norms_of(draft, self.table),
             redundant=tuple((*pair.columns, pair.strength) for pair in redundant_columns(draft, self.table)),
             correlations=self._correlations(draft),
         )
