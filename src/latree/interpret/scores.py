@@ -145,9 +145,10 @@ def norms_of(model: LatentTreeModel, table: Table) -> tuple[tuple[float, ...], .
     scorer = Scorer.of_model(model)
     rows = table.subsample(_MAX_NORM_ROWS, 0)
     found = scorer.rows_of(rows.map(scorer.block))
-    possible = np.isfinite(found.log_likelihood)
-    weights = rows.map(row_weights)[possible]
-    if not weights.sum():
+    weights = rows.map(row_weights)
+    possible = np.isfinite(found.log_likelihood) & (weights > 0)
+    weights = weights[possible]
+    if not len(weights):
         return ()
     norms = []
     for scores in found.scores[possible].T:
@@ -176,7 +177,7 @@ def with_scale(model: LatentTreeModel, rows: RowScores, scale: ScoreScale, of: O
     if len(norms) != len(rows.names):
         raise InputError(f"scale {scale!r} needs the norms of a fit, which this model does not have: fit it again")
     if scale == "percentile":
-        scores = [np.interp(own, norm[2:], _PERCENTILES) for own, norm in zip(rows.scores.T, norms, strict=True)]
+        scores = [_percentiles(own, np.array(norm[2:])) for own, norm in zip(rows.scores.T, norms, strict=True)]
         columns = np.array(scores).T.reshape(rows.scores.shape)
         return replace(rows, scores=columns, errors=np.full(columns.shape, np.nan))
     means, deviations = np.array([norm[:2] for norm in norms]).reshape(-1, 2).T
@@ -185,6 +186,13 @@ def with_scale(model: LatentTreeModel, rows: RowScores, scale: ScoreScale, of: O
     return replace(
         rows, scores=plus + times * (rows.scores - means) / deviations, errors=times * rows.errors / deviations
     )
+
+
+def _percentiles(scores: FloatArray, known: FloatArray) -> FloatArray:
+    """Return the percentile of each score; where several are the same score, the middle of them."""
+    last = np.interp(scores, known, _PERCENTILES)
+    first = 100 - np.interp(-scores, -known[::-1], _PERCENTILES)
+    return np.asarray((first + last) / 2)
 
 
 def state_names(model: LatentTreeModel) -> dict[str, tuple[str, ...]]:
