@@ -21,16 +21,28 @@ from latree._util.progress import progress_bars, stage
 from latree.errors import FitWarning, InputError
 from latree.export.write import export_model
 from latree.facts.citation import Form, cite
+from latree.facts.differ import RowComparison, compared_rows, comparison_of
 from latree.facts.found import facts_of, summary_of
 from latree.facts.topics import N_DOCUMENTS, N_WORDS, topic_columns, topic_facts
 from latree.figure.draw import Layout, plot
 from latree.figure.picture import Picture
 from latree.interpret.asking import Question, next_question
 from latree.interpret.columns import loadings, profiles
+from latree.interpret.compare import opposite_groups
 from latree.interpret.groups import group_labels, with_n_groups
-from latree.interpret.scores import Of, Scorer, few_rows, reliability, row_scores, with_state_numbers
+from latree.interpret.order import flip
+from latree.interpret.scores import (
+    Of,
+    Scorer,
+    ScoreScale,
+    few_rows,
+    reliability,
+    row_scores,
+    with_scale,
+    with_state_numbers,
+)
 from latree.interpret.topics import find_topics, topics_in_rows
-from latree.learn import learn_model
+from latree.learn import learn_model, trees_of_groups
 from latree.learners.methods import find_method
 from latree.model import Group, LatentTreeModel
 from latree.model.explain import one_row
@@ -45,6 +57,7 @@ from latree.table.findings import sentences
 from latree.table.frames import check_frame_names
 from latree.table.labels import as_labels
 from latree.table.opening import is_annotated, is_elsewhere, is_frame, names_of, open_source
+from latree.table.people import clusters_of, divide_rows
 from latree.table.reading import Reading, as_reading
 from latree.table.sparse import is_sparse
 from latree.table.storage import common_type, typed_frame
@@ -310,8 +323,41 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def rename(self, names: Mapping[str, str]) -> "LatentTree":
         """Rename hidden variables and groups, and return the estimator; see :meth:`latree.LatentTreeModel.rename`."""
         check_is_fitted(self)
-        self.model_ = self.model_.rename(names)
-        self.summary_ = self.summary_ | summary_of(self.model_)
+        return self._changed(self.model_.rename(names))
+
+    def flip(self, *names: str, like: "LatentTree | LatentTreeModel | None" = None) -> "LatentTree":
+        """Let scores of groups or hidden variables count in the other direction, and return the estimator.
+
+        The lowest state becomes the highest one, and loadings change their signs. The rows' probabilities stay.
+
+        Parameters
+        ----------
+        *names : str
+            Groups or hidden variables.
+        like : LatentTree or LatentTreeModel, optional
+            Another model of the same questionnaire, such as that of the last sample: all groups that count in the
+            opposite direction of its groups are flipped, too.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.datasets import make_questionnaire
+        >>> answers = make_questionnaire(600, random_state=0)
+        >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(answers.data)
+        >>> before = model.transform(answers.data)["worry"]
+        >>> bool((model.flip("worry").transform(answers.data)["worry"] + before).round(6).eq(1).all())
+        True
+        """
+        check_is_fitted(self)
+        known = list(names)
+        if like is not None:
+            known += opposite_groups(flip(self.model_, names), like.model_ if isinstance(like, LatentTree) else like)
+        return self._changed(flip(self.model_, known))
+
+    def _changed(self, model: LatentTreeModel) -> "LatentTree":
+        """Take another reading of the same fit."""
+        self.model_ = model
+        self.summary_ = self.summary_ | summary_of(model)
         return self
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -328,7 +374,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._encoded(X, sample_weight)
         return self.model_.log_density(table) / table.total_weight
 
-    def transform(self, X: Any, of: Of = "groups") -> Any:
+    def transform(self, X: Any, of: Of = "groups", scale: ScoreScale = "unit") -> Any:
         """Return where each row stands: a score from 0 (lowest) to 1 (highest) for each main group of columns.
 
         See :func:`latree.row_scores` for what a score is, for its standard error and for the most probable
@@ -340,6 +386,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : data frame, array, sparse matrix, Table, or name of a file
         of : {"groups", "hidden"}
             Score the main groups, or all hidden variables.
+        scale : {"unit", "t", "percentile", "z"}
+            From 0 to 1; or by the norms of the rows of the fit: T values (mean 50, standard deviation 10), percentiles,
+            or z values (mean 0, standard deviation 1).
 
         Returns
         -------
@@ -349,7 +398,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if of != "groups" and self._output_is_set():
             raise InputError("set_output names the scores of groups only: use set_output(transform='default')")
         table = self._encoded(X)
-        rows = row_scores(self.model_, table, of)
+        rows = with_scale(self.model_, row_scores(self.model_, table, of), scale, of)
         scores = rows.scores if rows.names else rows.log_density[:, None]
         return self._like(X, list(self.get_feature_names_out(of=of)), scores)
 
@@ -498,6 +547,69 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return profiles(self.model_, hidden, self._backend)
+
+    def compare_rows(
+        self,
+        X: Any,
+        by: Any,
+        *,
+        cuts: Sequence[float] | None = None,
+        parts: int | None = None,
+        cluster: Any = None,
+        sample_weight: Any = None,
+        trees: int = 0,
+    ) -> RowComparison:
+        """Return how groups of people differ: where they stand, and which columns work differently in them.
+
+        Differences of standing are those of the latent variable, in standard deviations within groups. They are not
+        pulled towards 0 by unreliable scores. A column works differently if people with the same standing answer
+        differently, depending on their group (differential item functioning). False alarms are held at 5 % over all
+        columns together. Columns that work differently do not count for the differences of standing.
+
+        Parameters
+        ----------
+        X : data frame, array, or name of a file
+            Rows with the columns of the model, such as those of the fit.
+        by : str, or sequence with one value per row
+            The column of X that tells the groups, which may also be a column of the model; or the groups themselves. A
+            group needs at least 50 rows. The first group is the one that others are compared with.
+        cuts : sequence of float, optional
+            Numbers to cut ``by`` at: ``[30, 50]`` makes three age groups.
+        parts : int, optional
+            In how many groups of about equally many rows ``by`` is cut; 3 if it has more than 10 different numbers.
+        cluster : str, or sequence with one value per row, optional
+            What tells rows of the same person, school and so on, which are not independent. For waves of the same
+            people, ``by`` is the wave and ``cluster`` the person.
+        sample_weight : array of float, or str, optional
+            The weights of the rows, as in :meth:`fit`.
+        trees : int
+            If not 0, a tree is learned in each group, and in this number of random divisions of the same rows, to see
+            whether the trees of the groups differ by more than chance. 19 are enough for the 5 % level.
+
+        Returns
+        -------
+        RowComparison
+            ``means`` and ``items`` are data frames, ``facts`` is everything as plain data; ``print`` shows it.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.datasets import make_questionnaire
+        >>> answers = make_questionnaire(600, random_state=0)
+        >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(answers.data)
+        >>> found = model.compare_rows(answers.data, by=["first", "second"] * 300)
+        >>> bool(found.means["differs"].any()), bool(found.items["differs"].any())
+        (False, False)
+        """
+        check_is_fitted(self)
+        table = self._encoded(self._without(X, [by, cluster]), sample_weight)
+        divided = divide_rows(X, by, cuts=cuts, parts=parts, missing=as_reading(self.reading).marks)
+        clusters = None if cluster is None else clusters_of(X, cluster)
+        facts, rows, groups = compared_rows(self.model_, table, divided, clusters)
+        if trees:
+            settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+            facts["trees"] = trees_of_groups(rows, groups, settings, trees, leave_out=[divided.column])
+        return comparison_of(facts, self._backend if backend_of(X) is None else backend_of(X))
 
     def topics(
         self,
@@ -786,6 +898,13 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if table.n_rows == 0:
             raise InputError("no rows (0 sample(s)) to work on")
         return table
+
+    def _without(self, X: Any, names: Iterable[Any]) -> Any:
+        """Return a frame without some columns, unless the estimator was fitted to them."""
+        if not is_frame(X):
+            return X
+        extra = [name for name in names if isinstance(name, str) and name not in self._names_in]
+        return nw.from_native(X).drop(extra, strict=False).to_native()
 
     def _column_in(self, X: Any, column: str | None) -> str | None:
         """Return the name of a column that is not learned from, if the data have it; None if not."""

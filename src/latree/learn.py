@@ -1,25 +1,31 @@
 """From a table to a tree, and on to a fitted model: the way that the estimator and the command line share."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from math import isfinite
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from latree import __version__
-from latree._util.arrays import RandomState, generator
+from latree._util.arrays import IntArray, RandomState, generator
 from latree._util.checkpoint import NOTHING_KEPT, Keeper
-from latree._util.progress import part_of_stage, stage
+from latree._util.progress import claim_progress, part_of_stage, stage
+from latree._util.words import setting
+from latree.errors import InputError
 from latree.facts.found import facts_of
 from latree.facts.text import report_text
 from latree.inference.em import DEFAULT_SMOOTHING
 from latree.interpret.columns import redundant_columns
+from latree.interpret.compare import compare_trees
+from latree.interpret.differ import Groups
 from latree.interpret.groups import with_groups
 from latree.interpret.order import order_states
-from latree.interpret.scores import reliability
+from latree.interpret.scores import norms_of, reliability
 from latree.interpret.view import view_of
 from latree.interpret.worth import measure_worth
 from latree.learners.divide_conquer import without_unseen
@@ -36,6 +42,7 @@ from latree.table import Column, Table, as_table
 from latree.table.checking import check_learnable
 from latree.table.findings import sentences
 from latree.table.reading import Reading
+from latree.table.table import row_weights
 from latree.tree import Tree
 
 # Edges of which less is found again in parts of the rows are contracted.
@@ -71,6 +78,7 @@ class Learned:
         record = replace(
             draft.record,
             reliability=tuple((one.reliability, one.alpha) for one in reliability(draft, self.table)),
+            norms=norms_of(draft, self.table),
             redundant=tuple((*pair.columns, pair.strength) for pair in redundant_columns(draft, self.table)),
             correlations=self._correlations(draft),
         )
@@ -260,6 +268,70 @@ def learn_model(
     structure, fit = replace(structure, tree=model.tree), replace(fit, model=model)
     seconds = time.perf_counter() - started
     return Learned(table, settings, structure, smoothing, fit, seconds, worth, agreed, choice, origin or Origin())
+
+
+def trees_of_groups(
+    table: Table, groups: Groups, settings: Settings, n_random: int, leave_out: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return how different the trees of groups of rows are, beside those of random groups of the same sizes.
+
+    Parameters
+    ----------
+    table : Table
+    groups : Groups
+        Rows of a cluster must be independent here: a random division would part them.
+    settings : Settings
+        How each tree is learned.
+    n_random : int
+        The number of random divisions.
+    leave_out : collection of str
+        Columns that are in no tree.
+
+    Returns
+    -------
+    dict
+        ``distance``: the mean Robinson-Foulds distance of two groups' trees, ``most``: the largest possible one,
+        ``random``: that of each random division, with their mean ``random_mean``; ``n_random``, ``n_as_different``: how
+        many of these are at least as different, and ``p``.
+    """
+    if len(np.unique(groups.cluster)) < table.n_rows:
+        raise InputError(
+            f"{setting('trees')} and {setting('cluster')}: trees are compared with those of random divisions, which "
+            "would part the clusters; leave out one of the two"
+        )
+    keep = [number for number, name in enumerate(table.names) if name not in leave_out]
+    columns = tuple(table.columns[number] for number in keep)
+    codes = table.codes()[:, keep]
+    weights = table.map(row_weights)
+    learner, rng = find_method(settings.method), generator(settings.random_state)
+    settings = replace(settings, n_resamples=0, bootstrap=0, random_state=0)
+
+    def distance(of_row: IntArray) -> tuple[float, float]:
+        trees = []
+        for group in range(len(groups.names)):
+            rows = of_row == group
+            by_name = Table.from_codes(columns, codes[rows], weights[rows]).by_name()
+            trees.append(_drawn(learner.learn(by_name, settings, generator(0)), by_name, settings).tree)
+        pairs = [compare_trees(one, other) for one, other in combinations(trees, 2)]
+        return fmean(pair["robinson_foulds"] for pair in pairs), fmean(pair["max"] for pair in pairs)
+
+    with stage("Comparing trees", at_most=True):
+        progress = claim_progress()
+        found, most = distance(groups.of_row)
+        by_chance = []
+        for number in range(n_random):
+            progress(number, n_random)
+            by_chance.append(distance(rng.permutation(groups.of_row))[0])
+    n_as_different = sum(other >= found for other in by_chance)
+    return {
+        "distance": found,
+        "most": most,
+        "random": by_chance,
+        "random_mean": fmean(by_chance),
+        "n_random": n_random,
+        "n_as_different": n_as_different,
+        "p": (1 + n_as_different) / (1 + n_random),
+    }
 
 
 def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:

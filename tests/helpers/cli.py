@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from latree.__main__ import commands, main
 
-
 # What a stage prints that takes more than ten seconds: on a slow machine, any of them.
 _PROGRESS = re.compile(r"latree: .+: (\d+ %, )?\d+ s(, (about|at most) \d+ s left)?")
 

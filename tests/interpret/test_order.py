@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from helpers.models import all_rows, model_on, naive_joint, small_models, star, table_of
 from latree import LatentTree
-from latree.interpret.order import order_states
+from latree.datasets import make_questionnaire
+from latree.errors import InputError
+from latree.interpret.compare import opposite_groups
+from latree.interpret.order import flip, order_states
+from latree.interpret.scores import row_scores
 from latree.interpret.view import trend, view_of
 from latree.model import Group, LatentTreeModel
 from latree.paper.simulate import random_model, random_tree
@@ -570,3 +574,44 @@ def test_the_states_of_a_questionnaire_increase_with_its_items(method):
             joint = model.joint([node, c])
             means = joint @ np.arange(joint.shape[1]) / joint.sum(axis=1)
             assert (np.diff(means) * directions[c] > 0).all()
+
+
+def test_a_flipped_group_counts_in_the_other_direction(tmp_path):
+    answers = make_questionnaire(400)
+    model = LatentTree(random_state=0, n_resamples=0).fit(answers.data).model_
+    turned = flip(model, ["worry"])
+    before, after = row_scores(model, answers.data), row_scores(turned, answers.data)
+    number = before.names.index("worry")
+    assert after.scores[:, number] == pytest.approx(1 - before.scores[:, number])
+    others = [other for other in range(len(before.names)) if other != number]
+    assert after.scores[:, others] == pytest.approx(before.scores[:, others])
+    assert after.log_likelihood == pytest.approx(before.log_likelihood)
+    assert after.state_names == before.state_names
+    n_states = len(before.state_names[number])
+    assert np.array_equal(after.states[:, number], n_states - 1 - before.states[:, number])
+    turned.save(tmp_path / "model.json")
+    read = row_scores(LatentTreeModel.load(tmp_path / "model.json"), answers.data)
+    assert np.array_equal(read.scores, after.scores)
+    again = row_scores(flip(turned, ["worry"]), answers.data)
+    assert again.scores == pytest.approx(before.scores)
+
+
+def test_directions_are_those_of_another_sample():
+    answers = make_questionnaire(400)
+    one, other = (
+        LatentTree(random_state=0, n_resamples=0).fit(answers.data[part]).model_
+        for part in (slice(0, 200), slice(200, 400))
+    )
+    assert opposite_groups(one, one) == []
+    names = [group.name for group in one.groups if group.level == "main"][:2]
+    turned = flip(one, names)
+    wrong = opposite_groups(turned, one)
+    assert sorted(wrong) == sorted(names)
+    assert opposite_groups(flip(turned, wrong), one) == []
+    assert opposite_groups(flip(other, opposite_groups(other, turned)), turned) == []
+
+
+def test_a_column_cannot_be_flipped():
+    model = LatentTree(random_state=0, n_resamples=0).fit(make_questionnaire(200).data).model_
+    with pytest.raises(InputError, match="'worry_1' is a column"):
+        flip(model, ["worry_1"])

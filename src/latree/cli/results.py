@@ -300,21 +300,42 @@ def _topic_scores(model: "LatentTreeModel", table: "Table") -> Iterator[tuple[st
 
 @click.command()
 @click.argument("model", type=common.model_file)
-@click.argument("names", metavar="OLD=NEW...", nargs=-1, required=True)
+@click.argument("names", metavar="[OLD=NEW...]", nargs=-1)
+@click.option(
+    "--flip",
+    "flips",
+    metavar="NAME",
+    multiple=True,
+    help="Let the score of this group or hidden variable count in the other direction; may be repeated.",
+)
+@click.option(
+    "--like",
+    type=common.model_file,
+    help="Another model of the same questionnaire: flip the groups that count in the opposite direction of its groups.",
+)
 @common.new_output("New model.json; by default MODEL is replaced.")
 @common.quiet
-def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -> None:
-    """Rename hidden variables and groups of a model.
+def rename(
+    model: Path, names: tuple[str, ...], flips: tuple[str, ...], like: Path | None, out: Path | None, quiet: bool
+) -> None:
+    """Rename hidden variables and groups of a model, or flip their scores.
 
     MODEL is a model.json or the folder of a fit. OLD is the name of a hidden variable or a group, or the technical name
     of a hidden variable, such as H3. A group and its hidden variable have the same name and are renamed together.
     Reports, scores, figures and exports that are made from the model later have the new names. Either all names are
     changed, or none.
 
-    Example: latree rename run/model.json H3=anxiety "E4, E2 +3=extraversion"
+    With --flip, the lowest state of a group becomes the highest one, scores are 1 minus what they were, and loadings
+    change their signs. With --like, that is done where it is needed, so that the scores of two samples can be compared.
+
+    Example: latree rename run H3=anxiety "E4, E2 +3=extraversion" --flip anxiety
     """
     from latree._util.files import locked, staged
+    from latree.interpret.compare import NothingInCommon, opposite_groups
+    from latree.interpret.order import flip
 
+    if not names and not flips and like is None:
+        raise InputError("nothing to do: give OLD=NEW, --flip NAME or --like MODEL")
     target = out or model
     with nullcontext() if out else locked(model):  # nobody else changes the model between reading and writing
         loaded = common.load_model(model)
@@ -325,13 +346,25 @@ def rename(model: Path, names: tuple[str, ...], out: Path | None, quiet: bool) -
                 raise InputError(f"{old!r:.60} is to be renamed twice; give it one new name")
             wanted[old] = new
         with staged(target, replace=out is None or common.may_replace()) as path:
-            loaded.rename(wanted).save(path)
+            changed = flip(loaded.rename(wanted), flips)
+            turned = list(flips)
+            if like is not None:
+                try:
+                    turned += (opposite := opposite_groups(changed, common.load_model(like)))
+                except NothingInCommon as error:
+                    raise InputError(f"{model} and {like}: {error}") from None
+                changed = flip(changed, opposite)
+            changed.save(path)
     if not quiet:
         for old, new in wanted.items():
             click.echo(
                 f"{clipped(old)} keeps its name: unchanged" if old == new else f"{clipped(old)} is now {clipped(new)}"
             )
-        click.echo(f"Written to {target}. Files that were made before, such as report.html, keep the old names.")
+        for name in turned:
+            click.echo(f"{clipped(name)} counts in the other direction now")
+        if like is not None and not turned:
+            click.echo(f"all groups count in the same direction as in {like}")
+        click.echo(f"Written to {target}. Files that were made before, such as report.html, stay as they are.")
 
 
 def _old_and_new(text: str, model: "LatentTreeModel") -> tuple[str, str]:
@@ -381,28 +414,131 @@ _MAX_LISTED = 12
 @click.command()
 @click.argument("first", type=common.model_file)
 @click.argument("second", type=common.model_file)
-@click.option("--data", type=common.file, help="Table that both models score; models only.")
+@click.option("--by", metavar="COLUMN", help="Groups of rows: the column of SECOND, a table, that tells them.")
+@click.option(
+    "--cuts",
+    metavar="NUMBER,...",
+    help="With --by: numbers to cut the column at; 30,50 makes the groups up to 30, above 30 to 50, and above 50.",
+)
+@click.option(
+    "--parts",
+    type=common.Whole(2, 10),
+    help="With --by: cut the column into this number of groups of about equal size; 3 if it has more than 10 numbers.",
+)
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="With --by: column that tells rows of the same person, school, ..., which are not independent. For waves of "
+    "the same people, --by is the wave and --cluster the person.",
+)
+@click.option(
+    "--trees",
+    type=common.Whole(1, 999),
+    metavar="N",
+    help="With --by: also compare the trees of the groups with those of N random divisions of the rows, such as 19.",
+)
+@common.weights
 @common.new_rows
+@common.new_output("With --by: new .csv, .tsv or .txt file with one line per difference.", endings=common.TABLE_ENDINGS)
+@click.option("--data", type=common.file, help="Table that both models score; two models only.")
 @common.quiet
 @common.as_json
 def compare(
-    first: Path, second: Path, data: Path | None, names: Path | None, quiet: bool, as_json: bool, **how: Any
+    first: Path, second: Path, data: Path | None, quiet: bool, as_json: bool, out: Path | None, **options: Any
 ) -> None:
-    """Compare two models, or two trees.
+    """Compare groups of rows (--by), or two models or trees.
 
-    FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two samples or two years.
-    They are compared on the columns that both have.
+    Groups of rows: FIRST is a model.json or the folder of a fit, SECOND a table with its columns and with the column
+    --by, such as gender, age or country. The first group is the one that others are compared with; a group needs at
+    least 50 rows. Printed are:
 
-    Trees: every edge divides the columns into two sets. The Robinson-Foulds distance counts the divisions that only one
-    of the trees has; 0 means the same tree.
+    - where the groups stand on each group of columns: differences of the latent variable in standard deviations, with
+      95 % intervals, and shares of states;
 
-    Groups, of two models: the adjusted Rand index is 1 if the groups are the same, and about 0 if they agree no more
-    than by chance. Then come the groups that correspond to each other, with the columns that both have. With --data,
-    both models score the rows of a table, and the correlation of the two scores is printed for each pair of groups.
+    - which columns work differently: people with the same standing answer differently, depending on their group. All
+      false alarms together have a chance of at most 5 %.
 
-    Example: latree compare old/model.json new/model.json
+    Two models or trees: FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two
+    samples or two years. They are compared on the columns that both have.
+
+    - Trees: every edge divides the columns into two sets. The Robinson-Foulds distance counts the divisions that only
+      one of the trees has; 0 means the same tree.
+
+    - Groups of columns, of two models: the adjusted Rand index is 1 if the groups are the same, and about 0 if they
+      agree no more than by chance. Then come the groups that correspond to each other, with the columns that both have.
+      With --data, both models score the rows of a table, and the correlation of the two scores is printed for each pair
+      of groups.
+
+    Example: latree compare run data.csv --by gender
     """
     from latree._util.files import to_json
+    from latree.facts.differ import comparison_lines, comparison_table
+
+    if options["by"] is not None:
+        if data is not None:
+            raise InputError("--data is for two models; with --by, the table is the second argument")
+        facts = _compared_groups(first, second, **options)
+        lines = comparison_lines(facts)
+        if out is not None:
+            with common.rows_output(out) as write:
+                write(comparison_table(facts))
+    else:
+        only_by = ("cuts", "parts", "cluster", "trees", "weights")
+        if given := [name for name in only_by if options[name] is not None] + (["out"] if out is not None else []):
+            raise InputError(f"--{given[0]} is for groups of rows: name the column that tells them with --by")
+        how = {key: options[key] for key in ("format", "unseen", "names")}
+        facts = _compared_models(first, second, data, **how)
+        lines = [*_tree_lines(facts, first, second), *_group_lines(facts)]
+    if as_json:
+        click.echo(to_json(facts), nl=False)
+    elif not quiet:
+        click.echo("\n".join(lines))
+        if out is not None:
+            click.echo(f"\nWritten to {out}")
+
+
+def _compared_groups(
+    model: Path,
+    data: Path,
+    by: str,
+    cuts: str | None,
+    parts: int | None,
+    cluster: str | None,
+    trees: int | None,
+    format: str | None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Return a comparison of groups of rows."""
+    from latree._util.progress import progress_bars, stage
+    from latree.facts.differ import compared_rows
+    from latree.learn import trees_of_groups
+    from latree.settings import Settings
+    from latree.table.columns import DEFAULT_MISSING
+    from latree.table.people import clusters_of, divide_rows
+    from latree.table.raw import parse_number
+
+    numbers = [] if cuts is None else [parse_number(cell.strip()) for cell in cuts.split(",")]
+    if None in numbers:
+        raise InputError(f"--cuts {cuts!r:.60}: give numbers with commas between them, such as 30,50")
+    loaded = common.load_model(model)
+    record = loaded.record
+    marks = record.reading.marks if record and record.reading else DEFAULT_MISSING
+    with progress_bars(True):
+        with stage("Reading the table"):
+            table, _ = common.read_rows(data, loaded, format=format, **options)
+            how: dict[str, Any] = {"cuts": None if cuts is None else numbers, "parts": parts, "missing": marks}
+            divided = divide_rows(data, by, format=format, **how)
+            clusters = None if cluster is None else clusters_of(data, cluster, format)
+        with stage("Comparing the groups", at_most=True):
+            facts, rows, groups = compared_rows(loaded, table, divided, clusters)
+        if trees is not None:
+            settings = record.settings if record else Settings()
+            facts["trees"] = trees_of_groups(rows, groups, settings, trees, leave_out=[by])
+    return facts
+
+
+def _compared_models(first: Path, second: Path, data: Path | None, names: Path | None, **how: Any) -> dict[str, Any]:
+    """Return a comparison of two models or trees."""
     from latree.interpret.compare import NothingInCommon, compare_models, compare_trees
 
     try:
@@ -410,17 +546,12 @@ def compare(
             models = common.load_model(first), common.load_model(second)
             if data is not None:
                 how["names"] = common.names_of_matrix(data, models[0], how["format"], names)
-            facts = compare_models(*models, data, **how)
-        elif data is not None:
+            return compare_models(*models, data, **how)
+        if data is not None:
             raise InputError("--data needs two models: a tree alone gives no scores; pass two model.json files")
-        else:
-            facts = compare_trees(common.load_tree(first), common.load_tree(second))
+        return compare_trees(common.load_tree(first), common.load_tree(second))
     except NothingInCommon as error:
         raise InputError(f"{first} and {second}: {error}") from None
-    if as_json:
-        click.echo(to_json(facts), nl=False)
-    elif not quiet:
-        click.echo("\n".join([*_tree_lines(facts, first, second), *_group_lines(facts)]))
 
 
 def _tree_lines(facts: dict[str, Any], first: Path, second: Path) -> list[str]:

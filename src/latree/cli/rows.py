@@ -153,11 +153,19 @@ def _present_cells(block: "Block") -> "NDArray[Any]":
     show_default=True,
     help="Score the main groups of columns, or all hidden variables.",
 )
+@click.option(
+    "--scale",
+    type=common.Choice(["unit", "t", "percentile", "z"]),
+    default="unit",
+    show_default=True,
+    help="Write scores from 0 to 1; or by the norms of the rows of the fit: T values (mean 50, standard deviation 10), "
+    "percentiles (which have no standard error), or z values (mean 0, standard deviation 1).",
+)
 @common.identifier
 @common.weights
 @common.new_rows
 @common.quiet
-def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, **options: Any) -> None:
+def transform(model: Path, data: Path, out: Path | None, of: Any, scale: Any, quiet: bool, **options: Any) -> None:
     """Write where each row stands on each group of columns.
 
     MODEL is a model.json or the folder of a fit, DATA a table with the columns of the model; other columns are ignored,
@@ -174,7 +182,7 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
     from latree._util.progress import progress_bars, stage
     from latree.facts.warnings import scores_without_direction
     from latree.facts.words import kinds_lines
-    from latree.interpret.scores import Scorer, few_rows, finish, reliability_sums, scored_groups
+    from latree.interpret.scores import Scorer, few_rows, finish, reliability_sums, scored_groups, with_scale
     from latree.interpret.view import view_of
     from latree.table.reading import stream_rows
     from latree.table.rows import add
@@ -191,7 +199,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, quiet: bool, *
             lines = part.table.map(scorer.block)
             found = reliability_sums(scorer, part.table.rows.fetch(np.arange(len(lines))), lines)
             sums = found if sums is None else add(sums, found)
-            write(part.identifiers or range(n_rows + 1, n_rows + len(lines) + 1), scorer.rows_of(lines))
+            scored = with_scale(loaded, scorer.rows_of(lines), scale, of)
+            write(part.identifiers or range(n_rows + 1, n_rows + len(lines) + 1), scored)
             n_rows += len(lines)
         if n_rows == 0:
             raise InputError(f"{data}: no rows, only column names")

@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from latree.errors import InputError
 from latree.interpret.groups import adjusted_rand, known_groups
 from latree.interpret.scores import RowScores, row_scores
+from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.tree import Tree
 
@@ -83,6 +84,30 @@ def compare_models(first: LatentTreeModel, second: LatentTreeModel, data: Any = 
         for pair in facts["groups"]:
             pair["correlation"] = _correlation(scores[0], pair["first"], scores[1], pair["second"])
     return facts
+
+
+def opposite_groups(model: LatentTreeModel, other: LatentTreeModel) -> list[str]:
+    """Return the groups of a model that count in the opposite direction of those of another that correspond to them.
+
+    The loadings of the columns that both groups have decide: the sum of their products is negative.
+    """
+    common = [name for name in model.tree.names if name in set(other.tree.names)]
+    if not common:
+        raise NothingInCommon("no column is in both models")
+    loadings = []
+    for one in (model, other):
+        view = view_of(one)
+        named = zip(one.groups, view.group_columns, strict=True)
+        loadings.append(
+            {group.name: {column.name: column.loading or 0.0 for column in found} for group, found in named}
+        )
+    found = []
+    for pair in _matched(*(_groups_among(one, common) for one in (model, other))):
+        if pair["first"] is not None and pair["second"] is not None:
+            first, second = loadings[0][pair["first"]], loadings[1][pair["second"]]
+            if sum(first[column] * second[column] for column in pair["shared"]) < 0:
+                found.append(pair["first"])
+    return found
 
 
 def compare_trees(first: Tree, second: Tree) -> dict[str, Any]:

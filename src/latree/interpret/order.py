@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
+from latree.errors import InputError
 from latree.interpret.dependence import MIN_EXPLAINED
 from latree.interpret.view import Score, View, view_of
-from latree.model import LatentTreeModel
+from latree.model import Group, LatentTreeModel
 
 # Numbers that agree in so many decimals are a tie.
 _DECIMALS = 9
@@ -94,6 +95,38 @@ def order_states(model: LatentTreeModel) -> OrderedModel:
         for node, (table, parent) in enumerate(zip(model.tables, model.tree.rooted().parent.tolist(), strict=True))
     )
     return OrderedModel(replace(model, tables=tables), _directions(view, scores))
+
+
+def flip(model: LatentTreeModel, names: Iterable[str]) -> LatentTreeModel:
+    """Return the same model with scores of groups, or of hidden variables, that count in the other direction.
+
+    The lowest state becomes the highest one, and loadings change their signs. The rows' probabilities stay the same.
+    """
+    flipped = set(model.flipped)
+    turned: set[int] = set()
+    for name in names:
+        group = next((group for group in model.groups if group.name == name), None)
+        nodes = (model.node(name),) if group is None else group.nodes
+        if group is None and nodes[0] < model.tree.n_observed:
+            raise InputError(f"{name!r:.60} is a column; only groups and hidden variables can be flipped")
+        turned ^= {number for number, one in enumerate(_scored(model)) if one.centre in nodes}
+        flipped ^= {one for one in nodes if one >= model.tree.n_observed}
+    record = model.record
+    if record is not None:
+        norms = (_mirrored(norm) if number in turned else norm for number, norm in enumerate(record.norms))
+        record = replace(record, norms=tuple(norms))
+    return order_states(replace(model, flipped=tuple(sorted(flipped)), record=record)).model
+
+
+def _scored(model: LatentTreeModel) -> list[Group]:
+    """Return the groups that have a score, in their order."""
+    return [group for group in model.groups if group.level == "main" and group.hidden is not None]
+
+
+def _mirrored(norm: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the mean, the deviation and the percentiles of 1 minus a score."""
+    mean, deviation, *percentiles = norm
+    return (1 - mean, deviation, *(1 - number for number in reversed(percentiles)))
 
 
 def _state_order(view: View, node: int, scores: FloatArray | None) -> IntArray:

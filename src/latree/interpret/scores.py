@@ -22,7 +22,7 @@ of a group has an order, states have equally spaced values in the order of their
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -40,9 +40,9 @@ from latree.interpret.groups import known_groups
 from latree.interpret.view import view_of
 from latree.interpret.worth import MIN_ROWS
 from latree.model import Group, LatentTreeModel
-from latree.table import Block
+from latree.table import Block, Table
 from latree.table.columns import has_bins
-from latree.table.table import signed_codes
+from latree.table.table import row_weights, signed_codes
 
 Of = Literal["groups", "hidden"]
 
@@ -132,6 +132,69 @@ def row_scores(model: LatentTreeModel, data: Any, of: Of = "groups") -> RowScore
     table = model.encode(data)
     scorer = Scorer.of_model(model, of)
     return scorer.rows_of(table.map(scorer.block))
+
+
+# How scores can be written: from 0 to 1; with mean 50 and standard deviation 10 in the rows of the fit; as the share of
+# these rows, in per cent, that are lower; or with mean 0 and standard deviation 1.
+ScoreScale = Literal["unit", "t", "percentile", "z"]
+# The percentiles of more rows than this are those of a sample: their standard error is at most a third of one.
+_MAX_NORM_ROWS = 20_000
+_PERCENTILES = np.arange(101.0)
+
+
+def norms_of(model: LatentTreeModel, table: Table) -> tuple[tuple[float, ...], ...]:
+    """Return the mean, the standard deviation and the percentiles from 0 to 100 of each group's scores on some rows."""
+    scorer = Scorer.of_model(model)
+    rows = table.subsample(_MAX_NORM_ROWS, 0)
+    found = scorer.rows_of(rows.map(scorer.block))
+    weights = rows.map(row_weights)
+    possible = np.isfinite(found.log_density) & (weights > 0)
+    weights = weights[possible]
+    if not len(weights):
+        return ()
+    norms = []
+    for scores in found.scores[possible].T:
+        mean = float(np.average(scores, weights=weights))
+        deviation = float(np.sqrt(np.average((scores - mean) ** 2, weights=weights)))
+        order = np.argsort(scores, kind="stable")
+        # The middle of a row's weight is the share of rows that are lower.
+        places = 100 * (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
+        percentiles = np.interp(_PERCENTILES, places, scores[order])
+        norms.append((mean, deviation, *percentiles.tolist()))
+    return tuple(norms)
+
+
+def with_scale(model: LatentTreeModel, rows: RowScores, scale: ScoreScale, of: Of = "groups") -> RowScores:
+    """Return scores with the norms of the rows that the model was fitted to.
+
+    Percentiles have no standard error: NaN.
+    """
+    if scale not in get_args(ScoreScale):
+        raise InputError(f"scale must be one of {', '.join(get_args(ScoreScale))}, not {scale!r:.60}")
+    if scale == "unit":
+        return rows
+    if of != "groups":
+        raise InputError(f"scale {scale!r} is for scores of groups, which have norms: leave out of='hidden'")
+    norms = model.record.norms if model.record else ()
+    if len(norms) != len(rows.names):
+        raise InputError(f"scale {scale!r} needs the norms of a fit, which this model does not have: fit it again")
+    if scale == "percentile":
+        scores = [_percentiles(own, np.array(norm[2:])) for own, norm in zip(rows.scores.T, norms, strict=True)]
+        columns = np.array(scores).T.reshape(rows.scores.shape)
+        return replace(rows, scores=columns, errors=np.full(columns.shape, np.nan))
+    means, deviations = np.array([norm[:2] for norm in norms]).reshape(-1, 2).T
+    deviations = np.where(deviations > 0, deviations, np.nan)
+    times, plus = (10.0, 50.0) if scale == "t" else (1.0, 0.0)
+    return replace(
+        rows, scores=plus + times * (rows.scores - means) / deviations, errors=times * rows.errors / deviations
+    )
+
+
+def _percentiles(scores: FloatArray, known: FloatArray) -> FloatArray:
+    """Return the percentile of each score; where several are the same score, the middle of them."""
+    last = np.interp(scores, known, _PERCENTILES)
+    first = 100 - np.interp(-scores, -known[::-1], _PERCENTILES)
+    return np.asarray((first + last) / 2)
 
 
 def state_names(model: LatentTreeModel) -> dict[str, tuple[str, ...]]:

@@ -162,12 +162,17 @@ class View(Dependence):
             for group in self.model.groups
             if group.level == "main" and group.hidden is not None
         }
-        return _oriented(self, _state_scores(self, groups))
+        return self._turned(_oriented(self, _state_scores(self, groups)))
 
     @cached_property
     def own_scores(self) -> dict[int, Score]:
         """The same by the columns beside each hidden variable, whatever group it stands for."""
-        return _oriented(self, _state_scores(self, {})) if self.model.groups else self.scores
+        return self._turned(_oriented(self, _state_scores(self, {}))) if self.model.groups else self.scores
+
+    def _turned(self, scores: dict[int, Score]) -> dict[int, Score]:
+        """Return scores with the signs that the user wants."""
+        turned = set(self.model.flipped)
+        return {node: replace(one, values=-one.values) if node in turned else one for node, one in scores.items()}
 
     @cached_property
     def kinds(self) -> set[int]:

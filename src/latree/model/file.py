@@ -10,6 +10,7 @@ Format, version 1 (keys with a question mark may be absent)::
      "groups"?: [{"name", "level", "columns", "nodes", "centre", "parent", "stability"?, "column_stability"?,
                   "column_elsewhere"?: [[group, share] or null, ...]}, ...],
      "levels"?: {"edges": [...], "replication"?: [...]},
+     "flipped"?: [...],
      "fit"?: {"version": 1, ...}}
 
 ``columns``
@@ -28,6 +29,8 @@ Format, version 1 (keys with a question mark may be absent)::
 ``levels``
     The hierarchy of groups, with the fields of :class:`latree.model.group.Levels`: edges in the order in which they are
     cut.
+``flipped``
+    The node numbers of hidden variables whose direction the user turned.
 ``fit``
     How the model came about, with the fields of :class:`latree.model.record.Record`.
 
@@ -51,7 +54,7 @@ from latree.tree import Tree
 
 VERSION = 1
 
-_FIELDS = ("format", "version", "columns", "tree", "tables", "hidden_names", "groups", "levels", "fit")
+_FIELDS = ("format", "version", "columns", "tree", "tables", "hidden_names", "groups", "levels", "flipped", "fit")
 _EDGE_NUMBERS = ("lengths", "support")
 
 
@@ -65,11 +68,12 @@ class Parts(NamedTuple):
     groups: tuple[Group, ...]
     hidden_names: tuple[str, ...]
     levels: Levels
+    flipped: tuple[int, ...]
 
 
 def parts_to_dict(parts: Parts) -> dict[str, Any]:
     """Return what a model is made of as plain data."""
-    tree, columns, tables, record, groups, hidden_names, levels = parts
+    tree, columns, tables, record, groups, hidden_names, levels, flipped = parts
     plain_tree: dict[str, Any] = {"edges": tree.edges.tolist()}
     for name, numbers in zip(_EDGE_NUMBERS, (tree.lengths, tree.support), strict=True):
         if not np.isnan(numbers).all():
@@ -83,6 +87,7 @@ def parts_to_dict(parts: Parts) -> dict[str, Any]:
         **({"hidden_names": list(hidden_names)} if hidden_names else {}),
         **({"groups": [group.to_dict() for group in groups]} if groups else {}),
         **({"levels": levels.to_dict()} if levels.edges else {}),
+        **({"flipped": list(flipped)} if flipped else {}),
         **({"fit": record.to_dict()} if record else {}),
     }
 
@@ -103,6 +108,9 @@ def parts_from_dict(plain: Any) -> Parts:
     groups, hidden_names = plain.get("groups", []), plain.get("hidden_names", [])
     if not isinstance(groups, list) or not isinstance(hidden_names, list) or not all(map(is_text, hidden_names)):
         raise InputError('"groups" or "hidden_names" are not of their type')
+    flipped = plain.get("flipped", [])
+    if not isinstance(flipped, list) or not all(type(node) is int for node in flipped):
+        raise InputError('"flipped" is not a list of whole numbers')
     if not columns:
         raise InputError("the model has no columns")
     parsed = tuple(Column.from_dict(column) for column in columns)
@@ -122,6 +130,7 @@ def parts_from_dict(plain: Any) -> Parts:
         tuple(Group.from_dict(group, built) for group in groups),
         tuple(hidden_names),
         Levels.from_dict(plain["levels"]) if "levels" in plain else NO_LEVELS,
+        tuple(flipped),
     )
 
 

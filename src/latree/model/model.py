@@ -72,6 +72,8 @@ class LatentTreeModel(TreeDistribution):
         their technical names H1, H2, ... only.
     levels : Levels
         The hierarchy of groups, and how well each level of it comes again.
+    flipped : tuple of int
+        The numbers of hidden variables whose direction the user turned: low is what latree would call high.
 
     Examples
     --------
@@ -93,12 +95,16 @@ class LatentTreeModel(TreeDistribution):
     groups: tuple[Group, ...] = ()
     hidden_names: tuple[str, ...] = ()
     levels: Levels = NO_LEVELS
+    flipped: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_groups(self.groups, self.tree)
         check_levels(self.levels, self.tree)
         check_names(self.tree, self.hidden_names, self.groups)
+        hidden = range(self.tree.n_observed, self.tree.n_nodes)
+        if wrong := [node for node in self.flipped if node not in hidden]:
+            raise InputError(f"{wrong[0]} is flipped, but is not the number of a hidden variable")
 
     def __repr__(self) -> str:
         tree = self.tree
@@ -626,7 +632,9 @@ class LatentTreeModel(TreeDistribution):
         ...     latree.LatentTreeModel.load(f"{folder}/model.json").n_parameters == model.n_parameters
         True
         """
-        parts = Parts(self.tree, self.columns, self.tables, self.record, self.groups, self.hidden_names, self.levels)
+        parts = Parts(
+            self.tree, self.columns, self.tables, self.record, self.groups, self.hidden_names, self.levels, self.flipped
+        )
         write_json(Path(path), parts_to_dict(parts))
 
     @classmethod

@@ -86,6 +86,9 @@ class Worth(NamedTuple):
 
 VERSION = 1
 
+# The mean, the standard deviation, and the percentiles from 0 to 100 of a score.
+N_NORMS = 103
+
 # A log-likelihood may be above zero by this much per row, because probabilities are rounded.
 _ROUNDING = 1e-9
 
@@ -159,6 +162,8 @@ class Record:
         None if the order of the rows does not matter, or was not looked at.
     reliability : tuple of (float or None, float or None)
         The reliability and Cronbach's alpha of each score, on these rows.
+    norms : tuple of tuple of float
+        Of each score on these rows: its mean, its standard deviation, and its 0th, 1st, ..., 100th percentile.
     redundant : tuple of (str, str, float)
         Pairs of columns that say the same thing, and how strongly.
     left_out : tuple of (str, str)
@@ -204,6 +209,7 @@ class Record:
     correlations: tuple[int | None, ...] | None = None
     weights_are: str | None = None
     order_cost: float | None = None
+    norms: tuple[tuple[float, ...], ...] = ()
 
     @property
     def identifier(self) -> str | None:
@@ -294,6 +300,10 @@ class Record:
         for number in self.correlations or ():
             if number is not None and number > 200:
                 raise InputError(f"the fit's correlations have a number above 200, {number}")
+        if any(len(norm) != N_NORMS or norm[1] < 0 or norm[2:] != tuple(sorted(norm[2:])) for norm in self.norms):
+            raise InputError(
+                f"the fit's norms are not a mean, a deviation and {N_NORMS - 2} increasing percentiles each"
+            )
         if self.unseen not in get_args(Unseen):
             raise InputError(f"the fit's unseen is none of {', '.join(get_args(Unseen))}: {self.unseen!r:.60}")
         if self.weights_are not in (None, *get_args(WeightsAre)):

@@ -154,7 +154,7 @@ def _bins(one: _Coded, n: int) -> IntArray:
 def _place(counts: FloatArray, n: int) -> IntArray:
     """Return in which of n equal parts of all rows the middle row of each state is."""
     middle = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1)
-    return np.minimum((middle * n).astype(np.intp), n - 1)
+    return np.asarray(np.minimum((middle * n).astype(np.intp), n - 1))
 
 
 def _gains_of_choices(one: _Coded, partners: Sequence[_Coded], weights: FloatArray) -> FloatArray:

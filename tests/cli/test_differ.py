@@ -1,0 +1,109 @@
+"""The command compare with --by, and the same from Python."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import latree
+from helpers.cli import run, succeed
+from latree.datasets import make_questionnaire
+
+N_ROWS = 300
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Return a folder with a model and its rows, with columns that tell groups."""
+    folder = tmp_path_factory.mktemp("files")
+    answers = make_questionnaire(N_ROWS)
+    rng = np.random.default_rng(1)
+    rows = answers.data[[name for name in answers.data if name.startswith(("worry", "social"))]]
+    model = latree.LatentTree(random_state=0, n_resamples=0).fit(rows)
+    model.save(folder / "model.json")
+    worries = rng.random(N_ROWS) < 0.15 + 0.35 * answers.rows["worry"]
+    rows.assign(
+        gender=np.where(worries, "women", "men"),
+        age=rng.integers(18, 80, N_ROWS),
+        rare=np.where(np.arange(N_ROWS) < 3, "few", "many"),
+        person=np.arange(N_ROWS) // 2,
+    ).to_csv(folder / "data.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def here(files, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("model.json", "data.csv"):
+        Path(name).write_bytes((files / name).read_bytes())
+
+
+@pytest.mark.usefixtures("here")
+def test_groups_of_rows_are_compared():
+    text = succeed("compare", "model.json", "data.csv", "--by", "gender", "--out", "differences.csv")
+    assert "Groups by 'gender': men (" in text
+    assert "Do the columns work alike? None of 10 columns" in text
+    table = pd.read_csv("differences.csv")
+    means = table[table["what"] == "mean"].set_index("name")
+    assert len(table) == 12
+    assert abs(means.loc["worry", "difference"]) > 0.5
+    assert means.loc["worry", "differs"] == "yes"
+    facts = json.loads(succeed("compare", "model.json", "data.csv", "--by", "gender", "--json"))
+    assert facts["means"][0]["differences"][0]["difference"] == pytest.approx(means["difference"].iloc[0], abs=1e-5)
+    states = [sum(group["states"].values()) for one in facts["means"] for group in one["groups"]]
+    assert states == pytest.approx([1.0] * 4)
+    model = latree.LatentTree.load("model.json")
+    same = model.compare_rows("data.csv", by="gender")
+    assert same.facts == facts
+    assert str(same) in text
+    assert same.items["column"].tolist() == table.loc[table["what"] == "column", "name"].tolist()
+    data = pd.read_csv("data.csv")
+    items = data.filter(regex="_[1-5]$")
+    assert model.compare_rows(items, by=data["gender"]).means.equals(same.means)
+    assert model.compare_rows(items.assign(gender=data["gender"]), by="gender").means.equals(same.means)
+
+
+@pytest.mark.usefixtures("here")
+def test_ages_are_cut_and_clusters_are_said():
+    text = succeed("compare", "model.json", "data.csv", "--by", "age", "--cuts", "40", "--cluster", "person")
+    assert "Groups by 'age': <= 40 (" in text
+    assert "150 clusters" in text
+    facts = json.loads(succeed("compare", "model.json", "data.csv", "--by", "age", "--json"))
+    assert [group["rows"] > 80 for group in facts["groups"]] == [True] * 3
+    assert len(facts["items"][0]["effects"]) == 2
+
+
+@pytest.mark.usefixtures("here")
+def test_trees_of_groups_are_compared_with_those_of_random_groups():
+    arguments = ("compare", "model.json", "data.csv", "--by", "gender", "--trees", "2", "--json")
+    trees = json.loads(succeed(*arguments))["trees"]
+    assert trees == json.loads(succeed(*arguments))["trees"]
+    assert len(trees["random"]) == 2
+    assert trees["p"] == (1 + sum(other >= trees["distance"] for other in trees["random"])) / 3
+
+
+@pytest.mark.usefixtures("here")
+def test_a_column_of_the_model_is_in_no_group_of_columns():
+    facts = json.loads(succeed("compare", "model.json", "data.csv", "--by", "worry_5", "--cuts", "3", "--json"))
+    assert "worry_5" not in [one["column"] for one in facts["items"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--by", "rare"], "two groups of at least 50 rows are needed; there are: 'few' 3 rows, 'many' 297 rows"),
+        (["--by", "gander"], "has no column 'gander'; did you mean 'gender'?"),
+        (["--by", "gender", "--cuts", "3"], "is not a number"),
+        (["--by", "age", "--cuts", "x"], "--cuts 'x': give numbers"),
+        (["--by", "gender", "--trees", "1", "--cluster", "person"], "leave out one of the two"),
+        (["--cluster", "person"], "--cluster is for groups of rows"),
+        (["--by", "gender", "--data", "data.csv"], "the table is the second argument"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_what_is_refused(options, message):
+    code, _, error = run("compare", "model.json", "data.csv", *options)
+    assert code == 2
+    assert message in error
