@@ -232,7 +232,7 @@ def test_warnings_are_in_the_summary():
     data, _ = with_holes(frame(60))
     data.loc[:40, "colour"] = None
     data.loc[20:, "size"] = np.nan
-    warnings = " | ".join(quick(max_iter=1).fit(data).summary_["warnings"])
+    warnings = " | ".join(quick(max_iter=1, reading={"bins": 10}).fit(data).summary_["warnings"])
     for part in (
         "EM was stopped after 1 iteration before",
         "60 rows are few",

@@ -192,9 +192,10 @@ def test_set_output_and_names_agree(output, method):
 
 
 def test_an_unseen_category_is_named():
-    fitted = fitted_quickly()
+    with pytest.warns(FitWarning, match=r"'colour'.*'purple'"):
+        fitted_quickly().score(frame().assign(colour="purple"))
     with pytest.raises(InputError, match=r"'colour'.*'purple'"):
-        fitted.score(frame().assign(colour="purple"))
+        quick(unseen="error").fit(frame()).score(frame().assign(colour="purple"))
 
 
 def test_columns_that_say_nothing_are_left_out_and_named():

@@ -101,7 +101,7 @@ def test_a_table_of_loadings_that_nobody_reads_is_not_written(monkeypatch):
         ("--weights w", {"weights": "w", "weights_are": "survey"}, {}),
         ("--weights w --weights-are counts", {"weights": "w", "weights_are": "counts"}, {}),
         ("--missing red --missing 2", {"missing": ["red", "2"]}, {}),
-        ("--bins 3", {"bins": 3}, {}),
+        ("--bins 4", {"bins": 4}, {}),
         ("--states 3 --smoothing 1.5", {}, {"n_states": 3, "smoothing": 1.5}),
         ("--max-iter 3", {}, {"max_iter": 3}),
         ("--method hw --states 3", {}, {"method": "hw", "n_states": 3}),

@@ -78,7 +78,7 @@ def test_python_lines_have_the_settings_that_were_chosen(learned):
 
 
 def test_lines_of_python_say_how_the_data_were_read(learned):
-    reading = Reading(drop=["day"], identifier="person", missing_also=[-99], ordered={"a": ["low", "high"]})
+    reading = Reading(drop=["day"], identifier="person", missing_also=[-99], kinds={"a": ["low", "high"]})
     plain = replace(learned.model.record, settings=Settings(random_state=0))
     line = python_lines(replace(plain, reading=reading)).splitlines()[3]
     made = eval(line.removeprefix("model = ").removesuffix(".fit(df)"), {"latree": latree})

@@ -92,7 +92,7 @@ def test_fewer_states_for_all_are_not_recommended_if_one_hidden_variable_needs_t
 
 INSTEAD = (
     "have no direction: use the states instead. If the values have an order, code them as 1, 2, 3, or give it with "
-    "ordered."
+    "kinds."
 )
 
 

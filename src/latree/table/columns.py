@@ -122,8 +122,9 @@ class Column:
         >>> day.unit, day.value_of(19784.0)
         ('day', datetime.date(2024, 3, 2))
         """
-        if self.unit is not None:
-            return clock_value(cast(Clock, self.kind), number * SECONDS[self.unit])
+        if self.unit is not None and self.density is not None:
+            # Also a mean is to the resolution of the data: one of days is a day.
+            return clock_value(cast(Clock, self.kind), round(number, self.density.decimals) * SECONDS[self.unit])
         return int(number) if self.kind == "integer" and number.is_integer() else number
 
     def number_of(self, label: str) -> float | None:
