@@ -42,10 +42,10 @@ def here(files, monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("here")
 def test_groups_of_rows_are_compared():
-    text = succeed("compare", "model.json", "data.csv", "--by", "gender", "--out", "differences.csv")
+    text = succeed("compare", "model.json", "data.csv", "--by", "gender", "--out", "new/deep/differences.csv")
     assert "Groups by 'gender': men (" in text
     assert "Do the columns work alike? None of 10 columns" in text
-    table = pd.read_csv("differences.csv")
+    table = pd.read_csv("new/deep/differences.csv")
     means = table[table["what"] == "mean"].set_index("name")
     assert len(table) == 12
     assert abs(means.loc["worry", "difference"]) > 0.5
