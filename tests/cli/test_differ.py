@@ -42,10 +42,10 @@ def here(files, monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("here")
 def test_groups_of_rows_are_compared():
-    text = succeed("compare", "model.json", "data.csv", "--by", "gender", "--out", "differences.csv")
+    text = succeed("compare", "model.json", "data.csv", "--by", "gender", "--out", "new/deep/differences.csv")
     assert "Groups by 'gender': men (" in text
     assert "Do the columns work alike? None of 10 columns" in text
-    table = pd.read_csv("differences.csv")
+    table = pd.read_csv("new/deep/differences.csv")
     means = table[table["what"] == "mean"].set_index("name")
     assert len(table) == 12
     assert abs(means.loc["worry", "difference"]) > 0.5
@@ -88,6 +88,31 @@ def test_trees_of_groups_are_compared_with_those_of_random_groups():
 def test_a_column_of_the_model_is_in_no_group_of_columns():
     facts = json.loads(succeed("compare", "model.json", "data.csv", "--by", "worry_5", "--cuts", "3", "--json"))
     assert "worry_5" not in [one["column"] for one in facts["items"]]
+
+
+@pytest.mark.usefixtures("here")
+def test_scores_are_flipped_and_turned_like_those_of_another_model():
+    before = latree.LatentTree.load("model.json").transform("data.csv")
+    name = before.columns[0]
+    printed = succeed("rename", "model.json", "--flip", name, "--out", "turned.json")
+    assert printed.startswith(f"{name} counts in the other direction now\n")
+    after = latree.LatentTree.load("turned.json").transform("data.csv")
+    assert np.allclose(after[name], 1 - before[name])
+    again = succeed("rename", "turned.json", "--like", "model.json", "--out", "again.json")
+    assert again.startswith(f"{name} counts in the other direction now\n")
+    assert np.allclose(latree.LatentTree.load("again.json").transform("data.csv"), before)
+    assert "all groups count in the same direction" in succeed("rename", "again.json", "--like", "model.json")
+    code, _, error = run("rename", "model.json")
+    assert code == 2
+    assert "nothing to do" in error
+
+
+@pytest.mark.usefixtures("here")
+def test_scores_are_written_by_norms():
+    succeed("transform", "model.json", "data.csv", "--scale", "t", "--out", "scores.csv")
+    scores = pd.read_csv("scores.csv")[list(latree.LatentTree.load("model.json").get_feature_names_out())]
+    assert np.allclose(scores.mean(), 50, atol=0.01)
+    assert np.allclose(scores.std(ddof=0), 10, atol=0.01)
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,18 @@ def test_labels_name_groups_and_colour_the_report(tmp_path):
     assert not Path("other").exists()
 
 
+def test_texts_of_questions_stand_beside_their_names():
+    Path("codebook.csv").write_text(f"column,text,answers\n{HEADER[0]},How are  you?,1=bad\nunknown,What?,\n")
+    succeed("fit", "data.csv", "--out", "run", "--states", 2, "--texts", "codebook.csv")
+    columns = LatentTreeModel.load("run/model.json").columns
+    assert [column.description for column in columns if column.description] == ["How are you?"]
+    assert "How are you?" in Path("run/groups.csv").read_text()
+    Path("codebook.csv").write_text("column,text\nunknown,What?\n")
+    code, _, err = run("fit", "data.csv", "--out", "other", "--texts", "codebook.csv")
+    assert code == 2
+    assert "codebook.csv: none of its names" in err
+
+
 def test_the_demo_needs_no_network(monkeypatch):
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("went to the network"))
     monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed

@@ -62,7 +62,7 @@ def test_rename_in_place_and_to_a_new_file():
     name = before.hidden_names[0]
     assert succeed("rename", "model.json", "H1=the mood") == (
         "H1 is now the mood\n"
-        "Written to model.json. Files that were made before, such as report.html, keep the old names.\n"
+        "Written to model.json. Files that were made before, such as report.html, stay as they are.\n"
     )
     assert load().hidden_names == ("the mood", *before.hidden_names[1:])
     assert succeed("rename", "model.json", f"the mood={name}", "--out", "again.json", "--quiet") == ""

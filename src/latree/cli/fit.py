@@ -75,6 +75,12 @@ _MAX_LOADINGS = 1_000_000
     "by a label if most of its columns have it, and most columns with it are in the group; the report has colours.",
 )
 @click.option(
+    "--texts",
+    type=common.file,
+    help="CSV file with a header whose first two columns are the name of a column and a longer text, such as the "
+    "wording of a question: reports and groups.csv show it. A codebook that has more columns will do.",
+)
+@click.option(
     "--smoothing",
     type=common.OrAuto(common.Number(min=0), "number"),
     default="auto",
@@ -144,7 +150,7 @@ def fit(
     from latree.table.opening import dask_module
 
     how_to_read = reading.arguments(data, options)
-    labels_file = options.pop("labels")
+    labels_file, texts_file = options.pop("labels"), options.pop("texts")
     settings = Settings(random_state=seed, **options)
     find_method(settings.method)
     common.refuse_same(out, checkpoint)
@@ -159,6 +165,13 @@ def fit(
     with resumable as keep_for, progress_bars(not quiet), connected as client:
         with stage("Reading the table"):
             table = as_table(data, client=client, **how_to_read)
+        if texts_file is not None:
+            texts = read_labels(texts_file, table.names)
+            described = (
+                replace(column, description=" ".join(texts[column.name].split())) if column.name in texts else column
+                for column in table.columns
+            )
+            table = replace(table, columns=tuple(described))
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
         origin = origin._replace(labels=tuple((labels or {}).items()))
         learned = _learn(table, str(data), settings, origin, out, keep_for, labels, tell=not quiet)

@@ -318,7 +318,7 @@ def _topic_scores(model: "LatentTreeModel", table: "Table") -> Iterator[tuple[st
 def rename(
     model: Path, names: tuple[str, ...], flips: tuple[str, ...], like: Path | None, out: Path | None, quiet: bool
 ) -> None:
-    """Rename hidden variables and groups of a model, or flip their scores.
+    """Rename groups and hidden variables of a model, or flip them.
 
     MODEL is a model.json or the folder of a fit. OLD is the name of a hidden variable or a group, or the technical name
     of a hidden variable, such as H3. A group and its hidden variable have the same name and are renamed together.

@@ -259,7 +259,8 @@ def _scores_output(out: Path | None, identifier: str) -> "Iterator[Callable[[Seq
             variables.append(Variable(short_name, name, values, decimals=_DECIMALS))
         else:
             numbers = np.where(values < 0, np.nan, values)
-            variables.append(Variable(short_name, name, numbers, dict(enumerate(states)), decimals=0))
+            is_ordered = not states[0].startswith("state ")  # as states that are kinds of rows are called
+            variables.append(Variable(short_name, name, numbers, dict(enumerate(states)), 0, is_ordered))
     content = sav_content(out, variables)
     with new_file(out, common.may_replace()) as stream:
         stream.write(content)

@@ -110,8 +110,6 @@ def summary_of(model: LatentTreeModel) -> dict[str, Any]:
     record, n_scores = model.record, len(scored_groups(model))
     if record and len(record.reliability) != n_scores:
         raise InputError(f"the fit's reliability has {len(record.reliability)} pairs for {n_scores} scores")
-    if record and record.norms and len(record.norms) != n_scores:
-        raise InputError(f"the fit's norms are those of {len(record.norms)} scores, not of {n_scores}")
     return dict(facts_of(model)["summary"])
 
 

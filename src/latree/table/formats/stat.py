@@ -136,7 +136,7 @@ class Variable(NamedTuple):
     """A variable of a file to write: a name, which is made fit for SPSS, its label, and one value per row.
 
     ``value_labels`` are those of its values, and ``decimals`` are shown of numbers. An empty cell is NaN or an empty
-    text.
+    text. ``is_ordered`` says whether values with labels go from low to high.
     """
 
     name: str
@@ -144,6 +144,14 @@ class Variable(NamedTuple):
     values: Any
     value_labels: Mapping[int, str] | None = None
     decimals: int | None = None
+    is_ordered: bool = True
+
+    @property
+    def measure(self) -> str:
+        """What SPSS calls the level of measurement."""
+        if self.value_labels:
+            return "ordinal" if self.is_ordered else "nominal"
+        return "nominal" if self.decimals is None else "scale"
 
 
 def sav_content(path: Path, variables: Sequence[Variable]) -> bytes:
@@ -153,9 +161,11 @@ def sav_content(path: Path, variables: Sequence[Variable]) -> bytes:
     labels = {name: v.value_labels for name, v in zip(names, variables, strict=True) if v.value_labels}
     described = [variable.label for variable in variables]
     formats = {n: f"F10.{v.decimals}" for n, v in zip(names, variables, strict=True) if v.decimals is not None}
+    measures = {name: variable.measure for name, variable in zip(names, variables, strict=True)}
+    details = {"variable_value_labels": labels, "variable_format": formats, "variable_measure": measures}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.sav"
-        _write(path, file, frame, column_labels=described, variable_value_labels=labels, variable_format=formats)
+        _write(path, file, frame, column_labels=described, **details)
         return file.read_bytes()
 
 
