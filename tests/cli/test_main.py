@@ -191,8 +191,8 @@ def test_bad_input_is_refused_in_one_line(fitted, name, content, args, mentions)
     assert contents() == before
 
 
-# Each command with --out, but for those that do the same with more work, demo, power and reproduce; and for compare,
-# which needs more rows (tests/cli/test_differ.py).
+# Each command with --out, but for those that do the same with more work, demo, power and reproduce; and for compare
+# and compare-tables, which have tests of their own (tests/cli/test_differ.py, test_compare_tables.py).
 OUTPUTS = {
     "ask model.json": "ask.html",
     "export model.json": "tree.dot",
@@ -211,7 +211,13 @@ OUTPUTS = {
 
 def test_commands_with_an_output_are_all_tried():
     names = [name for name, command in commands.commands.items() if any(p.name == "out" for p in command.params)]
-    assert {*names} == {arguments.split()[0] for arguments in OUTPUTS} | {"demo", "power", "reproduce", "compare"}
+    assert {*names} == {arguments.split()[0] for arguments in OUTPUTS} | {
+        "demo",
+        "power",
+        "reproduce",
+        "compare",
+        "compare-tables",
+    }
 
 
 @pytest.mark.parametrize("arguments", OUTPUTS)

@@ -36,7 +36,7 @@ def labelled_model(label_of):
     record = learned_run().model.record
     groups = [group for group in model.groups if group.level == "main"]
     labels = {name: label_of(i, j) for i, group in enumerate(groups) for j, name in enumerate(group.columns)}
-    of_groups = {"reliability": ((None, None),) * len(groups), "n_missing": (0,) * 6, "redundant": ()}
+    of_groups = {"reliability": ((None, None),) * len(groups), "n_missing": (0,) * 6, "redundant": (), "norms": ()}
     return replace(model, record=replace(record, labels=tuple(labels.items()), **of_groups)), groups, labels
 
 

@@ -100,7 +100,7 @@ def test_a_reliable_score_needs_no_more_questions():
     ("how", "message"),
     [
         ({"answers": {"q9": 1}}, "the model has no column 'q9'"),
-        ({"answers": {"q0": 7}}, "column 'q0' has no value 7"),
+        ({"answers": {"q0": "often"}}, "column 'q0' has no value 'often'"),
         ({"answers": "q0"}, "answers must be a mapping"),
         ({"columns": "q0"}, r"give a list of names, such as \['q0'\]"),
         ({"groups": ["nobody"]}, "no group with a score 'nobody'"),

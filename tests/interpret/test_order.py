@@ -585,7 +585,7 @@ def test_a_flipped_group_counts_in_the_other_direction(tmp_path):
     assert after.scores[:, number] == pytest.approx(1 - before.scores[:, number])
     others = [other for other in range(len(before.names)) if other != number]
     assert after.scores[:, others] == pytest.approx(before.scores[:, others])
-    assert after.log_likelihood == pytest.approx(before.log_likelihood)
+    assert after.log_density == pytest.approx(before.log_density)
     assert after.state_names == before.state_names
     n_states = len(before.state_names[number])
     assert np.array_equal(after.states[:, number], n_states - 1 - before.states[:, number])

@@ -77,7 +77,7 @@ def test_posteriors_and_scores(method, fitted):
 @every_method
 def test_imputation_and_samples(method, fitted):
     model, codes = fitted(method), mixed().codes()
-    filled = model.impute(mixed()).codes()
+    filled = model.model_.encode(model.impute(mixed())).codes()
     np.testing.assert_array_equal(filled[codes >= 0], codes[codes >= 0])
     assert filled.min() == 0
     drawn = model.model_.encode(model.sample(50)).codes()

@@ -41,7 +41,7 @@ def drawn(table, replicates, seed=0, **options):
     seen = []
 
     def learn(resampled, rng):
-        codes, weights, _ = resampled.rows.fetch(np.arange(resampled.n_rows))
+        codes, weights, *_ = resampled.rows.fetch(np.arange(resampled.n_rows))
         times = np.zeros(table.n_rows)
         times[codes[:, 0]] = weights
         assert resampled.columns == table.columns

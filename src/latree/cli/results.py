@@ -45,7 +45,7 @@ _ROWS = 5
 @common.weights
 @common.new_rows
 def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
-    """Write the report of a model: one HTML file that opens offline.
+    """Write the report of a model: one offline HTML file.
 
     MODEL is a model.json or the folder of a fit, DATA the table that it was fitted to. With DATA, the report shows the
     distributions of the columns in the data, too. Without DATA, it shows what the model file contains.
@@ -318,7 +318,7 @@ def _topic_scores(model: "LatentTreeModel", table: "Table") -> Iterator[tuple[st
 def rename(
     model: Path, names: tuple[str, ...], flips: tuple[str, ...], like: Path | None, out: Path | None, quiet: bool
 ) -> None:
-    """Rename groups and hidden variables of a model, or flip them.
+    """Rename or flip groups and hidden variables of a model.
 
     MODEL is a model.json or the folder of a fit. OLD is the name of a hidden variable or a group, or the technical name
     of a hidden variable, such as H3. A group and its hidden variable have the same name and are renamed together.

@@ -253,7 +253,7 @@ def _print_quartet(model: "LatentTreeModel", columns: tuple[str, ...], rows: int
 def power(
     model: Path, out: Path | None, checkpoint: Path | None, seed: int, quiet: bool, as_json: bool, **settings: Any
 ) -> None:
-    """Simulate how many rows it takes to find the tree of a model.
+    """Simulate how many rows it takes to find a model's tree.
 
     MODEL is a model.json or the folder of a fit. Tables with more and more rows are drawn from it until the tree
     learned from them equals the model's often enough. Prints how often the tree was found for each number of rows, and
