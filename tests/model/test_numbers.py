@@ -227,14 +227,15 @@ def test_the_report_says_of_a_row_what_the_model_says(fitted, new):
 
 
 def test_intervals_cover_new_cells_of_a_real_table():
-    cells = load_wine().data[:, :8]
-    order = np.random.default_rng(0).permutation(len(cells))
-    fitted = LatentTree(goal="predict", n_states=4, random_state=0).fit(cells[order[:120]])
-    new = np.repeat(cells[order[120:]], 8, axis=0)  # each cell is missing in one of eight copies of its row
-    missing = np.tile(np.eye(8, dtype=bool), (len(cells) - 120, 1))
-    filled, low, high = fitted.impute(np.where(missing, np.nan, new), return_interval=0.9)
-    assert 0.83 <= ((low <= new) & (new <= high))[missing].mean() <= 0.95
-    errors = ((filled - new) / cells.std(axis=0))[missing]
-    assert np.mean(errors**2) < 0.9 * np.mean(
-        ((cells[order[:120]].mean(axis=0) - new) / cells.std(axis=0))[missing] ** 2
-    )
+    cells, covered, errors, naive = load_wine().data[:, :8], [], [], []
+    missing = np.tile(np.eye(8, dtype=bool), (len(cells) - 120, 1))  # each cell is missing in one of eight copies
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(cells))
+        fitted = LatentTree(goal="predict", n_states=4, random_state=0).fit(cells[order[:120]])
+        new = np.repeat(cells[order[120:]], 8, axis=0)
+        filled, low, high = fitted.impute(np.where(missing, np.nan, new), return_interval=0.9)
+        covered.append(((low <= new) & (new <= high))[missing])
+        errors.append(((filled - new) / cells.std(axis=0))[missing])
+        naive.append(((cells[order[:120]].mean(axis=0) - new) / cells.std(axis=0))[missing])
+    assert 0.87 <= np.mean(covered) <= 0.93
+    assert np.mean(np.square(errors)) < 0.9 * np.mean(np.square(naive))

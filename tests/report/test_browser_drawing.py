@@ -212,7 +212,7 @@ def test_a_binned_column_shows_no_bars_of_equal_bins(visit):
     opened = visit("binned")
     opened.find("length")
     text = opened.page.locator("#panel").inner_text()
-    assert "10 bins with about as many rows each" in text
+    assert re.search(r"\b\d+ bins with about as many rows each", text)
     assert all(word in text for word in ("Low", "Middle", "High"))
     assert opened.page.locator("#panel .distribution .front").count() == 0
 
