@@ -137,6 +137,12 @@ def test_the_last_decimal_place(numbers, place):
     assert last_place(np.array(numbers, dtype=float)) == pytest.approx(place)
 
 
+def test_few_numbers_with_more_decimals_do_not_count():
+    numbers = np.unique(np.append(np.round(np.random.default_rng(0).gamma(5, size=200), 2), [8.700001, 9.899999]))
+    assert last_place(numbers) == pytest.approx(0.01)
+    assert last_place(np.arange(300) / 1000) == pytest.approx(0.001)
+
+
 @settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.one_of(st.integers(-20, 20), st.floats(-1e6, 1e6)), min_size=2, max_size=60, unique=True),
