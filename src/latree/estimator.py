@@ -563,8 +563,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Differences of standing are those of the latent variable, in standard deviations within groups. They are not
         pulled towards 0 by unreliable scores. A column works differently if people with the same standing answer
-        differently, depending on their group (differential item functioning). False alarms are held at 5 % over all
-        columns together. Columns that work differently do not count for the differences of standing.
+        differently, depending on their group (differential item functioning). Tests are at the 5 % level
+        for all columns together. Columns that work differently do not count for the differences of standing. Columns
+        without an order and numbers with bins are left out.
 
         Parameters
         ----------

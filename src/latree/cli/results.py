@@ -455,8 +455,8 @@ def compare(
     - where the groups stand on each group of columns: differences of the latent variable in standard deviations, with
       95 % intervals, and shares of states;
 
-    - which columns work differently: people with the same standing answer differently, depending on their group. All
-      false alarms together have a chance of at most 5 %.
+    - which columns work differently: people with the same standing answer differently, depending on their group.
+      Tests are at the 5 % level for all columns together. Columns without an order and numbers with bins are left out.
 
     Two models or trees: FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two
     samples or two years. They are compared on the columns that both have.

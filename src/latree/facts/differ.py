@@ -155,6 +155,9 @@ def comparison_lines(facts: Mapping[str, Any]) -> list[str]:
     if facts["not_compared"]:
         text = f"Not compared, as fewer than {MIN_COLUMNS} columns are in it: {listed(facts['not_compared'])}."
         lines += ["", *wrap(text, _WIDTH)]
+    if facts["no_answers"]:
+        text = f"Left out, as they have no order, or are numbers with bins: {listed(facts['no_answers'])}."
+        lines += ["", *wrap(text, _WIDTH)]
     if "trees" in facts:
         lines += ["", *_tree_lines(facts["trees"])]
     return lines
@@ -162,14 +165,14 @@ def comparison_lines(facts: Mapping[str, Any]) -> list[str]:
 
 def _mean_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     width = max(len(clipped(one["name"])) for one in facts["means"])
-    n_pairs = len(facts["groups"]) - 1
     for one in facts["means"]:
         for number, pair in enumerate(one["differences"]):
             name = clipped(one["name"]) if number == 0 else ""
-            mark = "" if one["differs"] else "  (may be chance)"
+            is_shown = one["differs"] and not pair["low"] <= 0 <= pair["high"]
+            mark = "" if is_shown else "  (may be chance)"
             what = f"{clipped(pair['group'])} - {clipped(pair['from'])}"
             interval = f"{pair['difference']:+.2f}  [{pair['low']:+.2f}, {pair['high']:+.2f}]"
-            yield f"  {name:{width}}  {what}  {interval}{mark if number == n_pairs - 1 else ''}"
+            yield f"  {name:{width}}  {what}  {interval}{mark}"
 
 
 def _state_lines(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -199,7 +202,7 @@ def _item_lines(facts: Mapping[str, Any]) -> list[str]:
             else:
                 lines.append(f"  {name:{width}}  {what}  {percent(effect['difference'])} % of answers are others")
     text = (
-        "All false alarms together have a chance of at most 5 %. Columns that differ do not count for the differences "
+        "Tests are at the 5 % level for all columns together. Columns that differ do not count for the differences "
         "above."
     )
     return [*lines, *wrap(text, _WIDTH)]

@@ -400,7 +400,8 @@ def _scale(mean: float, length: float) -> float:
 def last_place(numbers: FloatArray) -> float:
     """Return the last decimal place of distinct numbers: 1 if they are whole, 0.01 if they have two decimals.
 
-    Few numbers with more decimals, such as 8.700001 among others like 8.21, do not count. For numbers with as many decimals as floats have, return a distance below any between two of them.
+    Few numbers with more decimals, such as 8.700001 among others like 8.21, do not count. For numbers with as many
+    decimals as floats have, return a distance below any between two of them.
     """
     some = numbers[:: -(-len(numbers) // _LOOKED_AT)]
     middle = float(np.median(np.abs(some))) or 1.0
