@@ -372,7 +372,7 @@ _PURPOSE: Mapping[str, str] = {
     "many values": "leave such columns out",
     "identifier": "leave identifiers out",
     "running number": "leave running numbers out",
-    "date": "leave dates out, unless they are written like 2024-01-31, which makes them numbers,",
+    "date": "leave dates out, unless they are written like 2024-01-31, which makes them numbers",
     "code": "make such cells missing",
     "mark": "make such cells missing",
     "duplicate": "leave duplicates out",
