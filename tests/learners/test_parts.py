@@ -110,6 +110,24 @@ def test_scales_of_a_wide_table_are_found_in_parts():
 
 
 @pytest.mark.usefixtures("small_parts")
+def test_parts_keep_everything_where_a_whole_would_be_too_wide(monkeypatch):
+    # Half of the columns depend on nothing: the table of what the parts have in common is hardly smaller.
+    noise = np.random.default_rng(9).integers(0, 4, (1500, 100))
+    table = latree.as_table(np.column_stack([scales(20, 1500).codes(), noise]))
+    levels = []
+    monkeypatch.setattr(module, "_LARGEST_SHARE", 0.5)
+    monkeypatch.setattr(module, "_LARGEST_WHOLE", 50)
+    monkeypatch.setattr(module, "parts_of", lambda rows, seed: levels.append(rows.n_columns) or parts_of(rows, seed))
+    model = search_in_parts(table, parts_of(table, 0), 0)
+    assert max(levels[1:]) < 30  # columns without any other one do not go on
+    near = [model.tree.neighbors[column] for column in range(200)]
+    assert np.mean([not edges for edges in near[100:]]) > 0.95
+    found = [edges[0][0] if edges else -1 for edges in near[:100]]
+    assert adjusted_rand_score(np.arange(100) // 5, found) > 0.9
+    assert len(model.tree.components) <= 105
+
+
+@pytest.mark.usefixtures("small_parts")
 def test_the_tree_of_a_wide_table_is_as_right_as_that_of_a_search_in_one_piece():
     tree = latree.random_tree(60, random_state=3)
     rows = latree.random_model(

@@ -62,7 +62,9 @@ _SHARE = 0.8
 _SEARCHING = 0.9
 
 # If a table of what the parts have in common is not smaller than this share of the last one, it is searched as a whole.
-_LARGEST_SHARE = 0.9
+# If it has also more columns than this, its parts keep everything, because a search of the whole would take hours:
+# columns that depend on no other one of their part stay alone, and of the others only the middle of each tree goes on.
+_LARGEST_SHARE, _LARGEST_WHOLE = 0.9, 2000
 
 
 def parts_of(table: Table, seed: int) -> list[IntArray]:
@@ -203,6 +205,7 @@ class _Assembly:
         self.draft = Draft.of_columns(table.names)
         self.least: list[float] = []  # of every hidden variable
         self.settled: list[list[int]] = []  # the nodes of each subtree of the first level
+        self.keeps_all = False  # whether the parts of this level keep all that is found in them
 
     def tasks(self) -> list[_Part]:
         """Return the parts to search."""
@@ -215,13 +218,16 @@ class _Assembly:
         families: list[_Family] = []
         for part, (model, least) in zip(self.parts, found, strict=True):
             self.least += [least] * model.tree.n_hidden
-            families += self.level.connect(self.draft, part, model, everything=is_last)
+            families += self.level.connect(self.draft, part, model, everything=is_last or self.keeps_all)
         self.settled = self.settled or [family.nodes for family in families if family.is_whole]
         self.parts = []
-        if families:
-            smaller = self.level.above(families)
-            is_smaller = smaller.rows.n_columns <= _LARGEST_SHARE * self.level.rows.n_columns
-            self.parts = parts_of(smaller.rows, self.seed) if is_smaller else [np.arange(smaller.rows.n_columns)]
+        if families and not is_last:
+            smaller = self.level.above(families, self.keeps_all)
+            n_columns = smaller.rows.n_columns
+            is_smaller = n_columns <= _LARGEST_SHARE * self.level.rows.n_columns
+            self.keeps_all = not is_smaller and n_columns > _LARGEST_WHOLE
+            in_parts = is_smaller or self.keeps_all
+            self.parts = parts_of(smaller.rows, self.seed) if in_parts else [np.arange(n_columns)]
             self.level = smaller
 
     @property
@@ -291,8 +297,6 @@ class _Level:
         for u, v in tree.edges.tolist():
             if u in home and home[u] == home.get(v):
                 draft.connect(number[u], number[v], joint[u][v])
-        if everything:
-            return []
         codes = self.rows.rows.fetch(np.arange(self.rows.n_rows)).codes[:, part]
         return [
             _Family(
@@ -306,9 +310,10 @@ class _Level:
             for top, nodes in kept.items()
         ]
 
-    def above(self, families: Sequence[_Family]) -> "_Level":
-        """Return the table of the tops of subtrees, and of the columns in none of these."""
-        rest = np.setdiff1d(np.arange(len(self.nodes)), np.concatenate([family.columns for family in families]))
+    def above(self, families: Sequence[_Family], without_rest: bool) -> "_Level":
+        """Return the table of the tops of subtrees, and of the columns in none of these unless they are left out."""
+        below = np.arange(len(self.nodes) if not without_rest else 0)
+        rest = np.setdiff1d(below, np.concatenate([family.columns for family in families]))
         varying = [family for family in families if np.ptp(family.states) > 0]
         nodes = np.concatenate([self.nodes[rest], [family.node for family in varying]]).astype(np.intp)
         block = self.rows.rows.fetch(np.arange(self.rows.n_rows))
