@@ -132,3 +132,16 @@ def test_what_is_refused(options, message):
     code, _, error = run("compare", "model.json", "data.csv", *options)
     assert code == 2
     assert message in error
+
+
+def test_columns_without_an_order_and_numbers_with_bins_are_left_out():
+    answers = make_questionnaire(N_ROWS).data
+    rows = answers[[name for name in answers if name.startswith("worry")]].copy()
+    first, second = rows.columns[:2]
+    rows[first] = rows[first].map({1: "e", 2: "b", 3: "d", 4: "a", 5: "c"})
+    rows[second] = rows[second] + np.random.default_rng(0).random(N_ROWS)
+    model = latree.LatentTree("lcm", n_states=3, random_state=0).fit(rows)
+    found = model.compare_rows(rows, by=["one", "two"] * (N_ROWS // 2))
+    assert found.facts["no_answers"] == [first, second]
+    assert {item["column"] for item in found.facts["items"]} == {*rows.columns[2:]}
+    assert f"{first!r} and {second!r}" in " ".join(str(found).split())

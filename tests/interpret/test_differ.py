@@ -26,10 +26,10 @@ def drawn(n_rows, rng, difference=0.0, bias=0.0, missing=0.0):
     return Answers(codes, [N_STATES] * N_COLUMNS, group, 2, np.ones(n_rows))
 
 
-def compared(answers, cluster=None, ordered=True):
+def compared(answers, cluster=None):
     start = np.where(answers.codes >= 0, answers.codes, 1.5).sum(axis=1)
     cluster = np.arange(len(answers.codes)) if cluster is None else cluster
-    return _Comparison.of(answers, start, cluster, [ordered] * N_COLUMNS, N_COLUMNS)
+    return _Comparison.of(answers, start, cluster, N_COLUMNS)
 
 
 def differences(comparison):
@@ -112,11 +112,6 @@ def test_clean_columns_are_rarely_flagged_and_a_biased_one_is():
     assert biased.divided == [0]
     profiles = biased._profiles(0)
     assert biased._difference(*profiles, (0, 1), 0) > 0.2
-
-
-def test_unordered_columns_are_tested_too():
-    biased = compared(drawn(1500, np.random.default_rng(0), bias=1.5), ordered=False)
-    assert biased.divided == [0]
 
 
 def test_repeated_rows_of_a_cluster_say_no_more_than_one():

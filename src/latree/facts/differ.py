@@ -196,11 +196,8 @@ def _item_lines(facts: Mapping[str, Any]) -> list[str]:
         for number, effect in enumerate(one["effects"]):
             name = clipped(one["column"]) if number == 0 else ""
             what = f"{clipped(effect['group'])} - {clipped(effect['from'])}"
-            if one["ordered"]:
-                size = one["size"] if number == 0 else ""
-                lines.append(f"  {name:{width}}  {what}  {effect['difference']:+.2f} answers  {size}".rstrip())
-            else:
-                lines.append(f"  {name:{width}}  {what}  {percent(effect['difference'])} % of answers are others")
+            size = one["size"] if number == 0 else ""
+            lines.append(f"  {name:{width}}  {what}  {effect['difference']:+.2f} answers  {size}".rstrip())
     text = (
         "Tests are at the 5 % level for all columns together. Columns that differ do not count for the differences "
         "above."

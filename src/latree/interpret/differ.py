@@ -100,9 +100,8 @@ def compare_groups(
         start = np.where(possible, scores[:, number], np.nanmean(scores[:, number]) if possible.any() else 0.0)
         n_states = [model.columns[column].n_states for column in columns]
         answers = Answers(codes[:, columns], n_states, groups.of_row, len(groups.names), weights)
-        ordered = [model.columns[column].ordered for column in columns]
         with one_thread():
-            comparison = _Comparison.of(answers, start, groups.cluster, ordered, n_columns)
+            comparison = _Comparison.of(answers, start, groups.cluster, n_columns)
         shares = _shares(posteriors[scale.hidden - model.tree.n_observed], model, scale, groups, weights)
         raw = [
             float(np.average(scores[rows, number], weights=weights[rows]))
@@ -138,10 +137,8 @@ def _is_answer(column: Column) -> bool:
     return column.ordered and not column.cuts
 
 
-def _size(item: dict[str, Any]) -> str | None:
-    """Return the size of a difference in words; None if the answers have no order."""
-    if not item["ordered"]:
-        return None
+def _size(item: dict[str, Any]) -> str:
+    """Return the size of a difference in words."""
     largest = max(abs(effect["standardised"]) for effect in item["effects"])
     return "negligible" if largest <= _MODERATE else "moderate" if largest <= _LARGE else "large"
 
@@ -188,7 +185,6 @@ class _Comparison:
     p : dict
         The p value of each column.
     cluster : array of int
-    ordered : sequence of bool
     deviations : array of float
         The standard deviation of each column's answers.
     """
@@ -198,13 +194,10 @@ class _Comparison:
     divided: list[int]
     p: dict[int, float]
     cluster: IntArray
-    ordered: Sequence[bool]
     deviations: FloatArray
 
     @classmethod
-    def of(
-        cls, answers: Answers, start: FloatArray, cluster: IntArray, ordered: Sequence[bool], n_tests: int
-    ) -> "_Comparison":
+    def of(cls, answers: Answers, start: FloatArray, cluster: IntArray, n_tests: int) -> "_Comparison":
         """Fit the standing, and divide the columns that work differently, the clearest first."""
         columns = range(len(answers.n_states))
         found = cls(
@@ -213,7 +206,6 @@ class _Comparison:
             [],
             {},
             cluster,
-            ordered,
             np.array(list(map(answers.deviation, columns))),
         )
         while True:
@@ -234,12 +226,6 @@ class _Comparison:
         n_answers = int(standing.answers.first[-1])
         n_states = standing.answers.n_states[place]
         own = np.arange(standing.answers.first[place], standing.answers.first[place + 1])
-        n_whole = len(self.whole)
-        parted = self.divided[(place - n_whole) // standing.answers.n_groups] if place >= n_whole else None
-        if not self.ordered[self.whole[place] if parted is None else parted]:
-            found = np.zeros((len(standing.parameters), n_states - 1))
-            found[own[1:], np.arange(n_states - 1)] = 1.0
-            return found
         # A shift of all answers, and one that grows with the standing from its mean on.
         found = np.zeros((len(standing.parameters), 2))
         middle = float(standing.shared_distribution(range(standing.answers.n_groups)) @ GRID)
@@ -351,14 +337,13 @@ class _Comparison:
                         "group": groups.names[group],
                         "from": groups.names[0],
                         "difference": difference,
-                        "standardised": float(standardised) if self.ordered[column] else None,
+                        "standardised": float(standardised),
                     }
                 )
             found.append(
                 {
                     "column": name,
                     "scale": scale.name,
-                    "ordered": self.ordered[column],
                     "effects": effects,
                     "p": self.p[column],
                 }
@@ -378,12 +363,10 @@ class _Comparison:
     def _difference(self, one: FloatArray, other: FloatArray, pair: tuple[int, int], column: int) -> float:
         """Return how the answers of two groups differ at the same standing, on average over both groups.
 
-        In answers from the lowest to the highest; or, without an order, the share of answers that would be others.
+        It is counted in answers, from the lowest to the highest.
         """
         shared = self.standing.shared_distribution(pair)
-        if self.ordered[column]:
-            return float(np.arange(len(one)) @ (other - one) @ shared)
-        return float(np.abs(other - one).sum(axis=0) @ shared / 2)
+        return float(np.arange(len(one)) @ (other - one) @ shared)
 
 
 def _shifted(standing: Standing, place: int, group: int, shifts: FloatArray) -> FloatArray:
