@@ -89,6 +89,17 @@ def test_impute_keeps_polars_types(kind):
     assert filled["it"].null_count() == 0
 
 
+def test_columns_without_any_cell_are_filled_in_the_types_of_the_fit():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"name": rng.choice(["x", "y"], 60), "yes": rng.random(60) < 0.5, "n": rng.integers(0, 9, 60)})
+    data = data.assign(n=data["n"].astype("Int64"), day=pd.to_datetime("2024-03-01") + pd.to_timedelta(data["n"], "D"))
+    empty = pd.DataFrame({name: [None, None] for name in data}).astype({"n": "Int64"})
+    assert quick().fit(data).impute(empty, how="mode").dtypes.to_list() == data.dtypes.to_list()
+    polars = pl.from_pandas(data)
+    nothing = polars.head(2).select(pl.lit(None).alias(name) for name in polars.columns)
+    assert quick().fit(polars).impute(nothing, how="mode").schema == polars.schema
+
+
 def test_a_table_goes_in_and_comes_out_as_a_frame():
     table = random_model(random_tree(6, 0.5, 0), n_states=3, random_state=0).sample(200, 0)
     fitted = quick().fit(table)

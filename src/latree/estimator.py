@@ -47,7 +47,7 @@ from latree.learners.methods import find_method
 from latree.model import Group, LatentTreeModel
 from latree.model.explain import one_row
 from latree.model.impute import How, impute_like
-from latree.model.query import Answer
+from latree.model.query import Answer, as_given
 from latree.model.record import Origin
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Table, as_table
@@ -481,7 +481,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         rows = None if X is None else self._encoded(X)
-        found = self.model_._answer(variables, with_state_numbers(self.model_, given or {}), rows)
+        found = self.model_._answer(variables, with_state_numbers(self.model_, as_given(given)), rows)
         _warn([found.warning] if found.warning else [])
         return found
 

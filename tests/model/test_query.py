@@ -143,7 +143,7 @@ def mixed_model():
         ("mood", ["bad", " bad "], ["good", np.str_("good")]),
         ("grade", [1, "1", 1.0, np.int64(1), np.float64(1)], [5, "5.0"]),
         ("size", [2.5, -1e9, "1", "<= 2.5", np.float32(1)], [2.6, 3, "> 2.5"]),
-        ("member", [False, "False", np.bool_(False)], [True]),
+        ("member", [False, "False", np.bool_(False), 0, "0"], [True, 1, 1.0]),
         ("share", [0.5, "0.50"], [1, 1.0, "1"]),
         ("well-being", [0, 0.0, "0", np.int8(0)], [1]),
         ("H1", [0], [1]),
@@ -187,7 +187,7 @@ def test_answers_have_the_values_of_the_data():
         ("mood", {"grades": 1}, "no variable 'grades'; did you mean 'grade'"),
         ("grade", {"mood": "goood"}, "column 'mood' has no value 'goood': did you mean 'good'? it has 'bad', 'good'"),
         ("mood", {"grade": "x"}, "column 'grade' has no value 'x': it has 1, 5"),
-        ("mood", {"size": "large"}, "column 'size' has bins: 'large' is neither a number nor one of them"),
+        ("mood", {"size": "large"}, "column 'size' has bins: 'large' is neither one of them nor a number"),
         ("mood", {"well-being": 2}, "hidden variable 'well-being' has no value 2: it has 0, 1"),
         ("mood", {"H1": 0, "well-being": 1}, "'well-being' is given twice"),
         ([], {}, "name one variable"),
@@ -224,6 +224,12 @@ def test_joints_by_name_are_those_by_number(model):
     np.testing.assert_array_equal(model.joint([names[1], names[-1]]), model.joint([1, len(names) - 1]))
     with pytest.raises(InputError, match="must differ"):
         model.joint([names[1], 1])
+
+
+def test_a_row_of_a_frame_is_given():
+    model = mixed_model()
+    row = pd.DataFrame({"grade": [5], "size": [np.nan], "member": [True]}).iloc[0]
+    assert model.query("mood", given=row) == model.query("mood", given={"grade": 5, "member": True})
 
 
 def test_what_is_given_must_be_a_mapping():

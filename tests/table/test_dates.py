@@ -127,7 +127,7 @@ def test_dates_outside_the_fit_are_in_the_outermost_bins():
     columns = as_table(pl.DataFrame({"d": DAYS}), bins=3).columns
     far = pl.DataFrame({"d": ["1066-10-14", "2999-01-01T12:00", None, "NA"]})
     assert as_table(far, columns=columns).codes()[:, 0].tolist() == [0, 2, -1, -1]
-    assert_error(pl.DataFrame({"d": ["soon"]}), "'soon' is not a date", columns=columns)
+    assert_error(pl.DataFrame({"d": ["soon"]}), "'soon' is not a date such as 2024-03-01", columns=columns)
     assert_error(pl.DataFrame({"d": [3]}), "'3' is not a date", columns=columns)
     assert as_table(pl.DataFrame({"d": ["soon"]}), columns=columns, unseen="missing").codes().tolist() == [[-1]]
     (number,) = as_table(pl.DataFrame({"d": RNG.random(30)}), bins=2).columns
@@ -166,6 +166,8 @@ def test_one_late_text_makes_all_dates_of_a_file_texts(tmp_path, monkeypatch):
 def test_a_check_says_that_dates_are_dates():
     found = latree.check(pl.DataFrame({"day": DAYS, "then": MOMENTS, "a": [0, 1, 2] * 30}), bins=3)
     assert [one.taken_for for one in found.columns] == ["date, 3 bins", "date and time, 3 bins", "whole numbers"]
+    midnights = pl.DataFrame({"day": DAYS}).cast(pl.Datetime)
+    assert [one.taken_for for one in latree.check(midnights, bins=3).columns] == ["date, 3 bins"]
     assert not found.findings
     as_names = latree.check(pl.DataFrame({"day": DAYS[:20] * 3, "a": [0, 1, 2] * 20}), kinds={"day": "category"})
     assert as_names.columns[0].taken_for == "texts"

@@ -285,7 +285,7 @@ def _fill_series(
             cells[position] = None
         else:
             cells[position] = known.get(label_of(value), label_of(value) if is_text else value)
-    return typed_like(series, cells)
+    return typed_like(series, cells, column.storage)
 
 
 def _categories(series: "nw.Series[Any]") -> list[Any]:

@@ -35,6 +35,7 @@ from latree.model.query import (
     Answer,
     PairDependence,
     answer,
+    as_given,
     correlation_by_chance,
     doubts,
     joint_distribution,
@@ -578,7 +579,7 @@ class LatentTreeModel(TreeDistribution):
             ...
         latree.errors.InputError: column 'a' has no value 'yes': it has 0, 1
         """
-        found = self._answer(variables, given or {}, data)
+        found = self._answer(variables, as_given(given), data)
         if found.warning:
             warnings.warn(found.warning, FitWarning, stacklevel=2)
         return found

@@ -24,7 +24,7 @@ from latree.errors import InputError
 from latree.inference.network import Network
 from latree.model.predictive import quantile_states, quantiles
 from latree.table import Column
-from latree.table.columns import is_missing, nearest_states, number_label
+from latree.table.columns import is_missing, nearest_states, number_label, numbers_are, same_label
 from latree.table.raw import label_of
 
 # More rows than this say little more about two columns: a random sample of so many is counted.
@@ -216,6 +216,17 @@ def _scaled(message: FloatArray, scale: bool) -> FloatArray:
     return np.asarray(message / largest) if largest > 0 else message
 
 
+def as_given(given: Any) -> Mapping[str, Any]:
+    """Return what is given, such as a row of a frame of pandas, as a mapping."""
+    if given is None:
+        return {}
+    if hasattr(given, "to_dict") and getattr(given, "ndim", 2) == 1:
+        given = given.to_dict()
+    if not isinstance(given, Mapping):
+        raise InputError(f"given must be a mapping such as {{'N2': 3}}, not {given!r:.60}")
+    return given
+
+
 def answer(
     network: Network,
     columns: Sequence[Column],
@@ -227,8 +238,6 @@ def answer(
 
     ``find`` returns the node of a name.
     """
-    if not isinstance(given, Mapping):
-        raise InputError(f"given must be a mapping such as {{'N2': 3}}, not {given!r:.60}")
     names = [variables] if isinstance(variables, str) else list(variables)
     nodes = list(map(find, names))
     if not nodes or len(set(nodes)) != len(nodes):
@@ -290,13 +299,13 @@ def state_of(column: Column, value: Any) -> int | None:
             return column.categories.index(label)
         number = column.number_of(label)
         if number is None:
-            what = "number" if column.unit is None else column.kind
-            raise InputError(f"column {column.name!r:.60} has bins: {value!r:.60} is neither a {what} nor one of them")
+            raise InputError(
+                f"column {column.name!r:.60} has bins: {value!r:.60} is neither one of them nor a {numbers_are(column)}"
+            )
         return int(np.searchsorted(column.cuts, number, side="left"))
-    if column.kind in ("integer", "number"):
-        label = number_label(label)
-        if label not in column.categories and (near := nearest_states(column, [label])) is not None:
-            return int(near[0])
+    label = same_label(column, label)
+    if label not in column.categories and (near := nearest_states(column, [label])) is not None:
+        return int(near[0])
     if label not in column.categories:
         raise _unknown_value(f"column {column.name!r:.60}", value, label, column_values(column))
     return column.categories.index(label)

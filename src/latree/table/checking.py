@@ -63,9 +63,9 @@ def column_facts(table: Table) -> list[ColumnFacts]:
 def facts_of_column(column: Column, n_missing: int) -> ColumnFacts:
     """Return what a column that is learned from is taken for."""
     if column.cuts is not None:
-        what = {"integer": "number", "datetime": "date and time", "instant": "date and time"}.get(
-            column.kind, column.kind
-        )
+        times = {"datetime": "date and time", "instant": "date and time"}
+        what = "date" if column.unit == "day" and column.kind in times else times.get(column.kind, column.kind)
+        what = "number" if what == "integer" else what
         taken_for = f"{what}, {column.n_states} bins"
     elif column.kind == "text":
         taken_for = "texts in order" if column.ordered else "texts"

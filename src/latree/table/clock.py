@@ -15,6 +15,14 @@ from latree._util.arrays import FloatArray
 # how long something takes.
 Clock: TypeAlias = Literal["date", "datetime", "instant", "time", "duration"]
 CLOCKS: tuple[Clock, ...] = get_args(Clock)
+# What cells are called in messages, with the form of text that is read.
+FORMS: dict[Clock, str] = {
+    "date": "date such as 2024-03-01",
+    "datetime": "date and time such as 2024-03-01 12:30",
+    "instant": "date and time such as 2024-03-01T12:30Z",
+    "time": "time such as 12:30",
+    "duration": "duration such as 3 days",
+}
 Unit: TypeAlias = Literal["day", "hour", "minute", "second"]
 SECONDS: dict[Unit, int] = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 

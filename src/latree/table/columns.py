@@ -14,7 +14,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray, check_fields
 from latree._util.words import setting
 from latree.errors import FitWarning, InputError
-from latree.table.clock import CLOCKS, SECONDS, Clock, Unit, as_numbers, clock_label, clock_value, parse_clock
+from latree.table.clock import CLOCKS, FORMS, SECONDS, Clock, Unit, as_numbers, clock_label, clock_value, parse_clock
 from latree.table.density import Density
 from latree.table.raw import RawColumn, label_of, parse_number
 from latree.table.storage import Storage
@@ -329,7 +329,7 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColu
     for index, label in enumerate(raw.labels()):
         if is_missing(label, missing):
             continue
-        code = code_of.get(_same_label(column, label))
+        code = code_of.get(same_label(column, label))
         if code is not None:
             codes[index] = code
         elif unseen != "missing":
@@ -360,18 +360,20 @@ def read_numbers(column: Column, raw: RawColumn, unseen: Unseen) -> FloatArray:
     if text is None and overflow is not None:
         raise number_too_large(raw.name, overflow)
     if text is not None and unseen != "missing":
-        what = "number" if column.unit is None else column.kind
-        raise InputError(
-            f"column {column.name!r}: {text!r:.60} is not a {what}, but the model bins this column by {what}: {_hint()}"
-        )
+        raise InputError(f"column {column.name!r} has bins, and {text!r:.60} is not a {numbers_are(column)}: {_hint()}")
     return numbers
+
+
+def numbers_are(column: Column) -> str:
+    """Return what messages call the values of a column with bins, with the form of text that is read."""
+    return FORMS.get(cast(Clock, column.kind), "number")
 
 
 # How tables write whether something is true, beside True and False.
 _TRUTHS = {"0": "False", "1": "True"}
 
 
-def _same_label(column: Column, label: str) -> str:
+def same_label(column: Column, label: str) -> str:
     """Return the label as the column writes it: 1.0 is 1, and in a column of booleans True."""
     if column.kind == "text":
         return label

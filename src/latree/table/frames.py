@@ -50,7 +50,8 @@ def _from_series(name: str, series: "nw.Series[Any]") -> RawColumn:
         has_nulls, is_wide = series.is_null().any(), series.dtype in (nw.Int128, nw.UInt128)
         if not has_nulls and not is_wide:
             return from_values(name, series.to_numpy())
-        if is_wide or max(abs(series.max() or 0), abs(series.min() or 0)) >= EXACT:
+        present = series.drop_nulls()
+        if is_wide or (len(present) and max(abs(present.max()), abs(present.min())) >= EXACT):
             return from_integers(name, series.to_list())
     if series.dtype.is_numeric():
         return from_values(name, series.cast(nw.Float64).to_numpy())

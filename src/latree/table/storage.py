@@ -168,12 +168,19 @@ def typed_frame(cells: Mapping[str, Sequence[Any]], storages: Mapping[str, Stora
     return make_frame(columns, backend)
 
 
-def typed_like(series: "nw.Series[Any]", cells: Sequence[Any]) -> "nw.Series[Any]":
-    """Return other cells as a column of the same type; numbers with fractions instead of whole ones where needed."""
+def typed_like(series: "nw.Series[Any]", cells: Sequence[Any], fitted: Storage | None) -> "nw.Series[Any]":
+    """Return other cells as a column of the same type; numbers with fractions instead of whole ones where needed.
+
+    A column without any cell may have no type of its own: then its cells are held as in the data of the fit.
+    """
     storage = Storage.of_series(series)
+    is_untyped = (storage is None or storage.dtype == "object") and bool(series.is_null().all())
+    if is_untyped and fitted is not None:
+        storage = fitted
     if storage is None or not series.implementation.is_pandas():
-        has_fractions = series.dtype.is_integer() and any(isinstance(cell, float) and cell % 1 for cell in cells)
-        dtype = nw.Float64() if has_fractions else series.dtype
+        dtype = storage.generic if is_untyped and storage is not None else series.dtype
+        if dtype.is_integer() and any(isinstance(cell, float) and cell % 1 for cell in cells):
+            dtype = nw.Float64()
         return nw.new_series(series.name, cells, dtype, backend=series.implementation)
     return nw.from_native(_series(series.name, cells, storage, series.implementation), series_only=True)
 
