@@ -12,6 +12,7 @@ revision keeps the messages of the whole tree.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.explain import Search
 from latree.search.sample import MAX_ROWS
-from latree.table import Column, Table
+from latree.table import Block, Column, Table
 from latree.tree import Tree
 
 # Applies a function to independent items.
@@ -281,6 +282,11 @@ class _Level:
     nodes: IntArray
     all_rows: Table | None = None
 
+    @cached_property
+    def _block(self) -> Block:
+        """All rows of the sample."""
+        return self.rows.rows.fetch(np.arange(self.rows.n_rows))
+
     def evidence(self, part: IntArray) -> Table:
         """Return some of the columns."""
         return _selected(self.rows if self.all_rows is None else self.all_rows, part)
@@ -297,7 +303,7 @@ class _Level:
         for u, v in tree.edges.tolist():
             if u in home and home[u] == home.get(v):
                 draft.connect(number[u], number[v], joint[u][v])
-        codes = self.rows.rows.fetch(np.arange(self.rows.n_rows)).codes[:, part]
+        codes = self._block.codes[:, part]
         return [
             _Family(
                 number[top],
@@ -316,7 +322,7 @@ class _Level:
         rest = np.setdiff1d(below, np.concatenate([family.columns for family in families]))
         varying = [family for family in families if np.ptp(family.states) > 0]
         nodes = np.concatenate([self.nodes[rest], [family.node for family in varying]]).astype(np.intp)
-        block = self.rows.rows.fetch(np.arange(self.rows.n_rows))
+        block = self._block
         selected = _selected(self.rows, rest)
         columns = [
             *(replace(column, name=str(node)) for column, node in zip(selected.columns, nodes, strict=False)),
