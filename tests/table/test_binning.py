@@ -8,7 +8,7 @@ import latree
 from helpers.tables import assert_error, keep_all_on_disk, write_frame
 from latree.table import as_table
 from latree.table.binning import _PRIOR, _gains
-from latree.table.discretize import cut_points
+from latree.table.cuts import cut_points
 
 
 def n_bins(columns, **options):

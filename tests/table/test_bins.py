@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from helpers.bins import bins_at
 from helpers.tables import codes_of, one_column
 from latree.table import Column
-from latree.table.discretize import equal_cuts
+from latree.table.cuts import equal_cuts
 
 
 def naive_least_sum_of_squares(counts, bins):
@@ -46,7 +46,7 @@ def test_untied_values_fall_into_bins_of_equal_size(n_rows, bins):
 def test_cuts_of_many_values_with_ties_are_nearly_the_best(monkeypatch, seed):
     values, counts = np.arange(5000.0), np.random.default_rng(seed).pareto(0.8, size=5000) + 1
     sizes = bin_sizes(values, counts, 5)
-    monkeypatch.setattr("latree.table.discretize.RANKS_PER_BIN", 5000)
+    monkeypatch.setattr("latree.table.cuts.RANKS_PER_BIN", 5000)
     best = bin_sizes(values, counts, 5)
     np.testing.assert_allclose(np.square(sizes).sum(), np.square(best).sum(), rtol=1e-4)
 

@@ -75,7 +75,7 @@ def test_options_change_what_is_found():
 
 
 def test_columns_that_cannot_be_read_are_said_all_at_once(monkeypatch):
-    monkeypatch.setattr("latree.table.discretize.MAX_STATES", 150)
+    monkeypatch.setattr("latree.table.summary.MAX_STATES", 150)
     data = FRAME[["person", "word", "grade"]].assign(other=[f"q{i}" for i in range(N)])
     found = latree.check(data)
     assert [(one.column, one.kind) for one in found.findings if one.action == "refused"] == [

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
+from latree.table.cuts import equal_cuts
 from latree.table.density import Density, last_place
-from latree.table.discretize import equal_cuts
 
 
 def learned(numbers, bins=10):

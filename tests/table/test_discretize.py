@@ -55,7 +55,7 @@ def test_cuts_of_a_stream_are_those_of_all_values(seed, n_rows, digits, size, bi
             yield [RawColumn("x", texts if as_text else some, np.arange(len(some)))]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("latree.table.discretize.MAX_NUMBERS", most)
+        patch.setattr("latree.table.summary.MAX_NUMBERS", most)
         expected = as_table(cells[:, None], names=["x"], bins=bins, weights=weights, missing=()).columns
         patch.setattr("latree.table.sources._CACHE_BYTES", 0)
         source = file_source("x", ["x"], pieces)
@@ -68,7 +68,7 @@ def test_cuts_of_a_stream_are_those_of_all_values(seed, n_rows, digits, size, bi
 def test_bins_of_very_many_numbers_are_nearly_as_equal(monkeypatch):
     rng = np.random.default_rng(0)
     for numbers in (rng.normal(size=20_000), 1e9 + rng.random(20_000), 10.0 ** rng.normal(0, 20, 20_000)):
-        monkeypatch.setattr("latree.table.discretize.MAX_NUMBERS", 2000)
+        monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 2000)
         column, codes = one_column(numbers, bins=10)
         sizes = np.bincount(codes)
         assert len(sizes) == 10

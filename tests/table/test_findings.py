@@ -58,7 +58,7 @@ def test_identifiers_and_running_numbers():
 
 
 def test_a_running_number_of_a_long_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("latree.table.discretize.MAX_NUMBERS", 50)
+    monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 50)
     monkeypatch.setattr("latree.table.sources.BATCH_CELLS", 100)
     lines = [f"{i + 1},{i % 2},{-999 if i == 77 else i / 7}" for i in range(400)]
     table = as_table(write_file(tmp_path / "a.csv", "nr,a,x\n" + "\n".join(lines)))
@@ -132,7 +132,7 @@ def test_a_single_negative_number_beside_many_others(tmp_path, monkeypatch):
     assert found.what == "has -99 and -77 in 20 rows and no other number below 0, as codes for missing cells are"
     assert kinds(repeated(*incomes, -99, -5)) == {}
     assert kinds(repeated(*incomes[:9], -99)) == {}  # too few others
-    monkeypatch.setattr("latree.table.discretize.MAX_NUMBERS", 20)  # others are counted together
+    monkeypatch.setattr("latree.table.summary.MAX_NUMBERS", 20)  # others are counted together
     assert kinds([*range(1000), -99])["code"].values == ("-99",)
 
 

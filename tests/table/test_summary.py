@@ -20,7 +20,7 @@ def test_a_column_that_changes_its_type_is_refused(tmp_path):
 
 
 def test_identifiers_do_not_fill_the_memory(all_on_disk, monkeypatch):
-    monkeypatch.setattr("latree.table.discretize.MAX_STATES", 300)
+    monkeypatch.setattr("latree.table.summary.MAX_STATES", 300)
 
     def pieces(names):
         for start in range(0, 10_000, 100):

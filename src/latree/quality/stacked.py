@@ -14,10 +14,10 @@ from latree.errors import InputError
 from latree.table import Table
 from latree.table.clock import Clock, common_clock
 from latree.table.columns import is_missing, number_label, parse_numbers, parse_times
-from latree.table.discretize import clock_of
 from latree.table.raw import RawColumn
 from latree.table.reading import Reading, errors_naming, open_data
 from latree.table.sources import LocalSource, count_rows
+from latree.table.summary import clock_of
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 # Fewer rows of a table say nothing: five folds of a classifier would have one row of it each.

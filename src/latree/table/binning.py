@@ -19,15 +19,13 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.workers import one_blas_thread
 from latree.table.columns import Column
+from latree.table.cuts import SPIKE
 from latree.table.raw import weighted_counts
 from latree.table.rows import Rows
 
 # Numbers are first cut into so many bins, and neighbours are put together. More bins than these hardly pay: they would
 # need more than 1000 rows in which a number is known to a thirtieth of its range.
 FINE_BINS = 32
-# A number that at least this share of the rows has, such as an income of zero, is a bin of its own: its rows are a kind
-# of their own, and would make up most of any bin that they share.
-SPIKE = 0.1
 # The numbers of bins to choose from. Steps are about a fourth, because the optimum is flat.
 _CHOICES = np.array([3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, FINE_BINS])
 # The other column, like the hidden variable that stands for it in a model, has one of these numbers of states: the one

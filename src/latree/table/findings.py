@@ -1,6 +1,6 @@
 """What is odd about columns and rows, and what to do about it.
 
-Most is found in the summary of a column (:mod:`latree.table.discretize`), before its cells are encoded.
+Most is found in the summary of a column (:mod:`latree.table.summary`), before its cells are encoded.
 """
 
 import re
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from latree._util.words import listed, plural, quoted, setting, settings_in_a_row
 from latree.table.binning import MIN_ROWS_PER_BIN
 from latree.table.columns import FEW_STATES, Column
-from latree.table.discretize import ColumnSummary, LearnedColumn
+from latree.table.discretize import LearnedColumn
 from latree.table.raw import label_of, parse_number
 from latree.table.rows import Block, Rows, missing_code
 from latree.table.sources import RowWeights
+from latree.table.summary import ColumnSummary
 
 Action: TypeAlias = Literal["left out", "refused", "kept"]
 
