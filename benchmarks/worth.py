@@ -53,7 +53,7 @@ def refit_gain(table: Table, settings: Settings) -> float:
     """Return the gain of the folds of the figure if the whole learner runs again in each."""
     rng = np.random.default_rng(0)
     gains = []
-    for part in measuring._folds(table.units(measuring._MAX_ROWS, rng), rng):
+    for part in measuring.folds(table.units(measuring.MAX_USED, rng), rng):
         independent = next(fit_simpler_models(part.fitted)).model
         model = learn_model(part.fitted, settings).fit.model
         gains.append(model.log_likelihood_rows(part.judged) - independent.log_likelihood_rows(part.judged))

@@ -111,6 +111,9 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Your own label of each column, by the name of the column. A group is named by a label if most of its columns
         have the label, and most columns with the label are in the group.
         A file is read as by ``latree fit --labels``: a CSV file with a header and these two columns.
+    key : mapping of str to str, or name of a file, optional
+        The group of each column, by the name of the column, if you have groups in mind: the model has these groups and
+        no others, and ``summary_["key"]`` says how well they fit. A file is read as that of ``labels``. For ``auto``.
     random_state : int, RandomState, Generator or None
         Seed of everything random.
     verbose : int
@@ -164,6 +167,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_iter: int = Settings.max_iter,
         tol: float = Settings.tol,
         labels: Mapping[str, str] | str | Path | None = None,
+        key: Mapping[str, str] | str | Path | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -180,6 +184,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.tol = tol
         self.labels = labels
+        self.key = key
         self.random_state = random_state
         self.verbose = verbose
 
@@ -208,7 +213,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             A weight for each row, or the name of the column that holds it. ``weights_are`` of ``reading`` says what it
             means: by default, a row of weight 2 counts as two rows.
         """
-        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        asked = {field.name: getattr(self, field.name) for field in fields(Settings)}
+        settings = Settings(**asked | {"key": None if self.key is None else ()})
         reading = as_reading(self.reading)
         self._weights = sample_weight if isinstance(sample_weight, str) else None
         X = self._validated(X, reset=True)
@@ -222,6 +228,8 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._names_in = list(self.feature_names_in_) if by_name else names_of(self._features(X, reset=True))
             check_learnable(table, most_states=find_method(settings.method).most_states)
             labels = None if self.labels is None else as_labels(self.labels, table.names)
+            if self.key is not None:
+                settings = replace(settings, key=tuple(as_labels(self.key, table.names, "key").items()))
             odd = sentences(table.oddities)
             if reading.weights_are is not None and table.weights_are is None:
                 _warn([f"weights_are={reading.weights_are!r}, but there is no sample_weight: rows count as one."])
@@ -306,6 +314,7 @@ class LatentTree(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reading = record.reading.arguments() if record.reading else {}
         reading |= {"weights_are": "survey"} if record.weights_are == "survey" else {}
         kept |= {"reading": reading or None, "unseen": record.unseen, "labels": dict(record.labels) or None}
+        kept |= {"key": None if record.settings.key is None else dict(record.settings.key)}
         loaded = cls(**kept)
         loaded._weights, loaded._library = record.weights, record.library
         loaded._names_in = list(record.columns or model.tree.names)

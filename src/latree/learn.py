@@ -24,6 +24,7 @@ from latree.interpret.columns import redundant_columns
 from latree.interpret.compare import compare_trees
 from latree.interpret.differ import Groups
 from latree.interpret.groups import with_groups
+from latree.interpret.key import measure_key
 from latree.interpret.order import order_states
 from latree.interpret.scores import norms_of, reliability
 from latree.interpret.view import view_of
@@ -35,7 +36,7 @@ from latree.learners.structure import Structure
 from latree.learners.support import bootstrap_trees, consensus, found_again, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.fitting import Choice, choose, cost_of_order, held_out
-from latree.model.record import Origin, Record, Worth
+from latree.model.record import Key, Origin, Record, Worth
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
 from latree.table import Column, Table, as_table
@@ -69,6 +70,7 @@ class Learned:
     consensus: Tree | None  # of the bootstrap's trees
     choice: Choice | None  # of states and smoothing; None if both were known before
     origin: Origin
+    key: Key | None = None  # what held-out rows say of groups that were given
 
     @cached_property
     def model(self) -> LatentTreeModel:
@@ -108,6 +110,7 @@ class Learned:
             worth=self.worth,
             candidates=self.structure.candidates,
             weights_are=self.table.weights_are,
+            key=self.key,
             order_cost=(cost_of_order(self.table) or None) if self.choice else None,
         )
 
@@ -263,11 +266,21 @@ def learn_model(
         )
     with stage("Predicting held-out rows"):
         worth = measure_worth(fit.model, by_name, smoothing=smoothing)
-    model = with_groups(_reordered(fit.model, table.columns), table, labels, replicates=structure.replicates)
+    key = None
+    if settings.key is not None:
+        with stage("Finding groups beside those that were given", at_most=True):
+            key = _measure_key(by_name, settings)
+    model = with_groups(
+        _reordered(fit.model, table.columns),
+        table,
+        labels or dict(settings.key or ()),
+        replicates=structure.replicates,
+        by_hidden=settings.key is not None,
+    )
     model = order_states(model).model
     structure, fit = replace(structure, tree=model.tree), replace(fit, model=model)
     seconds = time.perf_counter() - started
-    return Learned(table, settings, structure, smoothing, fit, seconds, worth, agreed, choice, origin or Origin())
+    return Learned(table, settings, structure, smoothing, fit, seconds, worth, agreed, choice, origin or Origin(), key)
 
 
 def trees_of_groups(
@@ -332,6 +345,26 @@ def trees_of_groups(
         "n_as_different": n_as_different,
         "p": (1 + n_as_different) / (1 + n_random),
     }
+
+
+def _measure_key(table: Table, settings: Settings) -> Key | None:
+    """Return how well groups that were given predict held-out rows, beside what latree finds in the other rows."""
+    given = replace(settings, random_state=0)
+    free = replace(given, key=None, n_resamples=0)
+    return measure_key(
+        table, dict(settings.key or ()), lambda rows: _learned(rows, given), lambda rows: _learned(rows, free)
+    )
+
+
+def _learned(table: Table, settings: Settings) -> LatentTreeModel:
+    """Return the model of a table, and nothing else."""
+    rng = generator(settings.random_state)
+    structure = find_method(settings.method).learn(table, settings, rng)
+    n_states, smoothing, start, _ = _capacity(table, structure, settings, rng)
+    monitor = ConvergenceMonitor(settings.tol, settings.max_iter)
+    return fit_model(
+        table, structure.tree, n_states, start=start, smoothing=smoothing, monitor=monitor, random_state=rng
+    ).model
 
 
 def _drawn(structure: Structure, table: Table, settings: Settings) -> Structure:

@@ -47,6 +47,8 @@ class Settings:
         EM stops when an iteration gains less than this, in nats per cell.
     random_state : int, Generator, RandomState or None
         Seed of everything random.
+    key : tuple of (str, str), or None
+        For ``auto``: columns and their groups, if these are given and not to be found.
     """
 
     method: str = "auto"
@@ -60,6 +62,7 @@ class Settings:
     max_iter: int = 200
     tol: float = 1e-5
     random_state: "RandomState" = None
+    key: tuple[tuple[str, str], ...] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -75,6 +78,13 @@ class Settings:
         _check_whole("bootstrap", self.bootstrap, 0)
         _check_whole("max_iter", self.max_iter, 1)
         _check_number("tol", self.tol)
+        if self.key is not None:
+            _check_pairs("key", self.key)
+            for name, chosen, only in (("method", self.method, "auto"), ("goal", self.goal, "explain")):
+                if chosen != only:
+                    raise InputError(f"groups are given, so that nothing is left for {name} {chosen!r}: leave it out")
+            if self.bootstrap:
+                raise InputError("groups are given, so that there is no tree to learn again: leave out bootstrap")
 
     @property
     def seed(self) -> int | None:
@@ -95,6 +105,9 @@ class Settings:
         seed = plain["random_state"]
         if seed is not None:
             _check_whole("random_state", seed, 0)
+        key = plain["key"]
+        if isinstance(key, list) and all(isinstance(one, list) for one in key):
+            plain = plain | {"key": tuple(map(tuple, key))}
         return cls(**plain)
 
 
@@ -113,6 +126,13 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 def _check_whole(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {value!r:.60}")
+
+
+def _check_pairs(name: str, value: Any) -> None:
+    if not isinstance(value, tuple) or not all(
+        isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(text, str) for text in pair) for pair in value
+    ):
+        raise InputError(f"{name} must be pairs of a column and its group, not {value!r:.60}")
 
 
 def _check_number(name: str, value: Any) -> None:

@@ -196,6 +196,24 @@ def test_labels_name_groups_and_colour_the_report(tmp_path):
     assert not Path("other").exists()
 
 
+def test_groups_that_are_given():
+    half = len(HEADER) // 2
+    lines = "".join(f"{name},{'one' if number < half else 'two'}\n" for number, name in enumerate(HEADER))
+    Path("key.csv").write_text(f"column,group\n{lines}")
+    printed = succeed("fit", "data.csv", "--out", "run", "--groups", "key.csv")
+    assert "These groups predict new rows " in printed
+    groups = LatentTreeModel.load("run/model.json").groups
+    assert {group.name: group.columns for group in groups} == {"one": tuple(HEADER[:half]), "two": tuple(HEADER[half:])}
+    assert "These groups predict new rows " in Path("run/report.html").read_text()
+    columns = json.loads(Path("run/summary.json").read_bytes())["key"]["columns"]
+    assert [one["column"] for one in columns] == list(HEADER)
+    Path("key.csv").write_text(f"column,group\n{HEADER[0]},one\n{HEADER[1]},two\n")
+    code, _, err = run("fit", "data.csv", "--out", "other", "--groups", "key.csv")
+    assert code == 2
+    assert "--groups: no group has two columns" in err
+    assert not Path("other").exists()
+
+
 def test_texts_of_questions_stand_beside_their_names():
     Path("codebook.csv").write_text(f"column,text,answers\n{HEADER[0]},How are  you?,1=bad\nunknown,What?,\n")
     succeed("fit", "data.csv", "--out", "run", "--states", 2, "--texts", "codebook.csv")
@@ -220,7 +238,7 @@ def test_the_demo_needs_no_network(monkeypatch):
 
 def test_defaults_are_those_of_the_library():
     settings = Settings()
-    same = {"states": "n_states", "seed": None}
+    same = {"states": "n_states", "seed": None, "key": None}
     for option in commands.commands["fit"].params:
         field = same.get(option.name, option.name)
         if field is not None and hasattr(settings, field):

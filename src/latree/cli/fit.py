@@ -75,6 +75,13 @@ _MAX_LOADINGS = 1_000_000
     "by a label if most of its columns have it, and most columns with it are in the group; the report has colours.",
 )
 @click.option(
+    "--groups",
+    "key",
+    type=common.file,
+    help="CSV file with a header whose first two columns are the name of a column and its group, if you have groups in "
+    "mind: the model has these groups and no others, and the report says how well they fit.",
+)
+@click.option(
     "--texts",
     type=common.file,
     help="CSV file with a header whose first two columns are the name of a column and a longer text, such as the "
@@ -150,8 +157,8 @@ def fit(
     from latree.table.opening import dask_module
 
     how_to_read = reading.arguments(data, options)
-    labels_file, texts_file = options.pop("labels"), options.pop("texts")
-    settings = Settings(random_state=seed, **options)
+    labels_file, texts_file, key_file = (options.pop(name) for name in ("labels", "texts", "key"))
+    settings = Settings(random_state=seed, key=None if key_file is None else (), **options)
     find_method(settings.method)
     common.refuse_same(out, checkpoint)
     if checkpoint is not None and not settings.bootstrap:
@@ -173,6 +180,8 @@ def fit(
             )
             table = replace(table, columns=tuple(described))
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
+        if key_file is not None:
+            settings = replace(settings, key=tuple(read_labels(key_file, table.names, unknown=True).items()))
         origin = origin._replace(labels=tuple((labels or {}).items()))
         learned = _learn(table, str(data), settings, origin, out, keep_for, labels, tell=not quiet)
     _print_run(learned, out, as_json, quiet, data)

@@ -19,7 +19,7 @@ from latree.facts.fit import fit_facts
 from latree.facts.groups import all_groups, label_facts, state_profiles, with_states
 from latree.facts.rows import data_facts, row_facts
 from latree.facts.warnings import warnings_of
-from latree.facts.words import certainty, finding, headline, levels_lines, worth_facts
+from latree.facts.words import certainty, finding, headline, key_facts, key_lines, levels_lines, worth_facts
 from latree.interpret.dependence import SEED
 from latree.interpret.groups import n_groups_of, with_groups
 from latree.interpret.scores import reliability, scored_groups
@@ -89,6 +89,8 @@ def _facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None) -> dict[
         "drawing": model.draw(),
         "warnings": warnings_of(model),
     }
+    facts["is_given"] = bool(record and record.settings.key)
+    facts["key"] = key_lines(key_facts(record.key)) if record and record.key else []
     support = [None if isnan(share) else percent(share) for share in tree.support.tolist()]
     facts |= {"headline": headline(facts), "certainty": certainty(support, groups)}
     return facts | {"summary": _summary(model, record, facts, every) if record else {}}
@@ -136,6 +138,7 @@ def _summary(
         "smoothing": record.smoothing,
         "n_parameters": model.n_parameters,
         "worth": worth_facts(record.worth, record.settings.goal) if record.worth else None,
+        "key": key_facts(record.key) if record.key else None,
         "candidates": [candidate._asdict() for candidate in record.candidates or ()],
         "log_likelihood": log_likelihood,
         "aic": aic(log_likelihood, model.n_parameters),

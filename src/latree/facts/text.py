@@ -9,6 +9,7 @@ from latree.facts.words import (
     candidate_lines,
     elsewhere_lines,
     independence,
+    key_lines,
     kinds_lines,
     redundancy_lines,
     worth_lines,
@@ -90,6 +91,7 @@ def summary_lines(facts: Mapping[str, Any]) -> list[str]:
         + (f", {plural(facts['quartet_tests'], 'quartet test')})" if "quartet_tests" in facts else ")"),
         f"{facts['n_parameters']} parameters, fitted in {plural(facts['iterations'], 'iteration')} of EM, "
         f"{facts['seconds']:.1f} seconds",
+        *key_lines(facts["key"]),
         *candidate_lines([Candidate(**one) for one in facts["candidates"]]),
         *worth_lines(facts["worth"]),
         *redundancy_lines([(pair["columns"], pair["strength"]) for pair in facts["redundant_columns"]]),

@@ -39,7 +39,9 @@ def warnings_of(model: LatentTreeModel) -> list[str]:
     record = model.record
     if record is None:
         return []
-    found = [*record.odd, *warnings_about_labels(dict(record.labels), model.tree.names)]
+    names = model.tree.names
+    found = [*record.odd, *warnings_about_labels(dict(record.labels), names)]
+    found += warnings_about_labels(dict(record.settings.key or ()), names, "group")
     if not record.converged:
         most = record.settings.max_iter
         found.append(

@@ -1,10 +1,11 @@
 """The facts in words: every sentence that the text, the page and the notebook say about a model is made here, once."""
 
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 
 from latree._util.words import counted, listed, percent, plural, setting, shortened
-from latree.model.record import Candidate, SimplerGain, Worth
+from latree.model.record import Candidate, Key, Place, SimplerGain, Worth
 from latree.settings import Goal
 
 # An edge is sure from this support on, in per cent, and likely from this one on.
@@ -24,6 +25,15 @@ KINDS = {
 _LISTED_KINDS = 2
 _LISTED_PAIRS, _MAX_NAME = 5, 40
 _LISTED_GROUPS = 3
+# The chance that any column of a table is said to fit another group better, if none does; columns that a line names.
+_BY_CHANCE, _LISTED_COLUMNS = 0.05, 12
+# What is said of columns that do not simply fit the group that they were given.
+_VERDICTS = {
+    "better in another group": "These columns fit another group better, by so many nats per row",
+    "not seen to fit": "All other columns together say too little about these for a group to be seen",
+    "fits a group": "These columns have no group, but would fit one, by so many nats per row",
+    "fits no group": "These columns have no group, and fit none",
+}
 # The most numbers of groups, below the main one and above it, that a line says how well they come again.
 _LISTED_LEVELS = 3
 
@@ -54,6 +64,8 @@ def headline(facts: dict[str, Any]) -> str:
         return f"One hidden variable with {n_states} explains {counted(n_columns, 'column')}"
     if facts["finding"] == "no groups":
         return f"{counted(n_columns, 'column')} form no groups"
+    if facts["is_given"]:
+        return f"{counted(n_columns, 'column')} in {counted(n_groups, 'group')}, as given"
     verb = "fall into" if n_groups > 1 else "form"
     found = f"{counted(n_columns, 'column')} {verb} {counted(n_groups, 'group')}"
     match = facts["labels"]["match"] if facts["labels"] else ""
@@ -250,6 +262,72 @@ def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:
         return ["There are too few rows to measure how well the model predicts new ones."]
     unit = "One nat more means 2.7 times as probable." if " nats " in facts["headline"] else ""
     return [line for line in (facts["headline"], unit, facts["verdict"]) if line]
+
+
+def key_facts(key: Key) -> dict[str, Any]:
+    """Return what held-out rows say of groups that were given, as plain data and in words."""
+    # By chance alone, all columns together have one that fits another group better in a twentieth of all tables.
+    n_tests = sum(place.group is not None for place in key.places) * max(len({p.group for p in key.places}) - 1, 1)
+    sure = NormalDist().inv_cdf(1 - _BY_CHANCE / max(n_tests, 1))
+    rows = [place._asdict() | {"verdict": _verdict_of(place, sure)} for place in key.places]
+    return {
+        "n_rows": key.n_rows,
+        "found": {"n_groups": key.n_groups, "n_hidden": key.n_hidden, "agreement": key.agreement},
+        "found_ahead": key.ahead,
+        "error": key.error,
+        "headline": _key_headline(key),
+        "columns": rows,
+    }
+
+
+def _verdict_of(place: Place, sure: float) -> str:
+    """Return whether a column fits its group: fits, fits better in another one, or does not fit anywhere."""
+    if place.ahead is not None and place.ahead_error is not None and place.ahead > sure * place.ahead_error:
+        return "better in another group" if place.group is not None else "fits a group"
+    if place.group is None:
+        return "fits no group"
+    return "fits" if place.gain > CLEAR * place.error else "not seen to fit"
+
+
+def _key_headline(key: Key) -> str:
+    found = "what latree finds"
+    if key.ahead is None or key.error is None:
+        return f"These groups cannot be compared with {found}: some held-out rows are impossible under one of the two."
+    difference = figure(abs(key.ahead), key.error)
+    if abs(key.ahead) <= CLEAR * key.error:
+        return f"These groups predict new rows about as well as {found}: {difference} nats per row apart."
+    return (
+        f"These groups predict new rows {'worse' if key.ahead > 0 else 'better'} than {found}, by {difference} nats "
+        "per row."
+    )
+
+
+def key_lines(facts: Mapping[str, Any] | None) -> list[str]:
+    """Return what a summary says about groups that were given, in plain words."""
+    if facts is None:
+        return []
+    of = {verdict: [one for one in facts["columns"] if one["verdict"] == verdict] for verdict in _VERDICTS}
+    found = facts["found"]
+    lines = [
+        f"{facts['headline']} That has {found['n_groups']:.2g} groups and {found['n_hidden']:.2g} hidden variables; "
+        f"the adjusted Rand index of its groups and these is {found['agreement']:.2f} (1: the same)."
+    ]
+    for verdict, text in _VERDICTS.items():
+        columns = sorted(of[verdict], key=lambda one: -(one["ahead"] or 0))
+        if not columns:
+            continue
+        is_elsewhere = verdict in ("better in another group", "fits a group")
+        named = [
+            f"{one['column']} in {one['other']} ({figure(one['ahead'], one['ahead_error'])})"
+            if is_elsewhere
+            else one["column"]
+            for one in columns[:_LISTED_COLUMNS]
+        ]
+        more = [f"{len(columns) - _LISTED_COLUMNS} more"] if len(columns) > _LISTED_COLUMNS else []
+        lines.append(f"{text}: {', '.join([*named, *more])}.")
+    if not of["better in another group"]:
+        lines.insert(1, "No column is seen to fit another group better than its own.")
+    return lines
 
 
 def candidate_name(candidate: Candidate) -> str:

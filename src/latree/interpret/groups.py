@@ -37,7 +37,7 @@ from latree.interpret.view import view_of
 from latree.interpret.wide import WIDE, SampledCorrelations
 from latree.learners.structure import Replicate
 from latree.model import Group, LatentTreeModel
-from latree.model.group import Level, Levels
+from latree.model.group import NO_LEVELS, Level, Levels
 from latree.model.query import MAX_ROWS
 from latree.table import Table
 from latree.tree import Rooted, Tree
@@ -164,6 +164,7 @@ def with_groups(
     labels: Mapping[str, str] | None = None,
     *,
     replicates: Sequence[Replicate] = (),
+    by_hidden: bool = False,
 ) -> LatentTreeModel:
     """Return a model with its groups of columns, and with a name for people for each hidden variable.
 
@@ -182,6 +183,8 @@ def with_groups(
         Your own label of each column, by the name of the column.
     replicates : sequence of Replicate
         For the stability of the groups. :func:`find_groups` explains this and ``table``.
+    by_hidden : bool
+        Whether each hidden variable stands for one group, that of the columns beside it.
 
     Examples
     --------
@@ -201,7 +204,7 @@ def with_groups(
         if not model.groups and model.node_names[node] != model.tree.node_names[node]
     }
     view = view_of(model)
-    groups, levels = _divided(view, table, replicates)
+    groups, levels = (_beside(model.tree), NO_LEVELS) if by_hidden else _divided(view, table, replicates)
     named, hidden_names = choose_names(view, groups, labels, kept)
     return view.kept_for(replace(model, groups=tuple(named), hidden_names=hidden_names, levels=levels))
 
@@ -280,6 +283,15 @@ def group_labels(groups: Sequence[Group], names: Sequence[str]) -> IntArray:
     """
     main = {name: number for number, group in enumerate(groups) if group.level == "main" for name in group.columns}
     return np.array([main.get(name, -1) for name in names], dtype=np.intp)
+
+
+def _beside(tree: Tree) -> list[Group]:
+    """Return the groups of columns that are neighbours of the same hidden variable, without names yet."""
+    pieces = [
+        frozenset([node, *(near for near, _ in tree.neighbors[node] if near < tree.n_observed)])
+        for node in range(tree.n_observed, tree.n_nodes)
+    ]
+    return _groups(tree, [piece for piece in pieces if len(piece) > 2], "main")
 
 
 def _divided(view: Dependence, table: Table | None, replicates: Sequence[Replicate]) -> tuple[list[Group], Levels]:

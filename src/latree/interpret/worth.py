@@ -100,7 +100,7 @@ def chow_liu_tree(table: Table, near: Tree | None = None) -> Tree:
     order = np.array([node for node in near.reordered(table.names).rooted().order.tolist() if node < table.n_columns])
     block_of = np.arange(len(order)) // _BLOCK
     blocks = np.split(order, np.flatnonzero(np.diff(block_of)) + 1)
-    rows = table.subsample(_MAX_ROWS, _SEED)
+    rows = table.subsample(MAX_USED, _SEED)
 
     def candidates(number: int) -> tuple[IntArray, IntArray, FloatArray]:
         columns = np.concatenate(blocks[number : number + 2])
@@ -133,7 +133,7 @@ _FOLDS = 3
 _MAX_JUDGED, _MAX_JUDGED_CELLS = 5000, 5000 * WIDE
 
 # At most this many rows are used. One fold of them has as many rows as are held out at most.
-_MAX_ROWS = _FOLDS * _MAX_JUDGED
+MAX_USED = _FOLDS * _MAX_JUDGED
 
 # A start that knows the model keeps this weight of each of its probabilities; the rest is the variable's distribution.
 _START_WEIGHT = 0.4
@@ -185,10 +185,10 @@ def measure_worth(model: LatentTreeModel, data: Any, *, smoothing: float | None 
     if smoothing is None:
         smoothing = model.record.smoothing if model.record else DEFAULT_SMOOTHING
     rng = np.random.default_rng(_SEED)
-    rows = table.units(_MAX_ROWS, rng)
+    rows = table.units(MAX_USED, rng)
     if rows.n_rows < MIN_ROWS:
         return None
-    parts = _folds(rows, rng)
+    parts = folds(rows, rng)
     refits, simpler = _Refits(model, smoothing), partial(_simpler_models, chow_liu_tree(rows, model.tree))
     # The first fold decides where EM starts, and how many classes there are.
     progress(0, len(parts))
@@ -208,13 +208,13 @@ def measure_worth(model: LatentTreeModel, data: Any, *, smoothing: float | None 
     return Worth(
         _kind(model.tree),
         len(own),
-        *_mean(own - independent, weights),
+        *mean_of(own - independent, weights),
         tuple(
             SimplerGain(
                 method,
                 beside.n_classes if method == "lcm" else 0,
-                *_mean(scores - independent, weights),
-                *_mean(own - scores, weights),
+                *mean_of(scores - independent, weights),
+                *mean_of(own - scores, weights),
             )
             for method, scores in zip(methods, others, strict=True)
         ),
@@ -272,7 +272,7 @@ def _on_all_cores(tasks: Sequence[Callable[[], _Scored]]) -> list[_Scored]:
     return map_forked(lambda task: task(), tasks)
 
 
-def _folds(rows: Table, rng: np.random.Generator) -> list[Part]:
+def folds(rows: Table, rng: np.random.Generator) -> list[Part]:
     """Divide rows into random folds; return as many as are needed to hold out enough rows."""
     fold = rng.permutation(rows.n_rows) % _FOLDS
     n_judged = min(_MAX_JUDGED, _MAX_JUDGED_CELLS / rows.n_columns)
@@ -283,7 +283,7 @@ def _folds(rows: Table, rng: np.random.Generator) -> list[Part]:
     ]
 
 
-def _mean(values: FloatArray, weights: FloatArray) -> tuple[float | None, float | None]:
+def mean_of(values: FloatArray, weights: FloatArray) -> tuple[float | None, float | None]:
     """Return the weighted mean of values and its standard error; None for both if some values are infinite."""
     if not np.isfinite(values).all():
         return None, None

@@ -16,6 +16,7 @@ from latree.counts.quartets import nuclear_test, spectral_products, spectral_tes
 from latree.errors import InputError
 from latree.learners.divide_conquer import divide_and_conquer
 from latree.learners.explain import explain, joined
+from latree.learners.given import given_groups
 from latree.learners.grouping import chow_liu, chow_liu_grouping, group, hidden_chow_liu, recursive_grouping
 from latree.learners.harmeling_williams import harmeling_williams
 from latree.learners.joining import join, neighbor_joining, spectral_joining
@@ -39,9 +40,13 @@ _SEARCH_SHARE = 0.2
 def auto(table: Table, settings: Settings, rng: np.random.Generator) -> Structure:
     """Learn the hidden variables that are there (to explain), or the model that predicts best.
 
+    If groups of columns are given, each has a hidden variable, and only how these are connected is learned.
+
     To predict, the explained tree and the resolved one are two of several candidates; held-out rows decide. In a wide
     table a joined tree stands for both, and the explained one is learned only if the joined one is close to the best.
     """
+    if settings.key is not None:
+        return given_groups(table, dict(settings.key), int(rng.integers(2**31)), settings.n_states)
     if settings.goal == "explain":
         return explain(table, settings, rng)
     settings = replace(settings, n_resamples=0)  # held-out rows decide

@@ -111,6 +111,30 @@ class Candidate(NamedTuple):
     error: float  # standard error of the mean difference
 
 
+class Place(NamedTuple):
+    """How well a column fits the group that it was given, and the best of the others, in nats per held-out row."""
+
+    column: str
+    group: str | None  # None if no group was given
+    gain: float  # by which the other columns of its group predict it better than it is predicted by itself
+    error: float  # standard error
+    other: str | None  # the other group whose columns predict it best; None if there is none
+    ahead: float | None  # by which they predict it better than those of its own group
+    ahead_error: float | None
+
+
+class Key(NamedTuple):
+    """What held-out rows say of groups that were given."""
+
+    n_rows: int
+    n_groups: float  # that latree finds in the other rows, the mean over folds
+    n_hidden: float  # hidden variables that it finds
+    agreement: float  # adjusted Rand index of the groups that it finds with those that were given
+    ahead: float | None  # of the model of what latree finds, in nats per row; None if some rows are impossible
+    error: float | None  # standard error
+    places: tuple[Place, ...]
+
+
 class Origin(NamedTuple):
     """Where the rows come from, as far as anybody said."""
 
@@ -179,6 +203,8 @@ class Record:
         states.
     weights_are : str or None
         What the weights are, "counts" or "survey"; None if rows had none.
+    key : Key or None
+        What held-out rows say of groups that were given.
     """
 
     latree: str
@@ -210,6 +236,7 @@ class Record:
     weights_are: str | None = None
     order_cost: float | None = None
     norms: tuple[tuple[float, ...], ...] = ()
+    key: Key | None = None
 
     @property
     def identifier(self) -> str | None:
@@ -264,6 +291,9 @@ class Record:
             values["worth"] = worth._replace(simpler=tuple(map(SimplerGain._make, worth.simpler)))
         if values["candidates"] is not None:
             values["candidates"] = tuple(map(Candidate._make, values["candidates"]))
+        if values["key"] is not None:
+            key = Key._make(values["key"])
+            values["key"] = key._replace(places=tuple(map(Place._make, key.places)))
         record = cls(**values)
         if len(record.n_missing) != n_columns:
             raise InputError(f"the fit's n_missing has {len(record.n_missing)} numbers for {n_columns} columns")
@@ -292,6 +322,9 @@ class Record:
         if worth is not None:
             errors = [worth.error, *(x for simpler in worth.simpler for x in (simpler.error, simpler.ahead_error))]
             not_negative["worth"] = [error for error in errors if error is not None]
+        if self.key is not None:
+            errors = [self.key.error, *(x for place in self.key.places for x in (place.error, place.ahead_error))]
+            not_negative["key"] = [error for error in errors if error is not None]
         not_negative["candidates"] = [candidate.error for candidate in self.candidates or ()]
         for name, numbers in not_negative.items():
             for number in numbers:
@@ -325,7 +358,7 @@ def _fits(value: Any, kind: Any) -> bool:
     """Return whether a JSON value has the type of a field's annotation."""
     if kind in _KINDS:
         return _KINDS[kind](value)
-    if kind in (Attempt, Candidate, SimplerGain, Worth):
+    if kind in (Attempt, Candidate, Key, Place, SimplerGain, Worth):
         return _is_row(value, list(get_type_hints(kind).values()))
     inner = kind.__args__
     if type(None) in inner:

@@ -37,6 +37,7 @@ def notebook_html(model: LatentTreeModel, labels: Mapping[str, str] | None) -> s
     lines = [
         *certainty_lines(facts["certainty"]),
         *kinds_lines([group["name"] for group in groups if group["states_are"] == "kinds"]),
+        *facts["key"],
         *worth_lines(facts["summary"].get("worth")),
         *redundancy_lines([(pair["names"], pair["strength"]) for pair in facts["redundant"]]),
     ]

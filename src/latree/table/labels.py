@@ -66,27 +66,30 @@ def read_labels(path: Path, columns: Collection[str], unknown: bool = False) -> 
     return {name: label for name, label in labels.items() if label and (unknown or name in known)}
 
 
-def as_labels(labels: Mapping[str, str] | str | Path, columns: Collection[str]) -> Mapping[str, str]:
-    """Return labels from Python, or from a file; raise if they are not texts, or name none of the columns."""
+def as_labels(
+    labels: Mapping[str, str] | str | Path, columns: Collection[str], what: str = "labels"
+) -> Mapping[str, str]:
+    """Return labels, or groups, from Python or a file; raise if they are not texts, or name none of the columns."""
     if isinstance(labels, str | Path):
         return read_labels(Path(labels), columns, unknown=True)
     if not isinstance(labels, Mapping) or not all(isinstance(label, str) for label in labels.values()):
         raise InputError(
-            'labels must be the name of a CSV file, or a mapping from names of columns to texts, such as {"N1": "mood"}'
+            f"{what} must be the name of a CSV file, or a mapping from names of columns to texts, such as "
+            '{"N1": "mood"}'
         )
     if labels and not labels.keys() & set(columns):
         example = next(iter(labels))
-        raise InputError(f"labels: none of their names, such as {example!r:.60}, is one of the columns")
+        raise InputError(f"{what}: none of their names, such as {example!r:.60}, is one of the columns")
     return labels
 
 
-def warnings_about_labels(labels: Mapping[str, str], columns: Sequence[str]) -> list[str]:
+def warnings_about_labels(labels: Mapping[str, str], columns: Sequence[str], what: str = "label") -> list[str]:
     """Return a warning that names the labelled columns that a table does not have, if there are any."""
     unknown = [name for name in labels if name not in set(columns)]
     if not unknown:
         return []
     if len(unknown) == 1:
         hint = did_you_mean(unknown[0], columns)
-        return [f"there is a label for {quoted(unknown[0])}, which is not a column{'; ' if hint else ''}{hint}"]
+        return [f"there is a {what} for {quoted(unknown[0])}, which is not a column{'; ' if hint else ''}{hint}"]
     such_as = "such as " if len(unknown) > _MAX_NAMED else ""
-    return [f"there are labels for {len(unknown)} names that are not columns, {such_as}{listed(unknown[:_MAX_NAMED])}"]
+    return [f"there are {what}s for {len(unknown)} names that are not columns, {such_as}{listed(unknown[:_MAX_NAMED])}"]
