@@ -141,14 +141,21 @@ def search_in_parts(
     found = [_Assembly(table, parts, seed + number, n_states, not number) for number, table in enumerate(tables)]
     begin = 0.0
     while waiting := [one for one in found if one.parts]:
-        tasks = [task for one in waiting for task in one.tasks()]
+        # Parts of the first table take longest. They are searched between those of others, so that progress is steady.
+        queue = sorted(
+            (part / len(one.parts), number, part)
+            for number, one in enumerate(waiting)
+            for part in range(len(one.parts))
+        )
+        tasks = [one.tasks() for one in waiting]
         end = begin + _SHARE * (1 - begin)
         with part_of_stage(begin, end):
             with part_of_stage(0, _SEARCHING):
-                results = iter(run(_search_part, tasks))
+                results = run(_search_part, [tasks[number][part] for _, number, part in queue])
             with part_of_stage(_SEARCHING, 1):
-                for one in waiting:
-                    one.add([next(results) for _ in one.parts])
+                of_part = {(number, part): result for (_, number, part), result in zip(queue, results, strict=True)}
+                for number, one in enumerate(waiting):
+                    one.add([of_part[number, part] for part in range(len(one.parts))])
         begin = end
     with part_of_stage(begin, 1):
         return run(_revise, [one.revision for one in found])
