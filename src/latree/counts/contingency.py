@@ -20,7 +20,7 @@ from latree._util.arrays import CodeArray, FloatArray, IntArray
 from latree._util.workers import map_ordered
 from latree.errors import InputError
 from latree.table import Block, Table
-from latree.table.rows import missing_code
+from latree.table.rows import missing_code, total_weight
 from latree.table.sparse import SparseRows
 
 # Contingency tables that one call returns have at most this many cells (1 GB). One quartet of columns with 200 states
@@ -304,11 +304,42 @@ def _count_between(block: Block, n: int, first: slice, second: slice) -> NDArray
     """
     in_single = block.weights is None or _exact(block.weights, _MAX_EXACT_SINGLE)
     dtype = np.float32 if in_single else np.float64
-    right = _indicators(block, second, n, dtype)
-    left = right if first == second else _indicators(block, first, n, dtype)
-    if block.weights is not None:
-        return np.asarray((left * block.weights.astype(dtype)) @ right.T, dtype=np.float64)
-    return np.asarray(left @ right.T, dtype=np.int64)
+    parts = [block.codes.T[first], block.codes.T[second]]
+    is_complete = in_single and n > 1 and not any((codes == missing_code(codes)).any() for codes in parts)
+    counted = n - is_complete  # without missing cells, the totals tell how often the last state occurs
+    right = _indicators(parts[1], counted, dtype)
+    left = right if first == second else _indicators(parts[0], counted, dtype)
+    weighted = left if block.weights is None else left * block.weights.astype(dtype)
+    counts: NDArray[Any] = np.asarray(weighted @ right.T, dtype=np.int64 if block.weights is None else np.float64)
+    if is_complete:
+        own = weighted if first == second else right if block.weights is None else right * block.weights.astype(dtype)
+        counts = _with_last_state(counts, weighted.sum(axis=1), own.sum(axis=1), total_weight(block), n)
+    return counts
+
+
+def _with_last_state(
+    counts: NDArray[Any], left: NDArray[Any], right: NDArray[Any], total: float, n: int
+) -> NDArray[Any]:
+    """Add the last state of each column to counts of pairs of all other states, given the totals of these.
+
+    Parameters
+    ----------
+    counts : array, shape (columns * (n - 1), columns * (n - 1))
+    left, right : array
+        How often each state of the first and of the second columns occurs.
+    total : float
+        The number of rows.
+    n : int
+        The number of states.
+    """
+    left, right = (totals.astype(counts.dtype).reshape(-1, n - 1) for totals in (left, right))
+    found = np.empty((len(left), n, len(right), n), dtype=counts.dtype)
+    inner = found[:, :-1, :, :-1]
+    inner[:] = counts.reshape(inner.shape)
+    found[:, :-1, :, -1] = left[:, :, None] - inner.sum(axis=3)
+    found[:, -1, :, :-1] = right - inner.sum(axis=1)
+    found[:, -1, :, -1] = int(total) - right.sum(axis=1) - found[:, :-1, :, -1].sum(axis=1)
+    return found.reshape(len(left) * n, len(right) * n)
 
 
 def _exact(weights: FloatArray, limit: float) -> bool:
@@ -316,10 +347,9 @@ def _exact(weights: FloatArray, limit: float) -> bool:
     return bool(weights.sum() < limit) and bool((weights == np.floor(weights)).all())
 
 
-def _indicators(block: Block, columns: slice, n: int, dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """Return one row per state of every column, 1 in the rows of the block that have the state."""
-    codes = block.codes.T[columns]
-    return _indicator(codes, n).astype(dtype).reshape(len(codes) * n, len(block.codes))
+def _indicators(codes: CodeArray, n: int, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """Return one row per state of every column, 1 in the rows that have the state; ``codes`` has one row per column."""
+    return _indicator(codes, n).astype(dtype).reshape(len(codes) * n, codes.shape[1])
 
 
 def _indicator(codes: CodeArray, n: int) -> NDArray[np.bool_]:
