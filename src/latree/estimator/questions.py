@@ -110,7 +110,7 @@ class QuestionMethods(DataMethods):
         X: Any,
         by: Any,
         *,
-        cuts: Sequence[float] | None = None,
+        cuts: Sequence[Any] | None = None,
         parts: int | None = None,
         cluster: Any = None,
         sample_weight: Any = None,
@@ -131,10 +131,11 @@ class QuestionMethods(DataMethods):
         by : str, or sequence with one value per row
             The column of X that tells the groups, which may also be a column of the model; or the groups themselves. A
             group needs at least 50 rows. The first group is the one that others are compared with.
-        cuts : sequence of float, optional
-            Numbers to cut ``by`` at: ``[30, 50]`` makes three age groups.
+        cuts : sequence of numbers, dates or their texts, optional
+            Where to cut ``by``: ``[30, 50]`` makes three age groups.
         parts : int, optional
-            In how many groups of about equally many rows ``by`` is cut; 3 if it has more than 10 different numbers.
+            In how many groups of about equally many rows ``by`` is cut; 3 if it has more than 10 different numbers or
+            dates.
         cluster : str, or sequence with one value per row, optional
             What tells rows of the same person, school and so on, which are not independent. For waves of the same
             people, ``by`` is the wave and ``cluster`` the person.

@@ -146,7 +146,7 @@ class RowMethods(TransformerMixin, DataMethods):  # type: ignore[misc]
         and returns a frame with the most unusual cells first; see :meth:`latree.LatentTreeModel.explain_row`.
         """
         check_is_fitted(self)
-        X = one_row(row)
+        X = one_row(row, self.model_.tree.names)
         is_whole = isinstance(X, np.ndarray) and X.shape[1] == len(self._names_in)
         table = self.model_.encode(X, unseen=self.unseen, names=self._names_in if is_whole else None)
         return self.model_._explain_row(table, self._backend)

@@ -234,7 +234,7 @@ class RowModel(TreeDistribution):
         Parameters
         ----------
         row : mapping, series, sequence, or data frame or array of one row
-            Cells may be missing.
+            Cells may be missing, and a mapping, a series or a frame need not have all columns.
 
         Returns
         -------
@@ -258,7 +258,7 @@ class RowModel(TreeDistribution):
         >>> model.explain_row({"a": 1.5, "b": 1.4, "c": -1.6})["column"].tolist()
         ['c', 'a', 'b']
         """
-        return self._explain_row(self.encode(one_row(row)), backend_of(row))
+        return self._explain_row(self.encode(one_row(row, self.tree.names)), backend_of(row))
 
     def _explain_row(self, table: Table, backend: str | None) -> Any:
         return explained_frame(self.network, self.columns, table, backend)
