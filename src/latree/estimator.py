@@ -32,16 +32,8 @@ from latree.interpret.columns import loadings, profiles
 from latree.interpret.compare import opposite_groups
 from latree.interpret.groups import group_labels, with_n_groups
 from latree.interpret.order import flip
-from latree.interpret.scores import (
-    Of,
-    Scorer,
-    ScoreScale,
-    few_rows,
-    reliability,
-    row_scores,
-    with_scale,
-    with_state_numbers,
-)
+from latree.interpret.reliability import few_rows, reliability
+from latree.interpret.scores import Of, Scorer, ScoreScale, row_scores, with_scale, with_state_numbers
 from latree.interpret.topics import find_topics, topics_in_rows
 from latree.learn import learn_model, trees_of_groups
 from latree.learners.methods import find_method
