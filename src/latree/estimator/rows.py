@@ -10,12 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
 from latree.errors import InputError
 from latree.estimator.data import DataMethods, warn
+from latree.interpret.reliability import few_rows, reliability
 from latree.interpret.scores import (
     Of,
     Scorer,
     ScoreScale,
-    few_rows,
-    reliability,
     row_scores,
     with_scale,
 )
