@@ -23,7 +23,7 @@ from latree._util.arrays import FloatArray, IntArray
 from latree._util.progress import part_of_stage
 from latree.counts.distances import information, pairwise
 from latree.inference.messages import TINY
-from latree.learners.starting import starting_trees
+from latree.learners.starting import joined_trees
 from latree.model import LatentTreeModel
 from latree.search.draft import Draft
 from latree.search.explain import Search
@@ -171,12 +171,22 @@ class _Part(NamedTuple):
     whole: bool
 
 
-def _search_part(part: _Part) -> tuple[LatentTreeModel, float]:
-    """Return the hidden variables of a part, and what two of them had to gain over one."""
-    search = Search(part.columns, part.seed, part.n_states)  # the one that reports
-    trees = starting_trees(part.columns, part.n_columns)
+class _Found(NamedTuple):
+    """What a search found in a part: its columns that depend on others, their model, and what two had to gain."""
+
+    columns: IntArray
+    model: LatentTreeModel
+    least: float
+
+
+def _search_part(part: _Part) -> _Found | None:
+    """Return the hidden variables of a part; None if its columns are independent."""
+    columns, trees = joined_trees(part.columns, part.n_columns)
+    if not trees:
+        return None
+    search = Search(_selected(part.columns, columns), part.seed, part.n_states)
     model = search.explained(trees if part.whole else trees[1:2], part.whole)
-    return model, search.least
+    return _Found(columns, model, search.least)
 
 
 class _Revision(NamedTuple):
@@ -192,8 +202,24 @@ class _Revision(NamedTuple):
 
 
 def _revise(tree: _Revision) -> LatentTreeModel:
-    search = Search(tree.rows, tree.seed, tree.n_states)
-    return search.revised(tree.draft, tree.least, tree.settled, tree.whole)
+    """Return the model of all columns; only those that depend on others are searched again."""
+    rows, draft = tree.rows, tree.draft
+    d = rows.n_columns
+    columns = [column for column in range(d) if draft.joint[column]]
+    if not columns:
+        return draft.start(rows)
+    some = _selected(rows, np.array(columns))
+    number = {column: place for place, column in enumerate(columns)}
+    number |= {node: node - d + len(columns) for node in draft.joint if node >= d}
+    settled = [[number[node] for node in nodes if node in number] for nodes in tree.settled]
+    search = Search(some, tree.seed, tree.n_states)
+    model = search.revised(draft.renumbered(some.names, number), tree.least, settled, tree.whole)
+    if len(columns) == d:
+        return model
+    back = dict(enumerate(columns)) | {
+        node: node - len(columns) + d for node in range(len(columns), model.tree.n_nodes)
+    }
+    return Draft(model).renumbered(rows.names, back).start(rows)
 
 
 class _Assembly:
@@ -220,13 +246,15 @@ class _Assembly:
         d = self.rows.n_columns
         return [_Part(self.level.evidence(part), d, self.seed, self.n_states, self.whole) for part in self.parts]
 
-    def add(self, found: Sequence[tuple[LatentTreeModel, float]]) -> None:
+    def add(self, found: Sequence[_Found | None]) -> None:
         """Add what was found in the parts, and go on to the next level."""
         is_last = len(self.parts) == 1
         families: list[_Family] = []
-        for part, (model, least) in zip(self.parts, found, strict=True):
-            self.least += [least] * model.tree.n_hidden
-            families += self.level.connect(self.draft, part, model, everything=is_last or self.keeps_all)
+        for part, one in zip(self.parts, found, strict=True):
+            if one is not None:
+                self.least += [one.least] * one.model.tree.n_hidden
+                everything = is_last or self.keeps_all
+                families += self.level.connect(self.draft, part[one.columns], one.model, everything=everything)
         self.settled = self.settled or [family.nodes for family in families if family.is_whole]
         self.parts = []
         if families and not is_last:

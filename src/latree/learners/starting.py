@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from latree._util.arrays import IntArray
 from latree.counts.distances import chance, covariance, information, pairwise_all
 from latree.learners.joining import average_linkage, neighbor_joining
 from latree.learners.minimum_evolution import minimum_evolution
@@ -13,8 +14,15 @@ from latree.tree import Tree
 _CHANCE = 0.001
 
 
-def starting_trees(table: Table, n_columns: int | None = None) -> list[Tree]:
-    """Return binary trees to start from; none if no two columns are dependent.
+def starting_trees(table: Table) -> list[Tree]:
+    """Return binary trees to start from; none if no two columns are dependent."""
+    columns, trees = joined_trees(table)
+    number = np.array([*columns, *range(table.n_columns, table.n_columns + len(columns))])
+    return [Tree(table.names, number[tree.edges]) for tree in trees]
+
+
+def joined_trees(table: Table, n_columns: int | None = None) -> tuple[IntArray, list[Tree]]:
+    """Return the columns that depend on others, and binary trees of these; no trees if there are no such columns.
 
     Neighbour joining, balanced minimum evolution and average linkage are each best on some tables.
 
@@ -29,10 +37,9 @@ def starting_trees(table: Table, n_columns: int | None = None) -> list[Tree]:
     np.fill_diagonal(p_values, 1)
     n_pairs = (n_columns or d) * ((n_columns or d) - 1) / 2
     columns = np.flatnonzero(p_values.min(axis=1) * n_pairs < _CHANCE)
-    if len(columns) < 2:
-        return []
+    if not len(columns):
+        return columns, []
     near, alike = distance[np.ix_(columns, columns)], similarity[np.ix_(columns, columns)]
     chosen = [table.names[column] for column in columns]
     joined = neighbor_joining(chosen, near).tree
-    found = (joined, minimum_evolution(joined, near).tree, average_linkage(chosen, alike).tree)
-    return [Tree(table.names, np.array([*columns, *range(d, d + tree.n_hidden)])[tree.edges]) for tree in found]
+    return columns, [joined, minimum_evolution(joined, near).tree, average_linkage(chosen, alike).tree]

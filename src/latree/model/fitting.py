@@ -10,7 +10,7 @@ better optima with states to spare.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf, isfinite, log2, sqrt
 
@@ -24,6 +24,7 @@ from latree.inference.em import DEFAULT_SMOOTHING, ConvergenceMonitor, Expectati
 from latree.inference.messages import log_likelihoods
 from latree.inference.network import Network
 from latree.inference.starts import frequencies, grown_start, random_start
+from latree.model.lone import ConnectedPart
 from latree.model.model import LatentTreeModel
 from latree.model.record import Attempt
 from latree.table import Block, Table
@@ -117,6 +118,27 @@ def fit_model(
     ):
         raise InputError("the model to start from has another tree, other columns or other numbers of states")
     monitor = (monitor or ConvergenceMonitor()).restarted()
+    part = ConnectedPart(table, tree)
+    if part.lone:
+        if len(part.columns):
+            if start is not None:
+                start = LatentTreeModel(part.tree, part.table.columns, part.part_of(start.tables))
+            fit = fit_model(
+                part.table,
+                part.tree,
+                n_states,
+                smoothing=smoothing,
+                monitor=monitor,
+                start=start,
+                random_state=random_state,
+            )
+            tables, constant = part.whole(fit.model.tables, smoothing)
+            monitor = replace(fit.monitor, history=[one + constant for one in fit.monitor.history])
+        else:
+            tables, constant = part.whole((), smoothing)
+            monitor.history.append(constant)
+            monitor.converged = True
+        return Fit(LatentTreeModel(tree, table.columns, tables), monitor.history[-1], monitor)
     tables = start.tables if start is not None else random_start(table, tree, n_states, random_state)
     expectation = Expectation(table, Network.on_tree(tree, tables))
     with one_blas_thread():  # around all iterations: setting and lifting the limit in each of them takes longer

@@ -3,7 +3,7 @@
 Moves need not keep the distributions consistent with each other: EM starts from them and does the rest.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,22 @@ class Draft:
         draft = cls.__new__(cls)
         draft.names, draft.n_observed = tuple(names), len(names)
         draft.joint = {node: {} for node in range(len(names))}
+        return draft
+
+    def renumbered(self, names: Sequence[str], number: Mapping[int, int]) -> "Draft":
+        """Return the same edges among columns of these names.
+
+        Parameters
+        ----------
+        names : sequence of str
+        number : mapping of int to int
+            The new number of every node with edges; those of hidden variables come after the columns.
+        """
+        draft = Draft.of_columns(names)
+        draft.joint |= {number[node]: {} for node in self.joint if node >= self.n_observed}
+        for u, around in self.joint.items():
+            for v, joint in around.items():
+                draft.joint[number[u]][number[v]] = joint
         return draft
 
     def connect(self, u: int, v: int, joint: FloatArray) -> None:

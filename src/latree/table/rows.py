@@ -284,6 +284,10 @@ class Rows(ABC):
     def reordered(self, order: IntArray) -> "Rows":
         """Return the same rows with their columns in another order, given by their numbers of now."""
 
+    def selected(self, columns: IntArray) -> "Rows":
+        """Return the same rows with some of their columns, in the same chunks."""
+        return self.reordered(columns)
+
     @abstractmethod
     def distinct(self) -> "Rows":
         """Return rows where equal rows are merged and their weights added, if that makes them much fewer."""
@@ -369,6 +373,10 @@ class LocalRows(Rows):
     def reordered(self, order: IntArray) -> "LocalRows":
         """Return the same rows with their columns in another order."""
         return ReorderedRows(self, order)
+
+    def selected(self, columns: IntArray) -> "LocalRows":
+        """Return the same rows with some of their columns, in the same chunks."""
+        return ReorderedRows(self, columns)
 
     def distinct(self) -> "LocalRows":
         """Return rows in memory where equal rows are merged, or the same rows if that saves little."""

@@ -204,17 +204,24 @@ class SparseRows(LocalRows):
         The code of all other cells of each column; it may be the one that means missing.
     weights, inside : array of float or None
         As in a :class:`latree.table.rows.Block`.
+    in_chunks_of : int or None
+        Rows per chunk, if these are some columns of other rows.
     """
 
     codes: csr_array
     background: CodeArray
     weights: FloatArray | None
     inside: FloatArray | None = None
+    in_chunks_of: int | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.codes.shape[0])
+
+    @property
+    def _chunk_rows(self) -> int:
+        return self.in_chunks_of or chunk_rows(len(self.background))
 
     @cached_property
     def by_column(self) -> csc_array:
@@ -223,7 +230,7 @@ class SparseRows(LocalRows):
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks in order, made dense."""
-        size = chunk_rows(len(self.background))
+        size = self._chunk_rows
         for start in range(0, max(self.n_rows, 1), size):
             yield self._dense(slice(start, start + size))
 
@@ -234,7 +241,7 @@ class SparseRows(LocalRows):
     def resampled(self, seed: int, number: int) -> "SparseRows":
         """Return a bootstrap sample of the rows, which stays sparse."""
         sample = BootstrapSample.from_weights(self.chunk_weights, seed, number)
-        size = chunk_rows(len(self.background))
+        size = self._chunk_rows
         drawn = []
         for position, start in enumerate(range(0, max(self.n_rows, 1), size)):
             stop = min(start + size, self.n_rows)
@@ -248,10 +255,14 @@ class SparseRows(LocalRows):
         inside = self.inside if len(order) == len(self.background) else None
         return SparseRows(self.codes[:, order], self.background[order], self.weights, inside)
 
+    def selected(self, columns: IntArray) -> "SparseRows":
+        """Return the same rows with some of their columns, in the same chunks; they stay sparse."""
+        return replace(self.reordered(columns), in_chunks_of=self._chunk_rows)
+
     @cached_property
     def chunk_weights(self) -> tuple[float, ...]:
         """Weight of each chunk."""
-        starts = np.arange(0, max(self.n_rows, 1), chunk_rows(len(self.background)))
+        starts = np.arange(0, max(self.n_rows, 1), self._chunk_rows)
         weights = np.ones(self.n_rows) if self.weights is None else self.weights
         return tuple(float(part.sum()) for part in np.split(weights, starts[1:]))
 
