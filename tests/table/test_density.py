@@ -115,6 +115,17 @@ def test_a_number_that_many_rows_share_keeps_its_share():
     assert np.exp(log_density(made, np.array([0.0]))) * 0.01 == pytest.approx(np.mean(numbers == 0), rel=0.01)
 
 
+def test_a_number_that_many_rows_share_counts_with_its_probability_where_there_is_no_last_decimal_place():
+    rng = np.random.default_rng(0)
+    numbers = np.where(rng.random(1000) < 0.3, 0, rng.lognormal(size=1000))
+    made = learned(numbers)
+    assert made[0].decimals is None
+    assert np.exp(log_density(made, np.array([0.0]))) == pytest.approx(np.mean(numbers == 0), rel=0.01)
+    # Two other numbers that are very near to each other change nothing.
+    near = learned(np.append(numbers, [2, 2 + 1e-13]))
+    assert log_density(near, np.array([0.0])) == pytest.approx(log_density(made, np.array([0.0])), abs=0.01)
+
+
 def test_rows_that_are_drawn_twice_are_no_spikes():
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=1000)

@@ -26,9 +26,9 @@ from latree.interpret.reliability import reliability
 from latree.interpret.scores import scored_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
-from latree.model.model import aic, bic
 from latree.model.query import MAX_ROWS
 from latree.model.record import Record
+from latree.model.row_model import aic, bic
 from latree.table import Table
 from latree.table.sources import weights_facts
 

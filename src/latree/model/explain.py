@@ -94,12 +94,20 @@ def _explained(number: int, column: Column, code: int, value: float, posterior: 
     return ExplainedCell(number, shown, expected, min(probability, 1.0), log_density)
 
 
-def one_row(row: Any) -> Any:
-    """Return a row that is a mapping, a series or a sequence as a table of one row."""
+def one_row(row: Any, names: Sequence[str]) -> Any:
+    """Return a row that is a mapping, a series or a sequence as a table of one row.
+
+    Cells of columns that a mapping, a series or a frame does not have are missing, but it has one of them at least.
+    """
     if backend_of(row) is None and isinstance(row, Mapping):
-        return make_frame({str(name): [value] for name, value in row.items()})
+        return one_row(make_frame({str(name): [value] for name, value in row.items()}), names)
     if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:  # a series of pandas: a row of a frame
-        return one_row(row.to_dict())
+        return one_row(row.to_dict(), names)
+    if backend_of(row) is not None:
+        frame = nw.from_native(row, eager_only=True)
+        absent = [name for name in names if name not in set(map(str, frame.columns))]
+        if len(absent) < len(names):
+            row = frame.with_columns(nw.lit(None).alias(name) for name in absent).to_native()
     if isinstance(row, list | tuple | np.ndarray) and np.ndim(np.asarray(row, dtype=object)) == 1:
         return np.array([row], dtype=object)
     return row

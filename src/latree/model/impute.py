@@ -279,7 +279,8 @@ def _fill_series(
     is_hole[holes] = True
     known = {label_of(cell): cell for cell in _categories(series)}
     known |= {label_of(cell): cell for cell, hole in zip(cells, is_hole.tolist(), strict=True) if not hole}
-    is_text = series.dtype in (nw.String, nw.Categorical)
+    # A column without any cell has no type of its own, and pandas may call it one of texts.
+    is_text = series.dtype in (nw.String, nw.Categorical) and not is_hole.all()
     for position, value in zip(holes.tolist(), values, strict=True):
         if value is None:
             cells[position] = None

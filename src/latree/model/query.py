@@ -30,7 +30,7 @@ from latree.table.raw import label_of
 # More rows than this say little more about two columns: a random sample of so many is counted.
 MAX_ROWS = 5000
 # A correlation in the rows below this is negligible: Cohen calls 0.1 small.
-_MIN_CORRELATION = 0.1
+MIN_CORRELATION = 0.1
 # A correlation may be chance if it is less than this many standard errors.
 _MIN_ERRORS = 2.0
 # An answer is doubtful if the model has less than this share of the correlation in the rows.
@@ -56,7 +56,7 @@ class PairDependence(NamedTuple):
     @property
     def is_doubtful(self) -> bool:
         """Whether the model has less than half of a correlation that the rows show, or one of the other sign."""
-        if self.in_rows is None or abs(self.in_rows) < max(_MIN_CORRELATION, self.by_chance):
+        if self.in_rows is None or abs(self.in_rows) < max(MIN_CORRELATION, self.by_chance):
             return False
         return bool(self.in_model * np.sign(self.in_rows) < _LITTLE * abs(self.in_rows))
 
@@ -130,16 +130,16 @@ def pair_dependence(joint: FloatArray, n_rows: float, columns: tuple[Column, Col
     return None if np.isnan(found[0]) else float(found[0])
 
 
-def correlation_by_chance(n_rows: float, columns: tuple[Column, Column]) -> float:
-    """Return how large a correlation in rows may be by chance.
+def correlation_by_chance(n_rows: float, columns: tuple[Column, Column], n_errors: float = _MIN_ERRORS) -> float:
+    """Return how large a correlation in rows may be by chance: so many standard errors.
 
     The correlation of codes of independent columns has the standard error ``1 / sqrt(m)`` in m rows. Their information,
     without its bias, has ``sqrt(f / 2) / m``, where ``f = (r - 1) (c - 1)`` for r and c states.
     """
     if all(column.ordered for column in columns):
-        return float(_MIN_ERRORS / np.sqrt(n_rows))
+        return float(n_errors / np.sqrt(n_rows))
     freedom = np.prod([column.n_states - 1 for column in columns])
-    return float(informational_correlation(np.array(_MIN_ERRORS * np.sqrt(freedom / 2) / n_rows)))
+    return float(informational_correlation(np.array(n_errors * np.sqrt(freedom / 2) / n_rows)))
 
 
 def doubts(dependence: Sequence[PairDependence]) -> str:

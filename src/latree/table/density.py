@@ -149,8 +149,16 @@ class Density:
         )
 
     def log_density(self, numbers: FloatArray, bins: IntArray) -> FloatArray:
-        """Return the logarithm of the density of each number inside its bin, per unit of the data."""
-        return np.asarray(np.log(self._density(numbers, bins, self._rows, self._total)))
+        """Return the logarithm of the density of each number inside its bin, per unit of the data.
+
+        Of numbers with as many decimals as floats have, one with a piece of its own counts with its probability, as in
+        a Tobit model: it has no last decimal place that this could be spread over.
+        """
+        found = np.log(self._density(numbers, bins, self._rows, self._total))
+        if self.decimals is None:
+            piece = self._piece(numbers, bins)
+            found += np.where(self._is_alone[piece], np.log(self._width[piece]), 0)
+        return np.asarray(found)
 
     def quantile(self, bins: IntArray, shares: FloatArray) -> FloatArray:
         """Return the number below which a share of its bin lies, for each of some bins, to the last decimal place.
@@ -295,6 +303,12 @@ class Density:
     @cached_property
     def _width(self) -> FloatArray:
         return np.asarray(self._high - self._low)
+
+    @cached_property
+    def _is_alone(self) -> NDArray[np.bool_]:
+        """Which pieces are those of a single number that many rows share."""
+        smallest = np.maximum(self.step, 4 * np.spacing(np.maximum(np.abs(self._low), np.abs(self._high))))
+        return np.asarray(self._width <= smallest * (1 + _MARGIN))
 
     @cached_property
     def _total(self) -> FloatArray:
