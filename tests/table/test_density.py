@@ -141,8 +141,8 @@ def test_numbers_are_not_drawn_far_outside_the_data(shape):
     # Hardly farther than new tables reach, although these draws are as many as 200 tables.
     reach = max(table.max() for table in tables), min(table.min() for table in tables)
     width = np.ptp(tables[0])
-    assert draws.max() - reach[0] < 0.35 * width
-    assert reach[1] - draws.min() < 0.35 * width
+    assert draws.max() - reach[0] < 0.1 * width
+    assert reach[1] - draws.min() < 0.1 * width
 
 
 def test_numbers_that_clearly_stop_are_not_drawn_beyond():
