@@ -58,6 +58,9 @@ class LatentTreeModel(RowModel):
     tables : tuple of array
         One conditional probability table per node, ``tables[v][x, h] = P(v = x | parent of v = h)``, where parents are
         those of ``tree.rooted()``. A root's has one column. Columns sum to one.
+    linear : Linear, optional
+        A correction of the expected values of numbers by what a linear regression finds beyond the tree: see
+        :mod:`latree.model.linear`.
     record : Record, optional
         How the model came about.
     groups : tuple of Group
@@ -365,7 +368,15 @@ class LatentTreeModel(RowModel):
         True
         """
         parts = Parts(
-            self.tree, self.columns, self.tables, self.record, self.groups, self.hidden_names, self.levels, self.flipped
+            self.tree,
+            self.columns,
+            self.tables,
+            self.linear,
+            self.record,
+            self.groups,
+            self.hidden_names,
+            self.levels,
+            self.flipped,
         )
         write_json(Path(path), parts_to_dict(parts))
 
@@ -377,6 +388,6 @@ class LatentTreeModel(RowModel):
         """
         plain = read_json(model_path(Path(path)))
         try:
-            return cls(*parts_from_dict(plain))
+            return cls(**parts_from_dict(plain)._asdict())
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
