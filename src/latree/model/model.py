@@ -30,6 +30,7 @@ from latree.model.group import (
     renamed,
 )
 from latree.model.impute import How, cell_probabilities, draw_seeds, fill, fill_codes, impute_like
+from latree.model.loading import ordered_leaves
 from latree.model.query import (
     MAX_ROWS,
     Answer,
@@ -45,6 +46,8 @@ from latree.model.record import Record
 from latree.table import Block, Table, as_table
 from latree.table.columns import Unseen, has_bins
 from latree.table.table import decode_column
+from latree.tree.leaves import Leaves
+from latree.tree.newick import draw
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -195,7 +198,16 @@ class LatentTreeModel(TreeDistribution):
             if hidden
             else [group.centre for group in self.groups if group.level == "main" and group.hidden is not None]
         )
-        return self.tree.draw(names={node: f"[{self.node_names[node]}]" for node in shown})
+        named = dict(enumerate(self.tree.names)) | {node: f"[{self.node_names[node]}]" for node in shown}
+        return draw(named, self.tree.rooted(), self.leaves.branches, self.tree.support)
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The order of the columns in every drawing and list of the tree; see :mod:`latree.tree.leaves`.
+
+        Main groups are whole wherever the tree allows it, with strong loadings first.
+        """
+        return ordered_leaves(self.network, self.tree, self.columns, self.groups)
 
     def encode(
         self,
