@@ -1,4 +1,4 @@
-"""Commands about questionnaires: ask, short."""
+"""Commands about questionnaires: ask, short, items."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -136,5 +136,54 @@ def short(
         click.echo(to_json(facts), nl=False)
     elif not quiet:
         click.echo("\n".join(short_lines(facts)))
+        if out is not None:
+            click.echo(f"\nWritten to {out}")
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("data", type=common.data_file)
+@common.new_output("New .csv, .tsv or .txt file with one line per column.", endings=common.TABLE_ENDINGS)
+@common.weights
+@common.new_rows
+@common.quiet
+@common.as_json
+def items(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool, **options: Any) -> None:
+    """Say of each column what it adds to the score of its group.
+
+    MODEL is a model.json or the folder of a fit, DATA a table with its columns, such as that of the fit. For each
+    column are printed its loading, its correlation with the sum of the other columns of its group, Cronbach's alpha and
+    the reliability of the score without it, the shares of missing cells and of answers at the lowest and the highest
+    value, how often it comes again in its group in parts of the rows, and a verdict:
+
+    - belongs to G: it is more often found in another group, or, in a fit with --groups, it fits another one better;
+
+    - says little: its correlation with the sum of the others is below 0.3, or more than 80 % answer alike;
+
+    - redundant with X: both say the same thing beyond their group, and X has the stronger loading;
+
+    - reverse: it falls when its group rises, so reverse it before you add up answers;
+
+    - keep: none of these.
+
+    Example: latree items run data.csv --out items.csv
+    """
+    from latree._util.files import to_json
+    from latree._util.progress import progress_bars, stage
+    from latree.facts.items import item_facts, item_lines, item_table
+
+    loaded = common.load_model(model)
+    with progress_bars(not quiet):
+        with stage("Reading the table"):
+            table, _ = common.read_rows(data, loaded, **options)
+        with stage("Looking at the columns"):
+            facts = item_facts(loaded, table)
+    if out is not None:
+        with common.rows_output(out) as write:
+            write(item_table(facts))
+    if as_json:
+        click.echo(to_json(facts), nl=False)
+    elif not quiet:
+        click.echo("\n".join(item_lines(facts)))
         if out is not None:
             click.echo(f"\nWritten to {out}")

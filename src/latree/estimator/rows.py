@@ -11,13 +11,7 @@ from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
 from latree.errors import InputError
 from latree.estimator.data import DataMethods, warn
 from latree.interpret.reliability import few_rows, reliability
-from latree.interpret.scores import (
-    Of,
-    Scorer,
-    ScoreScale,
-    row_scores,
-    with_scale,
-)
+from latree.interpret.scores import Of, Scorer, ScoreScale, row_scores, with_scale
 from latree.model.explain import one_row
 from latree.model.impute import How, impute_like
 from latree.table.storage import common_type, typed_frame
@@ -185,7 +179,16 @@ class RowMethods(TransformerMixin, DataMethods):  # type: ignore[misc]
         table, X = self._encoded(X), self._validated(X, reset=False)
         model = self.model_
         return impute_like(
-            model.network, model.columns, X, table, how, draws, return_interval, random_state, self._names_in
+            model.network,
+            model.columns,
+            X,
+            table,
+            how,
+            draws,
+            return_interval,
+            random_state,
+            self._names_in,
+            model.linear,
         )
 
 

@@ -127,19 +127,24 @@ def reliability_sums(scorer: Scorer, block: Block, lines: FloatArray | None = No
     weight = np.full(len(scorer.scales), possible.sum())
     moments = np.stack([weight, possible @ scores, possible @ scores**2, possible @ errors**2])
     codes = signed_codes(block.codes).astype(np.float64)
-    return (moments, *(_pair_sums(scale, codes, weights) for scale in scorer.scales))
+    return (moments, *(pair_sums(scale, codes, weights) for scale in scorer.scales))
 
 
 def finish(scorer: Scorer, sums: Any) -> list[Reliability]:
     """Return the reliabilities for the sums over all rows; see :func:`reliability_sums`."""
     moments, *pairs = sums
     return [
-        Reliability(scale.name, len(scale.columns), _share(*moments[:, number]), _alpha(*pairs[number]))
+        Reliability(
+            scale.name,
+            len(scale.columns),
+            explained_share(*moments[:, number]),
+            alpha_of(covariances_of(*pairs[number])),
+        )
         for number, scale in enumerate(scorer.scales)
     ]
 
 
-def _pair_sums(scale: Scale, codes: FloatArray, weights: FloatArray) -> FloatArray:
+def pair_sums(scale: Scale, codes: FloatArray, weights: FloatArray) -> FloatArray:
     """Return for each two columns, over rows with both cells: the weight, and sums of one and of their product."""
     if not _has_alpha(scale):
         return np.empty((3, 0, 0))
@@ -154,8 +159,8 @@ def _has_alpha(scale: Scale) -> bool:
     return len(scale.columns) >= _MIN_COLUMNS and bool(np.all(scale.directions))
 
 
-def _share(weight: float, total: float, squares: float, uncertainty: float) -> float | None:
-    """Return the share of the variance that is not uncertainty."""
+def explained_share(weight: float, total: float, squares: float, uncertainty: float) -> float | None:
+    """Return the share of the variance that is not uncertainty, from sums over rows."""
     if weight <= 0:
         return None
     variance = max(squares / weight - (total / weight) ** 2, 0.0)
@@ -163,12 +168,17 @@ def _share(weight: float, total: float, squares: float, uncertainty: float) -> f
     return float(variance / whole) if whole > 0 else None
 
 
-def _alpha(weight: FloatArray, sums: FloatArray, products: FloatArray) -> float | None:
-    """Return Cronbach's alpha; None where it is not defined."""
-    k = len(weight)
-    if k < _MIN_COLUMNS or not np.all(weight > 0):
+def covariances_of(weight: FloatArray, sums: FloatArray, products: FloatArray) -> FloatArray | None:
+    """Return the covariances of columns from :func:`pair_sums`, each over the rows with both; None if undefined."""
+    if len(weight) < _MIN_COLUMNS or not np.all(weight > 0):
         return None
-    # The covariance of i and j over rows with both: E[x_i x_j] - E[x_i] E[x_j].
-    covariances = products / weight - (sums / weight) * (sums / weight).T
+    # E[x_i x_j] - E[x_i] E[x_j]
+    return np.asarray(products / weight - (sums / weight) * (sums / weight).T)
+
+
+def alpha_of(covariances: FloatArray | None) -> float | None:
+    """Return Cronbach's alpha; None where it is not defined."""
+    if covariances is None or (k := len(covariances)) < _MIN_COLUMNS:
+        return None
     whole = float(covariances.sum())
     return float(k / (k - 1) * (1 - np.trace(covariances) / whole)) if whole > 0 else None
