@@ -133,7 +133,7 @@ def pair_tables(table: Table, pairs: IntArray | None = None) -> NDArray[np.int64
     d, n = table.n_columns, int(table.n_states.max())
     _check_size(table, np.arange(d), d * d * n * n)
     tiles = column_tiles(table)
-    counted = map_ordered(lambda tile: pair_tables_between(table, *tile), tiles)
+    counted = map_ordered(lambda tile: pair_tables_between(table, *tile, n), tiles)
     result: NDArray[Any] | None = None
     for (first, second), counts in zip(tiles, counted, strict=True):
         if result is None:
@@ -151,15 +151,18 @@ def column_tiles(table: Table) -> list[tuple[slice, slice]]:
     return [(slice(i, i + step), slice(j, j + step)) for i in range(0, d, step) for j in range(i, d, step)]
 
 
-def pair_tables_between(table: Table, first: slice, second: slice) -> NDArray[np.int64] | FloatArray:
+def pair_tables_between(
+    table: Table, first: slice, second: slice, n: int | None = None
+) -> NDArray[np.int64] | FloatArray:
     """Return the contingency tables of each column of ``first`` with each column of ``second``.
 
     Returns
     -------
     array, shape (columns of first, columns of second, n, n)
+        By default, n is the number of states of the widest of these columns.
     """
-    columns = np.arange(table.n_columns)
-    n, shape = int(table.n_states.max()), (len(columns[first]), len(columns[second]))
+    sizes = table.n_states[first], table.n_states[second]
+    n, shape = n or int(max(own.max() for own in sizes)), (len(sizes[0]), len(sizes[1]))
     rows = table.rows
     # Fractions are added row by row, so that their sums do not depend on where the rows are.
     if isinstance(rows, SparseRows) and (rows.weights is None or _exact(rows.weights, _MAX_EXACT_DOUBLE)):

@@ -373,19 +373,27 @@ def pairwise_all(table: Table, measures: Sequence[Measure]) -> list[FloatArray]:
     d, n = table.n_columns, int(table.n_states.max())
     if n > FEW_STATES:
         return _pairwise_wide(table, measures, progress)
+    # Columns with few states come first, so that their tables need not be padded.
+    order = np.argsort(table.n_states, kind="stable")
+    if not np.array_equal(order, np.arange(d)):
+        table = replace(
+            table, columns=tuple(table.columns[j] for j in order), rows=table.rows.reordered(order), raw=None
+        )
     tiles = column_tiles(table)
     results = [np.empty((d, d)) for _ in measures]
 
     def measure_tile(tile: tuple[slice, slice]) -> list[FloatArray]:
-        pairs = as_pairs(pair_tables_between(table, *tile))
+        pairs = replace(as_pairs(pair_tables_between(table, *tile)), max_states=n)
         return [measure(pairs) for measure in measures]
 
     measured = map_ordered(measure_tile, tiles)
     for done, ((first, second), values) in enumerate(zip(tiles, measured, strict=True), start=1):
         progress(done, len(tiles))
         for result, value in zip(results, values, strict=True):
-            result[first, second] = value
-    return [_mirrored(result) for result in results]
+            exact = _mirrored(value) if first == second else value
+            result[np.ix_(order[first], order[second])] = exact
+            result[np.ix_(order[second], order[first])] = exact.T
+    return results
 
 
 def _mirrored(result: FloatArray) -> FloatArray:

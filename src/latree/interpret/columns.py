@@ -338,7 +338,7 @@ def _residual_correlations(rows: Table, given: list[FloatArray], shares: FloatAr
         padded[column, : len(conditional)] = conditional
     bounds, strength = np.zeros((d, d)), np.zeros((d, d))
     for first, second in column_tiles(rows):
-        counts = np.asarray(pair_tables_between(rows, first, second), dtype=np.float64)
+        counts = np.asarray(pair_tables_between(rows, first, second, n), dtype=np.float64)
         # E(x, y) = Σ_g P(g) P(c = x | g) P(d = y | g)
         expected = np.einsum("cxg,dyg->cdxy", padded[first] * shares, padded[second], optimize=True)
         total = counts.sum(axis=(2, 3))
