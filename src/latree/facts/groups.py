@@ -262,9 +262,15 @@ def _range(column: Column) -> str | None:
     if column.kind == "text":
         return f"1 ({column.categories[0]}) to {column.n_states} ({column.categories[-1]})"
     if column.cuts is None:
-        return f"{column.categories[0]} to {column.categories[-1]}"
+        return " to ".join(_answer(column, code) for code in (0, -1))
     span = float(np.ptp(numbers))
     return " to ".join(_mean_in_words(column, float(number), span) for number in (numbers[0], numbers[-1]))
+
+
+def _answer(column: Column, code: int) -> str:
+    """Return a category of a column of numbers, with the name of the answer."""
+    label = column.categories[code]
+    return f"{label} ({column.answers[code]})" if column.answers and column.answers[code] != label else label
 
 
 def _shade(share: float) -> int:
@@ -272,8 +278,8 @@ def _shade(share: float) -> int:
 
 
 def category_name(column: Column, code: int) -> str:
-    """Return the name of a category for readers; a bin is named by its bounds."""
-    return value_name(column, column.categories[code])
+    """Return the name of a category for readers: that of the answer, if it is known; a bin is named by its bounds."""
+    return column.answers[code] if column.answers else value_name(column, column.categories[code])
 
 
 def value_name(column: Column, value: Any) -> str:

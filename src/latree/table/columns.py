@@ -60,10 +60,12 @@ class Column:
         For dates and times: what their numbers count, since the start of 1970 or of a day.
     description : str
         A longer text, such as the wording of a question.
+    answers : tuple of str
+        What readers call each category, such as "often" for 4; empty if there is nothing to say.
     storage : Storage or None
         How the data frame of the fit holds the column, so that drawn and decoded values come back in the same type.
 
-    Columns that differ only in their description or their storage are equal.
+    Columns that differ only in their description, their answers or their storage are equal.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Column:
     ordered: bool = False
     unit: Unit | None = None
     description: str = field(default="", compare=False)
+    answers: tuple[str, ...] = field(default=(), compare=False)
     storage: Storage | None = field(default=None, compare=False)
 
     @property
@@ -190,6 +193,8 @@ class Column:
             plain["unit"] = self.unit
         if self.description:
             plain["description"] = self.description
+        if self.answers:
+            plain["answers"] = list(self.answers)
         if self.storage is not None:
             plain["dtype"] = self.storage.to_plain()
         return plain
@@ -211,7 +216,7 @@ class Column:
         name, kind, categories, ordered, missing, cuts, density = (plain.get(key) for key in keys)
         if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
-        check_fields(plain, (*keys, "unit", "description", "dtype"), f"column {name!r:.60}")
+        check_fields(plain, (*keys, "unit", "description", "answers", "dtype"), f"column {name!r:.60}")
         if kind not in KINDS:
             raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}; it must be one of {', '.join(KINDS)}")
         if not _are_texts(categories) or not _are_texts(missing):
@@ -230,7 +235,10 @@ class Column:
             storage = None if plain.get("dtype") is None else Storage.from_plain(plain["dtype"])
         except InputError as error:
             raise InputError(f"column {name!r:.60}: {error}") from None
-        more: dict[str, Any] = {"description": description, "storage": storage}
+        answers = plain.get("answers", [])
+        if not _are_texts(answers) or len(answers) not in (0, len(categories)):
+            raise InputError(f"column {name!r:.60}: its answers are not one text for each category")
+        more: dict[str, Any] = {"description": description, "answers": tuple(answers), "storage": storage}
         if cuts is None and density is None:
             column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered, unit=unit, **more)
             _check_decodes(column)
@@ -309,10 +317,14 @@ class EncodedColumn(NamedTuple):
 def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColumn:
     """Encode raw cells as codes of a known column; missing cells become ``MISSING``, and have the log density 0.
 
+    A column of numbers reads the values behind labels of SPSS and Stata: it was learned from the same data as codes.
+
     A number that an ordered column of numbers does not have gets the state of the nearest number, as if the column had
     bins: which numbers a column has depends on the rows that it was learned from, such as those of a fold.
     """
     missing = column.missing
+    if column.kind != "text":
+        raw = raw.without_labels()
     if column.cuts is not None:
         numbers = read_numbers(column, raw, unseen)
         # Bin b holds the numbers x with cuts[b - 1] < x <= cuts[b].
@@ -323,7 +335,8 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColu
             return EncodedColumn(codes[raw.codes])
         inside[there] = column.density.log_density(numbers[there], codes[there])
         return EncodedColumn(codes[raw.codes], inside[raw.codes])
-    code_of = {label: code for code, label in enumerate(column.categories)}
+    # Data may have the names of answers in the place of their codes.
+    code_of = {label: code for names in (column.answers, column.categories) for code, label in enumerate(names)}
     codes = np.full(len(raw.values), MISSING, dtype=np.intp)
     unknown: dict[int, str] = {}
     for index, label in enumerate(raw.labels()):
