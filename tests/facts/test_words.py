@@ -1,5 +1,7 @@
 """The headline, how sure the finding is, and what is said about the worth of a model."""
 
+from statistics import NormalDist
+
 import pytest
 
 from latree.facts.groups import compare_labels
@@ -11,12 +13,13 @@ from latree.facts.words import (
     elsewhere_lines,
     finding,
     headline,
+    key_facts,
     label_match,
     levels_lines,
     worth_facts,
     worth_lines,
 )
-from latree.model.record import Candidate, SimplerGain, Worth
+from latree.model.record import Candidate, Key, Place, SimplerGain, Worth
 
 
 def facts_of(labels, groups, **more):
@@ -163,3 +166,17 @@ def test_plain_data_have_figures_and_words():
 def test_kinds_of_models_have_names():
     assert candidate_name(Candidate("hclt", 0.0, 0.0)) == "a hidden Chow-Liu tree (hclt)"
     assert candidate_name(Candidate("new", 0.0, 0.0)) == "new"
+
+
+@pytest.mark.parametrize("n_without", [0, 40])
+def test_chance_alone_rarely_names_any_column_of_a_key(n_without):
+    """The level is that of all comparisons together, also of those of columns without a group."""
+    n_tests = 4 + 2 * n_without
+    critical = NormalDist().inv_cdf(1 - 0.05 / n_tests)
+    places = [
+        Place(name, group, 1.0, 0.1, "other", (critical + more) * 0.1, 0.1)
+        for name, group, more in [("a", "x", 0.01), ("b", "x", -0.01), ("c", "y", -1), ("d", "y", -1)]
+    ]
+    places += [Place(f"e{number}", None, 0.0, 0.1, "x", 0.0, 0.1) for number in range(n_without)]
+    facts = key_facts(Key(100, 2.0, 2.0, 1.0, 0.0, 0.1, tuple(places)))
+    assert [one["column"] for one in facts["columns"] if one["verdict"] == "better in another group"] == ["a"]

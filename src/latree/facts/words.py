@@ -266,8 +266,9 @@ def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:
 
 def key_facts(key: Key) -> dict[str, Any]:
     """Return what held-out rows say of groups that were given, as plain data and in words."""
-    # By chance alone, all columns together have one that fits another group better in a twentieth of all tables.
-    n_tests = sum(place.group is not None for place in key.places) * max(len({p.group for p in key.places}) - 1, 1)
+    # By chance alone, at most a twentieth of all tables has a column that is said to fit a group that is not its own.
+    n_groups = len({place.group for place in key.places} - {None})
+    n_tests = sum(n_groups - (place.group is not None) for place in key.places)
     sure = NormalDist().inv_cdf(1 - _BY_CHANCE / max(n_tests, 1))
     rows = [place._asdict() | {"verdict": _verdict_of(place, sure)} for place in key.places]
     return {
