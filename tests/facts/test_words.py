@@ -25,7 +25,7 @@ from latree.model.record import Candidate, Key, Place, SimplerGain, Worth
 def facts_of(labels, groups, **more):
     """Return the facts that a headline needs, of groups of columns."""
     n_columns = len(labels) if labels else sum(map(len, groups))
-    found = {"n_columns": n_columns, "groups": [{"n_states": 3}] * len(groups), "finding": "groups"}
+    found = {"n_columns": n_columns, "groups": [{"n_states": 3}] * len(groups), "finding": "groups", "is_given": False}
     return found | {"labels": {"match": label_match(compare_labels(labels, groups))} if labels else None} | more
 
 
@@ -47,6 +47,7 @@ def test_what_was_found(numbers, kind):
 def test_headlines():
     assert headline(facts_of(None, [[0, 1], [2, 3, 4]])) == "5 columns fall into 2 groups"
     assert headline(facts_of(None, [[0, 1, 2]])) == "3 columns form 1 group"
+    assert headline(facts_of(None, [[0, 1], [2, 3, 4]]) | {"is_given": True}) == "5 columns in 2 groups, as given"
     assert headline(facts_of(None, [], finding="independent")) == "No dependence found"
     assert headline(facts_of(None, [[0, 1]], finding="one hidden variable")) == (
         "One hidden variable with 3 states explains 2 columns"
