@@ -133,6 +133,24 @@ def test_rows_that_are_drawn_twice_are_no_spikes():
     assert log_density(learned(again), rng.normal(size=20_000)) > -1.7
 
 
+@pytest.mark.parametrize("shape", ["normal", "skewed", "ages", "incomes", "negative"])
+def test_numbers_are_not_drawn_far_outside_the_data(shape):
+    rng = np.random.default_rng(0)
+    tables = [SHAPES[shape](500, rng) for _ in range(60)]
+    draws = drawn(learned(tables[0]), n=100_000)
+    # Hardly farther than new tables reach, although these draws are as many as 200 tables.
+    reach = max(table.max() for table in tables), min(table.min() for table in tables)
+    width = np.ptp(tables[0])
+    assert draws.max() - reach[0] < 0.1 * width
+    assert reach[1] - draws.min() < 0.1 * width
+
+
+def test_numbers_that_clearly_stop_are_not_drawn_beyond():
+    numbers = np.round(100 * np.random.default_rng(0).random(1000), 1)
+    draws = drawn(learned(numbers), n=100_000)
+    assert -1 < draws.min() < draws.max() < 101
+
+
 def test_numbers_far_outside_are_improbable_and_possible():
     made = learned(np.random.default_rng(0).normal(size=1000))
     far = [log_density(made, np.array([x])) for x in (3.0, 6.0, 60.0, 1e6)]

@@ -487,7 +487,7 @@ class _Filling:
         from latree.table.columns import is_missing
         from latree.table.reading import names_in
         from latree.table.rows import MemoryRows
-        from latree.table.sources import Encoder
+        from latree.table.sources import Encoder, numbers_in_cells
 
         cells = {name: _cell_texts(batch.columns[name]) for name in self.source.names}
         columns, network = self.model.columns, self.model.network
@@ -501,7 +501,8 @@ class _Filling:
         table = Table(columns, MemoryRows.from_block(block))
         missing = table.codes() < 0
         if seed is not None:
-            filled = fill(network, columns, table, how, seed, start)
+            numbers = numbers_in_cells(dict(zip(names, columns, strict=True)), batch.columns, self.unseen)
+            filled = fill(network, columns, table, how, seed, start, linear=self.model.linear, numbers=numbers)
             for j, (column, name) in enumerate(zip(columns, names, strict=True)):
                 holes = missing[:, j].nonzero()[0]
                 values = fill_values(column, filled[holes, j], how)

@@ -179,7 +179,16 @@ class RowMethods(TransformerMixin, DataMethods):  # type: ignore[misc]
         table, X = self._encoded(X), self._validated(X, reset=False)
         model = self.model_
         return impute_like(
-            model.network, model.columns, X, table, how, draws, return_interval, random_state, self._names_in
+            model.network,
+            model.columns,
+            X,
+            table,
+            how,
+            draws,
+            return_interval,
+            random_state,
+            self._names_in,
+            model.linear,
         )
 
 

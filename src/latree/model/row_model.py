@@ -1,7 +1,7 @@
 """What a model says of rows of data: their likelihood, their hidden variables, and what their cells should be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from latree.inference.patterns import plan_messages
 from latree.model.distribution import TreeDistribution
 from latree.model.explain import explained_frame, one_row
 from latree.model.impute import How, cell_probabilities, draw_seeds, fill, fill_codes, impute_like
+from latree.model.linear import Linear
 from latree.table import Block, Table, as_table
 from latree.table.columns import Unseen, has_bins
 
@@ -22,6 +23,8 @@ from latree.table.columns import Unseen, has_bins
 @dataclass(frozen=True, repr=False, eq=False)
 class RowModel(TreeDistribution):
     """What follows from a distribution and rows of data. :class:`latree.LatentTreeModel` adds names and a file."""
+
+    linear: Linear | None = field(default=None, kw_only=True)
 
     def encode(
         self,
@@ -174,7 +177,7 @@ class RowModel(TreeDistribution):
         array([[1, 1, 1, 0]], dtype=int32)
         """
         table = self.encode(data)
-        filled = fill(self.network, self.columns, table, how, *draw_seeds(random_state, 1))
+        filled = fill(self.network, self.columns, table, how, *draw_seeds(random_state, 1), linear=self.linear)
         codes = table.codes()
         for j, column in enumerate(self.columns):
             holes = np.flatnonzero(codes[:, j] < 0)
@@ -226,7 +229,9 @@ class RowModel(TreeDistribution):
         array([[1.  , 0.82, 1.  , 0.  ]])
         """
         table = self.encode(data)
-        return impute_like(self.network, self.columns, data, table, how, draws, return_interval, random_state)
+        return impute_like(
+            self.network, self.columns, data, table, how, draws, return_interval, random_state, linear=self.linear
+        )
 
     def explain_row(self, row: Any) -> Any:
         """Return how unusual each cell of a row is, given the other cells of the row, and what was to be expected.
@@ -261,7 +266,7 @@ class RowModel(TreeDistribution):
         return self._explain_row(self.encode(one_row(row, self.tree.names)), backend_of(row))
 
     def _explain_row(self, table: Table, backend: str | None) -> Any:
-        return explained_frame(self.network, self.columns, table, backend)
+        return explained_frame(self.network, self.columns, table, backend, self.linear)
 
     def impute_proba(self, data: Any) -> Any:
         """Return the probability of every value of each column that has missing cells, given the rest of the row.
