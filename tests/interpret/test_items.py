@@ -118,6 +118,13 @@ def test_verdicts(items):
     assert {verdicts[name] for name in ("worry_1", "worry_2", "social_1", "social_2")} == {"keep"}
 
 
+def test_columns_without_a_group_are_listed_last(model, rows):
+    text = "\n".join(item_lines(item_facts(model.model_, model.model_.encode(rows))))
+    heads = [line.partition(":")[0] for line in text.split("\n\n")[1:-2] for line in [line.splitlines()[0]]]
+    assert heads[-1] == "in no group"
+    assert "dice: says little (in no group)" in text
+
+
 def test_an_item_with_a_low_item_rest_correlation_says_little():
     rng = np.random.default_rng(0)
     rows = make_questionnaire(300, random_state=0).data.filter(like="worry")

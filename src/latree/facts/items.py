@@ -101,7 +101,8 @@ def item_lines(facts: Mapping[str, Any]) -> list[str]:
     lines = [f"{plural(len(items), 'column')}, {plural(facts['n_rows'], 'row')}"]
     for group in facts["groups"]:
         figures = [f"{what} {group[what]:.2f}" for what in ("alpha", "reliability") if group[what] is not None]
-        lines += ["", f"{clipped(group['name']) or 'in no group'}{': ' if figures else ''}{', '.join(figures)}"]
+        name = clipped(group["name"]) if group["name"] else "in no group"
+        lines += ["", f"{name}: {', '.join(figures)}" if figures else name]
         lines.append(f"  {'':{width}}   load  rest  alpha-  rel.-  miss   low  high  again  verdict")
         for one in items:
             if (one["group"] or "") != group["name"]:
