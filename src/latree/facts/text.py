@@ -127,7 +127,7 @@ def group_lines(facts: Mapping[str, Any], width: int = _WIDTH) -> list[str]:
     if any(texts):
         for (_, _, columns), (name, stability, shown) in zip(found, parts, strict=True):
             lines += _heading(name, stability, width)
-            lines += _described(shown, [texts[column["node"]] for column in columns], width)
+            lines += described(shown, [texts[column["node"]] for column in columns], width)
     else:
         lines += _lines_of(parts, width)
     if len(groups) > _MAX_GROUPS:
@@ -191,7 +191,7 @@ def _more(hidden: list[str]) -> str:
     return f"and {len(hidden)} more{marked}"
 
 
-def _described(columns: list[str], descriptions: list[str], width: int) -> list[str]:
+def described(columns: list[str], descriptions: list[str], width: int) -> list[str]:
     """Return a line for each of a group's columns, with its description."""
     shown = columns[:_MAX_DESCRIBED]
     longest = max(map(len, shown))
