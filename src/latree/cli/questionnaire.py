@@ -104,7 +104,7 @@ def short(
     each group of columns are printed:
 
     - the correlation of the short score with the full score, in the same answers. As one is a part of the other, it is
-      higher than if both forms were answered separately: this is in the column "apart";
+    higher than if both forms were answered separately: this is in the column "apart";
 
     - the reliability of both scores, and the share of rows that have the same state.
 

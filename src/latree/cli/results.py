@@ -455,21 +455,21 @@ def compare(
     least 50 rows. Printed are:
 
     - where the groups stand on each group of columns: differences of the latent variable in standard deviations, with
-      95 % intervals, and shares of states;
+    95 % intervals, and shares of states;
 
     - which columns work differently: people with the same standing answer differently, depending on their group.
-      Tests are at the 5 % level for all columns together. Columns without an order and numbers with bins are left out.
+    Tests are at the 5 % level for all columns together. Columns without an order and numbers with bins are left out.
 
     Two models or trees: FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two
     samples or two years. They are compared on the columns that both have.
 
     - Trees: every edge divides the columns into two sets. The Robinson-Foulds distance counts the divisions that only
-      one of the trees has; 0 means the same tree.
+    one of the trees has; 0 means the same tree.
 
     - Groups of columns, of two models: the adjusted Rand index is 1 if the groups are the same, and about 0 if they
-      agree no more than by chance. Then come the groups that correspond to each other, with the columns that both have.
-      With --data, both models score the rows of a table, and the correlation of the two scores is printed for each pair
-      of groups.
+    agree no more than by chance. Then come the groups that correspond to each other, with the columns that both have.
+    With --data, both models score the rows of a table, and the correlation of the two scores is printed for each pair
+    of groups.
 
     Example: latree compare run data.csv --by gender
     """
