@@ -41,6 +41,9 @@ _MIN_ROWS = 5
 # Numbers of a model file are below this one: all of them are finite floats.
 _TOO_LARGE = 1e308
 
+# Numbers that differ by less are the same: the density of a smaller step would overflow.
+_SMALLEST = 1e-290
+
 # So many pieces per bin show all that anybody looks at.
 _MAX_PIECES = 64
 
@@ -457,4 +460,4 @@ def last_place(numbers: FloatArray) -> float:
         fits = np.abs(np.round(some, decimals) - some) <= 2 * np.spacing(np.abs(some))
         if np.count_nonzero(fits) >= _MOST * len(some):
             return 10.0**-decimals
-    return max(float(np.diff(numbers).min(initial=np.inf)) / 2, middle * 10.0**-_DIGITS)
+    return max(float(np.diff(numbers).min(initial=np.inf)) / 2, middle * 10.0**-_DIGITS, _SMALLEST)
