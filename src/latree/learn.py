@@ -26,7 +26,8 @@ from latree.interpret.differ import Groups
 from latree.interpret.groups import with_groups
 from latree.interpret.key import measure_key
 from latree.interpret.order import order_states
-from latree.interpret.scores import norms_of, reliability
+from latree.interpret.reliability import reliability
+from latree.interpret.scores import norms_of
 from latree.interpret.view import view_of
 from latree.interpret.worth import measure_worth
 from latree.learners.divide_conquer import without_unseen

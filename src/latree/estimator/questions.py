@@ -11,6 +11,8 @@ from latree._util.arrays import backend_of, make_frame
 from latree.errors import InputError
 from latree.estimator.data import DataMethods, warn
 from latree.facts.differ import RowComparison, compared_rows, comparison_of
+from latree.facts.items import item_columns, item_facts
+from latree.facts.short import ShortFormFound, short_facts, short_form_of
 from latree.facts.topics import N_DOCUMENTS, N_WORDS, topic_columns, topic_facts
 from latree.interpret.asking import Question, next_question
 from latree.interpret.columns import loadings, profiles
@@ -87,6 +89,109 @@ class QuestionMethods(DataMethods):
         """
         check_is_fitted(self)
         return next_question(self.model_, answers, groups=groups, columns=columns, reliability=reliability)
+
+    def short_form(
+        self,
+        X: Any,
+        n_items: int | None = None,
+        *,
+        keep: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        groups: Sequence[str] | None = None,
+        sample_weight: Any = None,
+    ) -> ShortFormFound:
+        """Return the columns of a shorter questionnaire that keep the scores of all groups best.
+
+        Columns are chosen one after the other, with exchanges, such that the scores of :meth:`transform` from them have
+        the highest mean correlation with those from all columns. What forms of all lengths keep is measured on rows
+        that had no part in choosing them: probabilities are estimated and columns are chosen again without each third
+        of the rows.
+
+        Parameters
+        ----------
+        X : data frame, array, or name of a file
+            Rows with the columns of the model, such as those of the fit; of more than 5000, a random sample is used.
+        n_items : int, optional
+            The number of columns. By default the smallest one with which every score shares 90 % of its variance with
+            the score from all columns.
+        keep, drop : sequence of str
+            Columns that must be in the form, and columns that must not. With ``keep`` alone, a form of your own is
+            judged.
+        groups : sequence of str, optional
+            The groups whose scores matter; by default all.
+        sample_weight : array of float, or str, optional
+            The weights of the rows, as in :meth:`fit`.
+
+        Returns
+        -------
+        ShortFormFound
+            ``columns`` is a list of names; ``groups`` and ``curve`` are data frames with what this form, and forms of
+            every length, keep of each score; ``facts`` is everything as plain data; ``print`` shows it. In the frames
+            ``correlation`` is that of the short score with the full score of the same answers, ``apart`` is what to
+            expect if both were answered separately, ``sqrt(reliability of one * reliability of the other)``.
+
+        References
+        ----------
+        P. Levy: *The correction for spurious correlation in the evaluation of short-form tests*, 1967. G. T. Smith,
+        D. M. McCarthy and K. G. Anderson: *On the sins of short-form development*, 2000.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.datasets import make_questionnaire
+        >>> answers = make_questionnaire(600, random_state=0)
+        >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(answers.data)
+        >>> short = model.short_form(answers.data, n_items=8, drop=["worry_1"])
+        >>> len(short.columns), bool((short.groups["correlation"] > 0.8).all())
+        (8, True)
+        """
+        table = self._encoded(X, sample_weight)
+        facts = short_facts(self.model_, table, n_items, keep=keep, drop=drop, groups=groups)
+        return short_form_of(facts, self._backend if backend_of(X) is None else backend_of(X))
+
+    def items(self, X: Any, sample_weight: Any = None) -> Any:
+        """Return what each column adds to the score of its group, with a verdict, as a frame.
+
+        Parameters
+        ----------
+        X : data frame, array, or name of a file
+            Rows with the columns of the model, such as those of the fit; of more than 5000, a random sample is used.
+        sample_weight : array of float, or str, optional
+            The weights of the rows, as in :meth:`fit`.
+
+        Returns
+        -------
+        data frame
+            One row per column, group by group, with the columns
+
+            - ``column``, ``group``, ``description``, and ``verdict`` with the reason ``because``: "belongs to ..." if
+              it is more often found in another group, or fits another one of a ``key`` better; "says little" if
+              ``item_rest`` is below 0.3 or more than 80 % answer alike; "redundant with ..." if another column with a
+              stronger loading says the same; "reverse" if it falls when its group rises; "keep".
+            - ``loading`` on the hidden variable of the group, and ``direction``, -1 if it falls when the group rises.
+            - ``item_rest``: its correlation with the sum of the other columns of the group, reversed ones turned round.
+            - ``alpha_without``, ``reliability_without``: Cronbach's alpha of the other columns, and the reliability of
+              the score from them; :meth:`reliability` has those of all columns.
+            - ``redundant_with``, ``residual``: see :func:`latree.redundant_columns`.
+            - ``stability``, ``elsewhere``, ``elsewhere_share``: how often it is in this group in parts of the rows, and
+              in which other one it is most often.
+            - ``missing``, ``floor``, ``ceiling``: the share of missing cells, and those of answers at the lowest and at
+              the highest value.
+
+        Examples
+        --------
+        >>> import latree
+        >>> from latree.datasets import make_questionnaire
+        >>> answers = make_questionnaire(600, random_state=0)
+        >>> model = latree.LatentTree(random_state=0, n_resamples=0).fit(answers.data)
+        >>> model.items(answers.data)[["column", "group", "item_rest", "verdict"]].round(2).head(3)
+            column  group  item_rest verdict
+        0  worry_1  worry       0.70    keep
+        1  worry_2  worry       0.67    keep
+        2  worry_3  worry       0.65    keep
+        """
+        facts = item_facts(self.model_, self._encoded(X, sample_weight))
+        return make_frame(item_columns(facts), self._backend if backend_of(X) is None else backend_of(X))
 
     def loadings(self, of: Of = "hidden") -> Any:
         """Return the loading of every column on every hidden variable, as a frame like the data.

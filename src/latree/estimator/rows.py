@@ -10,15 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from latree._util.arrays import FloatArray, RandomState, backend_of, make_frame
 from latree.errors import InputError
 from latree.estimator.data import DataMethods, warn
-from latree.interpret.scores import (
-    Of,
-    Scorer,
-    ScoreScale,
-    few_rows,
-    reliability,
-    row_scores,
-    with_scale,
-)
+from latree.interpret.reliability import few_rows, reliability
+from latree.interpret.scores import Of, Scorer, ScoreScale, row_scores, with_scale
 from latree.model.explain import one_row
 from latree.model.impute import How, impute_like
 from latree.table.storage import common_type, typed_frame

@@ -22,7 +22,8 @@ from latree.facts.warnings import warnings_of
 from latree.facts.words import certainty, finding, headline, key_facts, key_lines, levels_lines, worth_facts
 from latree.interpret.dependence import SEED
 from latree.interpret.groups import n_groups_of, with_groups
-from latree.interpret.scores import reliability, scored_groups
+from latree.interpret.reliability import reliability
+from latree.interpret.scores import scored_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.model.query import MAX_ROWS
