@@ -22,7 +22,7 @@ from latree.model.record import Candidate, SimplerGain, Worth
 def facts_of(labels, groups, **more):
     """Return the facts that a headline needs, of groups of columns."""
     n_columns = len(labels) if labels else sum(map(len, groups))
-    found = {"n_columns": n_columns, "groups": [{"n_states": 3}] * len(groups), "finding": "groups"}
+    found = {"n_columns": n_columns, "groups": [{"n_states": 3}] * len(groups), "finding": "groups", "is_given": False}
     return found | {"labels": {"match": label_match(compare_labels(labels, groups))} if labels else None} | more
 
 

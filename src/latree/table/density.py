@@ -84,7 +84,7 @@ class Density:
     >>> density.step
     1.0
     >>> density.quantile(np.array([0, 1]), np.array([0.5, 0.5]))  # the medians of both bins
-    array([24., 74.])
+    array([24., 75.])
     >>> np.exp(density.log_density(np.array([70.0]), np.array([1]))).round(3)
     array([0.02])
     """
