@@ -203,8 +203,9 @@ class RowModel(TreeDistribution):
             the rest. ``mode``, the most probable value, makes the fewest wrong cells; in a column with bins it is the
             median of the most probable bin. ``median`` makes the smallest absolute error; columns without an order get
             the mode. ``mean``, the expected value, makes the smallest squared error; columns that are not numbers get
-            the median. Of numbers with bins, it is corrected by a regression on what the tree leaves out. ``draw`` draws all missing cells of a row together from the model, numbers from the density
-            inside their bin, so that the filled table varies like the data.
+            the median. It is corrected by a regression on what the tree leaves out. ``draw`` draws all missing cells of
+            a row together from the model, numbers from the density inside their bin, so that the filled table varies
+            like the data.
         draws : int, optional
             For multiple imputation: the number of tables to draw.
         return_interval : float, optional
