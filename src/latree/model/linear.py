@@ -37,6 +37,8 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 _PARTS = 10
 # A random sample of so many rows says nearly as much as more of them.
 _MAX_ROWS = 4000
+# Of many columns, fewer rows, so that the numbers of all parts take 160 MB.
+_MAX_CELLS = 2_000_000
 # A column is corrected by so many others: those that say most about what the tree leaves unexplained.
 _MAX_OTHERS = 30
 # Penalties to choose from, in rows: a weight is shrunk by half where it is as sure as so many rows make it.
@@ -166,7 +168,8 @@ def learn_linear(network: Network, columns: Sequence[Column], table: Table) -> L
     if len(able) < 2 or not any(columns[j].density is not None for j in able):
         return None
     rng = np.random.default_rng(0)
-    rows = np.sort(rng.choice(table.n_rows, min(table.n_rows, _MAX_ROWS), replace=False))
+    n_rows = min(table.n_rows, _MAX_ROWS, max(_MAX_CELLS // len(able), 1))
+    rows = np.sort(rng.choice(table.n_rows, n_rows, replace=False))
     block = table.rows.fetch(rows)
     truth = numbers_of(columns, able, block.codes, table.numbers(rows))
     weights = np.ones(len(rows)) if block.weights is None else block.weights
