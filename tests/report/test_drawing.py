@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import latree
 from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
 from latree._util.words import one_line
+from latree.export.trees import plain_newick, to_newick
 from latree.interpret.groups import with_groups
 from latree.report.drawing import MAX_CATEGORIES, CategoryList
 from latree.report.heatmap import matrix_facts
@@ -29,7 +31,7 @@ def test_support_is_rounded_once_for_the_whole_page():
 def test_files_are_those_of_a_fit(monkeypatch):
     model = grouped_model([4, 3])
     files = page_facts(model)["files"]
-    assert files["tree.nwk"] == model.tree.to_newick()
+    assert files["tree.nwk"] == plain_newick(model)
     assert (
         files["groups.csv"].splitlines()[0] == "column,group,loading,stability,elsewhere,elsewhere_share,parent,hidden"
     )
@@ -37,6 +39,21 @@ def test_files_are_those_of_a_fit(monkeypatch):
     # With many columns, loadings would be most of the page.
     monkeypatch.setattr("latree.report.drawing._MAX_LOADINGS", 7 * 3 - 1)
     assert "loadings.csv" not in page_facts(model)["files"]
+
+
+def test_there_is_one_order_everywhere():
+    model = grouped_model([3, 4, 5, 2])
+    facts = page_facts(model)
+    names = [model.tree.names[column] for column in model.leaves.columns]
+    assert [facts["names"][column] for column in facts["order"]] == names
+    assert [facts["names"][column] for column in facts["matrix"]["order"]] == names
+    for text in (facts["drawing"], facts["files"]["tree.nwk"], to_newick(model)):
+        assert re.findall(r"item \d+", text.replace("group of item", ""))[: len(names)] == names
+    # Groups are whole, and the columns that depend most on their group come first.
+    of_groups = {group["number"]: [column["node"] for column in group["columns"]] for group in facts["groups"]}
+    number_of = {column: number for number, columns in of_groups.items() for column in columns}
+    runs = [[*columns] for _, columns in groupby(facts["order"], key=number_of.get)]
+    assert sorted(runs) == sorted(of_groups.values())
 
 
 @pytest.mark.parametrize("name", SHAPES)

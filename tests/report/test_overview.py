@@ -21,6 +21,14 @@ def n_lines(drawn):
     return sum(node.is_line for node in drawn)
 
 
+def visited(parent):
+    """Every node after its parent."""
+    order = [node for node, above in enumerate(parent) if above < 0]
+    for node in order:  # which grows
+        order += [below for below, above in enumerate(parent) if above == node]
+    return order
+
+
 @st.composite
 def trees(draw):
     """Rooted forests with columns below hidden variables, and groups of them: whole branches or their tops."""
@@ -49,6 +57,8 @@ def trees(draw):
         "parent": parent,
         "strength": [0.5 if up >= 0 else None for up in parent],
         "roots": [node for node, up in enumerate(parent) if up < 0],
+        "order": visited(parent),
+        "own": {},
     }
     return Overview(tree, n, [{"nodes": nodes} for nodes in groups.values()])
 
@@ -98,6 +108,7 @@ def stars(sizes):
     n = sum(sizes)
     parent = [n + group for group, size in enumerate(sizes) for _ in range(size)] + [n + 3] * 3 + [-1]
     tree = {"parent": parent, "strength": [0.5] * (n + 3) + [None], "roots": [n + 3]}
+    tree |= {"order": visited(parent), "own": {}}
     groups = [{"nodes": [*(c for c in range(n) if parent[c] == n + group), n + group]} for group in range(3)]
     return Overview(tree, n, groups)
 

@@ -258,13 +258,14 @@ def _learn(
 
 def _write_run(learned: "Learned", out: Path, labels: dict[str, str] | None) -> None:
     from latree._util.files import new_folder, to_json, write_text
+    from latree.export.trees import plain_newick
     from latree.facts.text import group_table
     from latree.interpret.columns import loading_columns, profile_columns
     from latree.report.render import report_html
     from latree.table.formats.text import write_columns, write_lines
 
     with new_folder(out, common.may_replace()) as folder:
-        write_text(folder / "tree.nwk", learned.model.tree.to_newick())
+        write_text(folder / "tree.nwk", plain_newick(learned.model))
         write_text(folder / "summary.json", to_json(learned.summary))
         write_text(folder / "report.txt", learned.report())
         page = report_html(learned.model, learned.table, labels=labels)

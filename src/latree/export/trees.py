@@ -41,11 +41,19 @@ def to_newick(model: LatentTreeModel, *, hidden: bool = False) -> str:
     return newick_text(model, model.node_names, hidden)
 
 
+def plain_newick(model: LatentTreeModel) -> str:
+    """Return the tree of a model in Newick format, in the order of its leaves, as a fit writes it."""
+    tree = model.tree
+    return write_newick(tree.names, tree.rooted(), tree.lengths, tree.support, (), model.leaves.branches)
+
+
 def newick_text(model: LatentTreeModel, names: Sequence[str], hidden: bool) -> str:
     """Return the tree of a model in Newick format, with the given names of all nodes."""
     tree = model.tree
     columns, others = names[: tree.n_observed], names[tree.n_observed :]
-    return write_newick(columns, tree.rooted(), edge_lengths(model), tree.support, others if hidden else ())
+    return write_newick(
+        columns, tree.rooted(), edge_lengths(model), tree.support, others if hidden else (), model.leaves.branches
+    )
 
 
 def to_nexus(model: LatentTreeModel, *, hidden: bool = False) -> str:

@@ -193,9 +193,11 @@ def plot(
 def _picture(
     tree_or_model: Tree | LatentTreeModel, layout: Layout, labels: Mapping[str, str] | None, hidden: bool
 ) -> Picture:
+    leaves = None
     if isinstance(tree_or_model, Tree):
         tree, node_names = tree_or_model, tree_or_model.node_names
     else:
+        leaves = tree_or_model.leaves
         tree = tree_or_model.tree.with_numbers(lengths=tree_or_model.edge_lengths())
         node_names = tree_or_model.node_names
     if layout not in _LAYOUTS:
@@ -210,7 +212,7 @@ def _picture(
         markers = _markers_of_labels(tree, labels, () if isinstance(tree_or_model, Tree) else tree_or_model.groups)
     groups = _groups(tree, labels, markers)
     gap = 2 * _MARKER_RADIUS if groups else 3 * _NODE_RADIUS
-    plan = LayoutPlan.of(tree, gap, node_names[tree.n_observed :] if hidden else ())
+    plan = LayoutPlan.of(tree, gap, node_names[tree.n_observed :] if hidden else (), leaves)
     edge_groups = _edges_of_one_group(plan, groups)
     components = [_drawn(plan, placed, groups, edge_groups) for placed in _LAYOUTS[layout](plan)]
     primitives = _below_each_other(components) if layout == "horizontal" else _side_by_side(components)

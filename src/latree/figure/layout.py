@@ -23,7 +23,7 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree.figure.picture import INK, LINE_HEIGHT, MUTED, Line, OccupiedBoxes, Position, Text, boxes_of, name_text
 from latree.tree import Rooted, Tree
-from latree.tree.newick import branches_of
+from latree.tree.leaves import Leaves, leaves_of
 
 _ROW_HEIGHT = 1.4  # the height of a row of the horizontal layout, in units of the letters' size
 _EDGE_WIDTH = 34  # the mean width in pixels of an edge on the deepest path, within the limits that follow
@@ -46,7 +46,8 @@ class LayoutPlan:
 
     tree: Tree
     rooted: Rooted
-    branches: list[list[int]]  # the children of each node, small branches first
+    leaves: Leaves  # the order of the names
+    branches: list[list[int]]  # the children of each node in their order
     lengths: list[float]  # of edges
     has_lengths: bool  # whether the tree has lengths; if not, all are 1
     names: dict[int, str]
@@ -54,7 +55,7 @@ class LayoutPlan:
     gap: float  # between a node and its name, in pixels
 
     @classmethod
-    def of(cls, tree: Tree, gap: float, hidden_names: Sequence[str] = ()) -> "LayoutPlan":
+    def of(cls, tree: Tree, gap: float, hidden_names: Sequence[str] = (), leaves: Leaves | None = None) -> "LayoutPlan":
         """Return the plan for a tree; the more names, the smaller the letters.
 
         Parameters
@@ -64,6 +65,8 @@ class LayoutPlan:
             Between a node and its name, in units of the letters' size.
         hidden_names : sequence of str, optional
             Names of the hidden variables, if they are shown, too.
+        leaves : Leaves, optional
+            The order of the names; by default small branches come first.
         """
         rooted = tree.rooted()
         named = dict(enumerate((*tree.names, *hidden_names)))
@@ -71,8 +74,8 @@ class LayoutPlan:
         # 12 pixels for up to 30 names, 2 less for every doubling, at least 7, in steps of one half.
         size = round(min(12.0, max(7.0, 12 - 2 * np.log2(most / 30))) * 2) / 2
         lengths, has_lengths = _lengths(tree)
-        branches = branches_of(rooted, tree.n_observed)
-        return cls(tree, rooted, branches, lengths, has_lengths, named, size, gap * size)
+        leaves = leaves or leaves_of(rooted, tree.n_observed)
+        return cls(tree, rooted, leaves, leaves.branches, lengths, has_lengths, named, size, gap * size)
 
     @cached_property
     def heights(self) -> list[float]:
@@ -93,11 +96,12 @@ class LayoutPlan:
         return int(self.rooted.up[node])
 
     def arranged(self, node: int) -> list[int]:
-        """Return the branches of a node in their order, with the node itself in the middle if it has a name."""
-        around = list(self.branches[node])
-        if node in self.names:
-            around.insert(len(around) // 2, node)
-        return around
+        """Return the branches of a node in their order, with the node itself among them if it has a name."""
+        around = self.leaves.around[node]
+        if node not in self.names or node in around:
+            return around
+        middle = len(around) // 2
+        return [*around[:middle], node, *around[middle:]]
 
     def length(self, node: int) -> float:
         """Return the length of the edge above a node, 0 for a root."""

@@ -20,6 +20,7 @@ from latree.counts.distances import (
 )
 from latree.inference.messages import TINY
 from latree.model import LatentTreeModel
+from latree.model.loading import MIN_EXPLAINED, standardised_codes
 from latree.model.query import MAX_ROWS
 from latree.table import Table
 from latree.table.checking import FEW_STATES
@@ -37,8 +38,6 @@ _FEW = 10
 # The most nodes that a search for the closest columns looks at. In a wide tree, thousands of hidden variables may be
 # closer to a hidden variable than any column of a distant branch.
 _MAX_VISITED = 5000
-# Of a column's variance, a hidden variable must explain more than this share; less is rounding.
-MIN_EXPLAINED = 1e-12
 SEED = 0
 
 
@@ -403,14 +402,6 @@ class Dependence:
                 conditionals[node][:, :start] = table @ of_parent[:, :start]
                 conditionals[node][:, stop:] = table @ of_parent[:, stop:]
         return conditionals, starts
-
-
-def standardised_codes(shares: FloatArray, least: float = 0.0) -> FloatArray:
-    """Return codes 0, 1, ... with mean 0 and variance 1; zeros for a column whose variance is not above the least."""
-    codes = np.arange(len(shares), dtype=np.float64)
-    codes -= codes @ shares
-    variance = float(codes**2 @ shares)
-    return codes / np.sqrt(variance) if variance > least else np.zeros(len(shares))
 
 
 def _joined_span(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

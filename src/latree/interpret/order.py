@@ -13,9 +13,9 @@ import numpy as np
 
 from latree._util.arrays import FloatArray, IntArray
 from latree.errors import InputError
-from latree.interpret.dependence import MIN_EXPLAINED
 from latree.interpret.view import Score, View, view_of
 from latree.model import Group, LatentTreeModel
+from latree.model.loading import MIN_EXPLAINED
 
 # Numbers that agree in so many decimals are a tie.
 _DECIMALS = 9

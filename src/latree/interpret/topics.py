@@ -41,11 +41,11 @@ from latree.inference.messages import Upward, downward, upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
 from latree.interpret.cutting import MIN_COLUMNS
-from latree.interpret.dependence import MIN_EXPLAINED
 from latree.interpret.groups import known_groups
 from latree.interpret.names import MAX_LENGTH, SEPARATOR, made_of_columns
 from latree.interpret.view import View, trend, view_of
 from latree.model import Group, LatentTreeModel
+from latree.model.loading import MIN_EXPLAINED
 from latree.table import Block, Column, Table
 from latree.table.columns import code_type
 from latree.table.table import row_weights, signed_codes

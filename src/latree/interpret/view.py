@@ -41,12 +41,11 @@ import numpy as np
 
 from latree._util.arrays import FloatArray
 from latree.counts.distances import informational_correlation
-from latree.interpret.dependence import MIN_EXPLAINED, Dependence, standardised_codes
+from latree.interpret.dependence import Dependence
 from latree.model import LatentTreeModel
 from latree.model.group import MIN_STABILITY
+from latree.model.loading import LOADING_DECIMALS, leading_score, standardised_codes
 
-# Singular values that differ relatively by less than this are equal.
-_EQUAL_WITHIN = 1e-6
 # Correlations are kept below this, so that log odds are finite.
 _CLOSEST = 1 - 1e-6
 # Sums of directions below this are rounding.
@@ -65,8 +64,6 @@ _ORDERED_NAMES: dict[int, tuple[str, ...]] = {
     4: ("low", "rather low", "rather high", "high"),
     5: ("low", "rather low", "middle", "rather high", "high"),
 }
-# The decimals of loadings that are compared.
-_LOADING_DECIMALS = 4
 
 
 @dataclass(frozen=True)
@@ -277,7 +274,7 @@ class View(Dependence):
                 # Where the certain differences and all of them together do not agree, there is no direction.
                 direction = direction if direction * loading > 0 else 0
                 columns.append(GroupColumn(name, loading, share, direction, elsewhere))
-            columns.sort(key=lambda column: (-round(abs(column.loading or 0), _LOADING_DECIMALS), column.name))
+            columns.sort(key=lambda column: (-round(abs(column.loading or 0), LOADING_DECIMALS), column.name))
             found.append(columns)
         return found
 
@@ -354,25 +351,13 @@ class _Indicator:
 
 
 def _common_score(indicators: list[_Indicator], shares: FloatArray) -> Score | None:
-    """Return the first principal component of expected values, one number per state, of mean 0 and variance 1.
-
-    None if the variables say nothing.
-    """
+    """Return the first principal component of what variables are expected to be; None if they say nothing."""
     means = np.array([one.means for one in indicators]).reshape(len(indicators), len(shares))
-    weighted = means * np.sqrt(shares)
-    if not indicators or (weighted**2).sum(axis=1).max() <= MIN_EXPLAINED:
+    score = leading_score(means, shares)
+    if score is None:
         return None
-    left, singular, _ = np.linalg.svd(weighted, full_matrices=False)
-    # If several components are equally strong, take their mixture that is nearest to one of the variables: the one that
-    # they explain best or, of those that they explain equally well, the first.
-    leading = left[:, singular > singular[0] * (1 - _EQUAL_WITHIN)]
-    explained = np.round((leading**2).sum(axis=1), _DECIMALS)
-    weights = leading @ leading[int(np.argmax(explained))]
-    score = weights @ means
-    score = score - score @ shares
-    score = np.asarray(score / np.sqrt(score**2 @ shares))
     # Columns that contradict the order must not have much of what the states explain: Var(m_c) = Σ_s P(s) m_c(s)².
-    variances = (weighted**2).sum(axis=1)
+    variances = (means**2 * shares).sum(axis=1)
     contradict = [trend(one.given, one.values, score, one.n_rows).contradicts for one in indicators]
     return Score(score, indicators[0].name, 0.0, bool(variances[contradict].sum() < _MIN_OF_KINDS * variances.sum()))
 

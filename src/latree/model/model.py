@@ -24,6 +24,7 @@ from latree.model.group import (
     known_names,
     renamed,
 )
+from latree.model.loading import ordered_leaves
 from latree.model.query import (
     MAX_ROWS,
     Answer,
@@ -39,6 +40,8 @@ from latree.model.record import Record
 from latree.model.row_model import RowModel
 from latree.table import Table
 from latree.table.table import decode_column
+from latree.tree.leaves import Leaves
+from latree.tree.newick import draw
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -192,7 +195,16 @@ class LatentTreeModel(RowModel):
             if hidden
             else [group.centre for group in self.groups if group.level == "main" and group.hidden is not None]
         )
-        return self.tree.draw(names={node: f"[{self.node_names[node]}]" for node in shown})
+        named = dict(enumerate(self.tree.names)) | {node: f"[{self.node_names[node]}]" for node in shown}
+        return draw(named, self.tree.rooted(), self.leaves.branches, self.tree.support)
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The order of the columns in every drawing and list of the tree; see :mod:`latree.tree.leaves`.
+
+        Main groups are whole wherever the tree allows it, with strong loadings first.
+        """
+        return ordered_leaves(self.network, self.tree, self.columns, self.groups)
 
     def sample_values(
         self, n_rows: int, random_state: RandomState = None, *, missing: bool = False

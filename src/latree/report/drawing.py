@@ -10,15 +10,17 @@ from latree._util.arrays import FloatArray
 from latree._util.words import percent, shortened, whole_shares
 from latree.counts.contingency import column_counts
 from latree.counts.distances import informational_correlation
+from latree.export.trees import plain_newick
 from latree.facts.groups import category_name
 from latree.facts.text import group_table
 from latree.figure.draw import group_colours, label_colours
 from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
 from latree.interpret.columns import loading_columns
-from latree.interpret.dependence import RelatedColumn, standardised_codes
+from latree.interpret.dependence import RelatedColumn
 from latree.interpret.names import MAX_LENGTH, SEPARATOR, made_of_columns
 from latree.interpret.view import View
 from latree.model import LatentTreeModel
+from latree.model.loading import standardised_codes
 from latree.report.heatmap import MAX_COLUMNS as MAX_MATRIX
 from latree.report.heatmap import MAX_GROUPS, matrix_facts, node_correlation
 from latree.report.overview import Overview
@@ -66,7 +68,7 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
         column["category_list"] = number[key]
     places, tree = _places(model), _tree_facts(view)
     overview = Overview(tree, model.tree.n_observed, facts["groups"])
-    order = sorted(range(model.tree.n_observed), key=lambda column: places["row"][column])
+    order = model.leaves.columns
     if correlation is None:
         matrix = _group_matrix(view, facts["groups"], places["row"])
     else:
@@ -121,7 +123,7 @@ def _group_matrix(view: View, groups: list[dict[str, Any]], row: list[float]) ->
 
 def _places(model: LatentTreeModel) -> dict[str, list[float]]:
     """Return where each node is in the horizontal layout: its row, and its distance from the root from 0 to 1."""
-    plan = LayoutPlan.of(model.tree.with_numbers(lengths=model.edge_lengths()), 0.0)
+    plan = LayoutPlan.of(model.tree.with_numbers(lengths=model.edge_lengths()), 0.0, leaves=model.leaves)
     row, along, start = [0.0] * model.tree.n_nodes, [0.0] * model.tree.n_nodes, 0
     for component in plan.rooted.components:
         for node, place in rows_of(plan, component).items():
@@ -136,7 +138,7 @@ def _places(model: LatentTreeModel) -> dict[str, list[float]]:
 def _files(model: LatentTreeModel, facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts that the page offers for download, by the names that the files of a fit have."""
     files = {
-        "tree.nwk": model.tree.to_newick(),
+        "tree.nwk": plain_newick(model),
         "groups.csv": write_lines(group_table(facts)),
     }
     if 0 < model.tree.n_observed * model.tree.n_hidden <= _MAX_LOADINGS:
@@ -155,8 +157,12 @@ def _tree_facts(view: View) -> dict[str, Any]:
         [None if edge < 0 else round(float(values[edge]), 3) for edge in rooted.up]
         for values in (view.model.edge_strengths(), view.model.edge_lengths())
     )
+    leaves = view.model.leaves
     return {
         "roots": list(rooted.roots),
+        # All nodes from the roots on, and the number of branches before the name of an inner column.
+        "order": leaves.order,
+        "own": {node: around.index(node) for node, around in enumerate(leaves.around) if node in around},
         "parent": rooted.parent.tolist(),
         "strength": strengths,
         "length": lengths,

@@ -53,11 +53,17 @@ class DrawnNode:
     n_branches: int = 0  # of the line that stands for a rest
     groups: set[int] = field(default_factory=set)  # of its columns; -1 if some are in none
     children: list["DrawnNode"] = field(default_factory=list)
+    before: int | None = None  # of an inner column, the number of its branches before its name
 
     @property
     def is_line(self) -> bool:
         """Whether the node has a name, and so a line of its own."""
         return self.kind != "hidden"
+
+    @property
+    def own_place(self) -> int:
+        """The number of branches before the line of the node itself: in their middle, where nothing else is wanted."""
+        return len(self.children) // 2 if self.before is None else self.before
 
 
 class Overview:
@@ -66,7 +72,8 @@ class Overview:
     Parameters
     ----------
     tree : mapping
-        ``parent`` and ``strength`` of each node, and ``roots``; see :func:`latree.report.drawing.drawing_facts`.
+        ``parent`` and ``strength`` of each node, ``roots``, all nodes in ``order``, and ``own``, the number of branches
+        before the name of an inner column; see :func:`latree.report.drawing.drawing_facts`.
     n_columns : int
         The first nodes are columns, the others hidden variables.
     groups : sequence of mapping
@@ -74,7 +81,7 @@ class Overview:
 
     Examples
     --------
-    >>> tree = {"parent": [2, 2, -1], "strength": [0.5, 0.5, None], "roots": [2]}
+    >>> tree = {"parent": [2, 2, -1], "strength": [0.5, 0.5, None], "roots": [2], "order": [2, 0, 1], "own": {}}
     >>> Overview(tree, 2, []).folds
     Folds(groups=[], branches=[], rest=[])
     """
@@ -84,10 +91,12 @@ class Overview:
         self.roots: list[int] = tree["roots"]
         self.parent: list[int] = tree["parent"]
         self.strength: list[float | None] = tree["strength"]
+        self.own: Mapping[int, int] = tree["own"]
+        self.order: list[int] = tree["order"]
         self.children: list[list[int]] = [[] for _ in self.parent]
-        for node, above in enumerate(self.parent):
-            if above >= 0:
-                self.children[above].append(node)
+        for node in self.order:
+            if self.parent[node] >= 0:
+                self.children[self.parent[node]].append(node)
         # One group of all columns is not drawn as such.
         self.groups = [group["nodes"] for group in groups] if len(groups) > 1 else []
         self.group_of = [-1] * len(self.parent)
@@ -99,23 +108,11 @@ class Overview:
         self.groups_below = [
             {self.group_of[node]} - {-1} if node < n_columns else set[int]() for node in range(len(self.parent))
         ]
-        for node in reversed(self._order(self.roots)):
+        for node in reversed(self.order):
             if self.parent[node] >= 0:
                 self.below[self.parent[node]] += self.below[node]
                 self.groups_below[self.parent[node]] |= self.groups_below[node]
-        # Small branches come first, as in every other drawing.
-        for branches in self.children:
-            branches.sort(key=lambda node: (self.below[node], node))
         self.folds = self._folds()
-
-    def _order(self, tops: Sequence[int]) -> list[int]:
-        """Return the nodes of some branches, every one after its parent, and each branch as one run."""
-        order, waiting = [], list(reversed(tops))
-        while waiting:
-            node = waiting.pop()
-            order.append(node)
-            waiting += reversed(self.children[node])
-        return order
 
     def _folds(self) -> Folds:
         every = range(len(self.groups))
@@ -205,7 +202,7 @@ class Overview:
         stands_for: dict[int, DrawnNode] = {}
         rests: dict[int, DrawnNode] = {}
         found = list[DrawnNode]()
-        for node in self._order(self.roots):
+        for node in self.order:
             group, upper = self.group_of[node], self.parent[node]
             above = stands_for[upper] if upper >= 0 else None
             if above and (above.kind in ("branch", "rest") or (above.kind == "group" and above.group == group)):
@@ -225,6 +222,8 @@ class Overview:
                     else "column"
                 )
                 drawn = DrawnNode(node, kind, group, above)
+                if kind == "column" and node in self.own:
+                    drawn.before = sum(child not in rest for child in self.children[node][: self.own[node]])
                 if kind == "rest":
                     rests[upper] = drawn
                 if above:

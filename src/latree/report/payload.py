@@ -127,7 +127,13 @@ def _tree(tree: Mapping[str, Any]) -> dict[str, Any]:
     thousandths = {
         key: [None if value is None else round(1000 * value) for value in tree[key]] for key in ("strength", "length")
     }
-    return {**tree, **thousandths, "support": [-1 if share is None else share for share in tree["support"]]}
+    width = _width(len(tree["order"]))
+    return {
+        **tree,
+        **thousandths,
+        "support": [-1 if share is None else share for share in tree["support"]],
+        "order": {"width": width, "nodes": packed(tree["order"], width)},
+    }
 
 
 def _groups(facts: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -228,7 +234,7 @@ def _loading_code(column: Mapping[str, Any], group: Mapping[str, Any]) -> int:
 
 def _related(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the related columns of each, and their correlations in hundredths plus 100."""
-    width = 2 if len(columns) <= 32**2 else 3 if len(columns) <= 32**3 else 4
+    width = _width(len(columns))
     return {
         "width": width,
         "columns": [packed([other for other, _ in column["related"]], width) for column in columns],
@@ -246,6 +252,11 @@ def _bound(text: str) -> float | str:
 
 def _shown(names: Sequence[str]) -> list[str]:
     return [one_line(name) for name in names]
+
+
+def _width(n: int) -> int:
+    """Return the number of characters that a number below n is written with."""
+    return 2 if n <= 32**2 else 3 if n <= 32**3 else 4
 
 
 def packed(numbers: Sequence[int], width: int = 2) -> str:

@@ -244,7 +244,7 @@ def _lines_of(nodes: list[DrawnNode]) -> list[DrawnNode]:
             continue
         around = [(child, False) for child in node.children]
         if node.is_line:
-            around.insert(len(around) // 2, (node, True))
+            around.insert(node.own_place, (node, True))
         waiting += reversed(around)
     return lines
 

@@ -44,7 +44,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*")
 
 
 def write_newick(
-    names: Sequence[str], rooted: Rooted, lengths: FloatArray, support: FloatArray, hidden: Sequence[str] = ()
+    names: Sequence[str],
+    rooted: Rooted,
+    lengths: FloatArray,
+    support: FloatArray,
+    hidden: Sequence[str] = (),
+    branches: Sequence[Sequence[int]] | None = None,
 ) -> str:
     """Return a rooted tree as text; a forest as one statement per component.
 
@@ -57,11 +62,14 @@ def write_newick(
         One number per edge; NaN is not written.
     hidden : sequence of str
         Names of the other nodes, the hidden variables; empty: they are not named.
+    branches : sequence of sequences of int, optional
+        The children of each node in their order; by default that of the edges.
     """
+    branches = branches or rooted.children
     labels = [*map(quoted_name, names), *map(quoted_name, hidden)]
     texts = [""] * len(rooted.parent)
     for node in rooted.postorder:
-        children = rooted.children[node]
+        children = branches[node]
         edge = int(rooted.up[node])
         length, edge_support = (lengths[edge], support[edge]) if edge >= 0 else (np.nan, np.nan)
         text = f"({','.join(texts[child] for child in children)})" if children else ""
@@ -216,8 +224,8 @@ def _number(text: str) -> float:
     return number
 
 
-def draw(names: Mapping[int, str], n_observed: int, rooted: Rooted, support: FloatArray) -> str:
-    """Return a drawing of a rooted tree with one line per observed variable, small branches first.
+def draw(names: Mapping[int, str], rooted: Rooted, branches: Sequence[Sequence[int]], support: FloatArray) -> str:
+    """Return a drawing of a rooted tree with one line per observed variable.
 
     The components of a forest are drawn one below the other. An inner node with a name has its own line above its
     branches. The support of an edge stands on it, in per cent.
@@ -226,26 +234,25 @@ def draw(names: Mapping[int, str], n_observed: int, rooted: Rooted, support: Flo
     ----------
     names : mapping of int to str
         Names of the observed nodes, and of the hidden ones that have a line.
-    n_observed : int
-        Nodes below this number are observed.
     rooted : Rooted
+    branches : sequence of sequences of int
+        The children of each node in their order.
     support : array of float
         One number per edge; NaN is not shown.
     """
-    children = branches_of(rooted, n_observed)
     lines: list[str] = []
     # Nodes to draw, each with what stands left of it on its first line and on all its later lines.
     stack = [(root, "─", " ") for root in reversed(rooted.roots)]
     while stack:
         node, first, later = stack.pop()
-        branches = children[node]
+        below_node = branches[node]
         named = node in names
         if named:
             lines.append(f"{first} {clipped(names[node])}")
             first = later
-        last = len(branches) - 1
+        last = len(below_node) - 1
         drawn = []
-        for position, child in enumerate(branches):
+        for position, child in enumerate(below_node):
             if position == 0 and not named:
                 lead = first + ("┬" if last else "─")
             else:
@@ -256,9 +263,3 @@ def draw(names: Mapping[int, str], n_observed: int, rooted: Rooted, support: Flo
             drawn.append((child, f"{lead}─{number}", below))
         stack.extend(reversed(drawn))
     return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def branches_of(rooted: Rooted, n_observed: int) -> list[list[int]]:
-    """Return the children of each node, those with few observed variables below them first."""
-    size = rooted.subtree_sums(int(node < n_observed) for node in range(len(rooted.parent)))
-    return [sorted(children, key=lambda child: (size[child], child)) for children in rooted.children]

@@ -17,6 +17,7 @@ import numpy as np
 from latree._util.arrays import IntArray
 from latree.errors import InputError
 from latree.tree.graph import Graph, component_numbers
+from latree.tree.leaves import leaves_of
 from latree.tree.newick import draw, read_newick, write_newick
 
 
@@ -457,8 +458,9 @@ class Tree(Graph):
               ├─ c
               └─ d
         """
-        technical = enumerate(self.node_names if hidden else self.names)
-        return draw(dict(technical) | dict(names or {}), self.n_observed, self.rooted(), self.support)
+        named = dict(enumerate(self.node_names if hidden else self.names)) | dict(names or {})
+        rooted = self.rooted()
+        return draw(named, rooted, leaves_of(rooted, self.n_observed).branches, self.support)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.draw())}</pre>"

@@ -14,6 +14,13 @@ let areaFactor = 6;
 const folded = (node) => node.kind === "group" || node.kind === "branch" || node.kind === "rest";
 const radiusOf = (node) => (node.kind === "rest" ? 4 : Math.max(3, areaFactor * Math.sqrt(node.columns.length)));
 
+// The number of branches before the row of a node itself: in their middle, where nothing else is wanted.
+function ownPlace({ id, kind, children: below }) {
+  if (kind !== "column" || !(id in edges.own)) return Math.floor(below.length / 2);
+  const before = new Set(children[id].slice(0, edges.own[id]));
+  return below.filter((child) => child.kind !== "rest" && before.has(child.id)).length;
+}
+
 // Gives every node its row and its distance from the root, both in units of the layout; returns the rows.
 function placeNodes(view, rowHeight) {
   const blobs = view.nodes.filter(isBlob).map((node) => node.columns.length);
@@ -28,7 +35,7 @@ function placeNodes(view, rowHeight) {
     across += height;
     rows.push(node);
   };
-  // Depth first. A node with a name has its own row in the middle of its branches.
+  // Depth first. A node with a name has its own row among its branches.
   const visit = [];
   for (const node of [...view.nodes].reverse()) if (!node.parent) visit.push([node, false]);
   while (visit.length) {
@@ -38,7 +45,7 @@ function placeNodes(view, rowHeight) {
       continue;
     }
     const around = node.children.map((child) => [child, false]);
-    if (node.isNamed) around.splice(Math.floor(around.length / 2), 0, [node, true]);
+    if (node.isNamed) around.splice(ownPlace(node), 0, [node, true]);
     visit.push(...around.reverse());
   }
   for (const node of [...view.nodes].reverse()) {

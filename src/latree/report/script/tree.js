@@ -1,26 +1,12 @@
 // The tree as data: nodes in their order, their groups, labels and colours.
 
+// Every node after its parent, in the one order of all drawings, which keeps groups together.
+const order = unpack(edges.order.nodes, edges.order.width);
 const children = names.map(() => []);
-edges.parent.forEach((above, id) => above >= 0 && children[above].push(id));
-const { roots } = edges;
+for (const id of order) if (edges.parent[id] >= 0) children[edges.parent[id]].push(id);
 
-// Every node after its parent, whatever the numbers of the nodes are.
-function fromRoots() {
-  const order = [];
-  const waiting = [...roots].reverse();
-  while (waiting.length) {
-    const id = waiting.pop();
-    order.push(id);
-    for (let i = children[id].length - 1; i >= 0; i--) waiting.push(children[id][i]);
-  }
-  return order;
-}
-
-// Small branches come first, as in every other drawing of latree.
 const columnsBelow = names.map((_, id) => (isHidden(id) ? 0 : 1));
-for (const id of fromRoots().reverse()) if (edges.parent[id] >= 0) columnsBelow[edges.parent[id]] += columnsBelow[id];
-for (const below of children) below.sort((a, b) => columnsBelow[a] - columnsBelow[b] || a - b);
-const order = fromRoots();
+for (const id of [...order].reverse()) if (edges.parent[id] >= 0) columnsBelow[edges.parent[id]] += columnsBelow[id];
 
 const groupOf = new Array(names.length).fill(-1);
 groups.forEach((group, number) => [...group.columns, ...group.hidden].forEach((id) => (groupOf[id] = number)));
