@@ -69,8 +69,8 @@ class LatentTree(RowMethods, QuestionMethods):
         :class:`latree.Reading` for all options.
     unseen : {"warn", "error", "missing"}
         What to do with a category of new data that the fitted data did not have, as a fold of a cross-validation may
-        have one: it counts as missing, with a warning or without, or is an error. With the first two, a number that
-        they did not have gets the state of the nearest number that they had.
+        have one, or with a text among numbers: it counts as missing, with a warning or without, or is an error. With
+        the first two, a number that they did not have gets the state of the nearest number that they had.
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table. By default 0.1 to explain, and chosen on held-out
         rows to predict.

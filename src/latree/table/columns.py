@@ -128,7 +128,8 @@ class Column:
         if self.unit is not None and self.density is not None:
             # Also a mean is to the resolution of the data: one of days is a day.
             return clock_value(cast(Clock, self.kind), round(number, self.density.decimals) * SECONDS[self.unit])
-        return int(number) if self.kind == "integer" and number.is_integer() else number
+        value = int(number) if self.kind == "integer" and number.is_integer() else number
+        return value if self.storage is None else self.storage.within(value)
 
     def number_of(self, label: str) -> float | None:
         """Return the number that a text means in a column with bins, in its unit; None if it means none.
@@ -373,7 +374,10 @@ def read_numbers(column: Column, raw: RawColumn, unseen: Unseen) -> FloatArray:
     if text is None and overflow is not None:
         raise number_too_large(raw.name, overflow)
     if text is not None and unseen != "missing":
-        raise InputError(f"column {column.name!r} has bins, and {text!r:.60} is not a {numbers_are(column)}: {_hint()}")
+        what = f"column {column.name!r} has bins, and {text!r:.60} is not a {numbers_are(column)}"
+        if unseen == "error":
+            raise InputError(f"{what}: {_hint()}")
+        warnings.warn(f"{what}: such cells count as missing.", FitWarning, stacklevel=2)
     return numbers
 
 
@@ -422,7 +426,7 @@ class ParsedNumbers(NamedTuple):
     text : str or None
         The first value that is neither missing nor a number.
     overflow : str or None
-        The first number that is too large for a float.
+        The first number that is too large to compute with.
     """
 
     values: FloatArray
@@ -456,7 +460,9 @@ def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
         return ParsedNumbers(np.full(len(labels), np.nan), next((label for label in labels if label), None))
     if not raw.is_text:
         values = raw.values.astype(np.float64)
-        return ParsedNumbers(np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values))
+        values = np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values)
+        large = np.flatnonzero(np.abs(values) >= _TOO_LARGE)
+        return ParsedNumbers(values, None, label_of(float(values[large[0]])) if len(large) else None)
     values = np.full(len(raw.values), np.nan)
     first_text = None
     for index, label in enumerate(raw.labels()):
@@ -466,8 +472,12 @@ def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
                 values[index] = number
             elif first_text is None:
                 first_text = label
-    infinite = np.flatnonzero(np.isinf(values))
-    return ParsedNumbers(values, first_text, raw.labels()[infinite[0]] if len(infinite) else None)
+    large = np.flatnonzero(np.abs(values) >= _TOO_LARGE)
+    return ParsedNumbers(values, first_text, raw.labels()[large[0]] if len(large) else None)
+
+
+# Sums and differences of numbers below this are finite.
+_TOO_LARGE = 1e307
 
 
 # New data may have dates with a time where those of the fit had none, and the other way round, or in UTC.
@@ -489,8 +499,10 @@ def parse_times(raw: RawColumn, missing: tuple[str, ...], clock: Clock) -> Parse
 
 
 def number_too_large(name: str, label: str) -> InputError:
-    """Return the error for a number that no float can hold."""
-    return InputError(f"column {name!r}: the number {label!r:.60} is too large: correct it, or make the cell missing")
+    """Return the error for a number that floats cannot hold or compute with."""
+    return InputError(
+        f"column {name!r} has the number {label!r:.60}, which is too large: correct it, or make it missing"
+    )
 
 
 def code_type(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:

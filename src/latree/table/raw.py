@@ -93,7 +93,7 @@ def label_of(value: Any) -> str:
     if _is_missing_value(value):
         return ""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(float(value))
     clock = seconds_of(value)
     return str(value) if clock is None else clock_label(*clock)
 
