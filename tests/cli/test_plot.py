@@ -39,8 +39,8 @@ def test_the_command_draws_trees(tmp_path):
     text = FOREST.to_newick()
     (tmp_path / "tree.nwk").write_text(text)
     (tmp_path / "labels.csv").write_text(LABELS)
-    for name, options in (("a.svg", {}), ("b.png", {"layout": "horizontal", "hidden": True})):
-        more = ["--layout", options.get("layout", "radial"), *(["--hidden"] if options else [])]
+    for name, options in (("a.svg", {}), ("b.png", {"layout": "radial", "hidden": True})):
+        more = ["--layout", options.get("layout", "horizontal"), *(["--hidden"] if options else [])]
         out = tmp_path / name
         assert (
             succeed("plot", tmp_path / "tree.nwk", "--out", out, "--labels", tmp_path / "labels.csv", *more)
@@ -53,7 +53,7 @@ def test_the_command_draws_trees(tmp_path):
 @pytest.mark.parametrize(
     ("source", "out", "complaint"),
     [
-        ("tree.nwk", "a.pdf", "a.pdf: a figure is written as .svg or .png"),
+        ("tree.nwk", "a.eps", "a.eps: a figure is written as .svg, .pdf or .png"),
         ("tree.nwk", "tree.nwk", "tree.nwk: is an input of this command"),
         ("tree.nwk", "old.svg", "old.svg: already exists"),
         ("tree.nwk", "tree.nwk/deep/a.svg", "tree.nwk is not a folder; choose another name"),

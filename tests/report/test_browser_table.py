@@ -6,7 +6,7 @@ import pytest
 
 from helpers.report import wide_model
 from latree._util.words import percent
-from latree.report.overview import Folds, Overview
+from latree.figure.overview import Folds, Overview
 from latree.report.picture import tree_picture
 from latree.report.render import page_facts
 

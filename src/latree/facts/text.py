@@ -7,7 +7,6 @@ from typing import Any
 from latree._util.words import clipped, percent, plural, shortened
 from latree.facts.words import (
     candidate_lines,
-    elsewhere_lines,
     independence,
     key_lines,
     kinds_lines,
@@ -135,7 +134,7 @@ def group_lines(facts: Mapping[str, Any], width: int = _WIDTH) -> list[str]:
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
     kinds = kinds_lines([group["name"] for group in groups if group["states_are"] == "kinds"])
-    for line in (*elsewhere_lines(groups), labels["meaning"], *facts["comes_again"], *kinds):
+    for line in (*facts["discoveries"], labels["meaning"], *facts["comes_again"], *kinds):
         notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
 

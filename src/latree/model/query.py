@@ -30,7 +30,7 @@ from latree.table.raw import label_of
 # More rows than this say little more about two columns: a random sample of so many is counted.
 MAX_ROWS = 5000
 # A correlation in the rows below this is negligible: Cohen calls 0.1 small.
-_MIN_CORRELATION = 0.1
+MIN_CORRELATION = 0.1
 # A correlation may be chance if it is less than this many standard errors.
 _MIN_ERRORS = 2.0
 # An answer is doubtful if the model has less than this share of the correlation in the rows.
@@ -56,7 +56,7 @@ class PairDependence(NamedTuple):
     @property
     def is_doubtful(self) -> bool:
         """Whether the model has less than half of a correlation that the rows show, or one of the other sign."""
-        if self.in_rows is None or abs(self.in_rows) < max(_MIN_CORRELATION, self.by_chance):
+        if self.in_rows is None or abs(self.in_rows) < max(MIN_CORRELATION, self.by_chance):
             return False
         return bool(self.in_model * np.sign(self.in_rows) < _LITTLE * abs(self.in_rows))
 

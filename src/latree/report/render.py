@@ -1,7 +1,7 @@
 """The report: facts as one HTML file that contains its styles, scripts and data."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ from latree._util.words import counted, one_line, percent, shortened
 from latree.facts.citation import cite
 from latree.facts.found import report_facts, title_of
 from latree.facts.topics import are_documents, topic_facts, words_of
+from latree.facts.words import stability_words, usefulness
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.report.drawing import drawing_facts, with_colours
 from latree.report.page import MAX_PAGE, inline, policy, script, templates
 from latree.report.payload import has_table, letters_within, payload
-from latree.report.picture import convergence_chart, gain_bars, is_folded, tree_picture
+from latree.report.picture import convergence_chart, first_picture, is_folded, tree_picture
 from latree.table import Table
 
 # The number of unusual rows, and of rows in words, that a report shows if rows are given.
@@ -38,6 +39,8 @@ _FIGURES = (
 # The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
 _TABLE_ROWS = 60
 
+# The height in pixels of the bar of a group that is always found again, and the most bars.
+_BAR_HEIGHT, _MAX_BARS = 24, 20
 # The words of a topic, and the number of topics that are on the page at first. If there are more, parts are folded.
 _TOPIC_WORDS, _MAX_TOPICS = 8, 60
 # The most letters of a name in the list of smaller groups. If all together have more bytes, they are cut more.
@@ -182,6 +185,12 @@ def render(facts: dict[str, Any]) -> str:
             drawing_script=drawing_script,
             policy=policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
             data=_DATA,
+            stability_words=stability_words(facts["groups"]),
+            stability_bars=_stability_bars(facts["groups"]),
+            usefulness=usefulness(facts["fit"]["compared"][-1]["gain"], facts["n_columns"])
+            if facts["fit"]["compared"]
+            else "",
+            first_picture=None if facts["finding"] == "independent" else first_picture(facts),
             picture=tree_picture(facts),
             picture_is_folded=is_folded(facts),
             has_table=has_table(facts),
@@ -194,7 +203,6 @@ def render(facts: dict[str, Any]) -> str:
                 _LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS
             ),
             broad_groups=_by_broad_group(facts["groups"]),
-            gain_bars=gain_bars(facts["fit"]["compared"]),
             convergence=convergence_chart(facts["fit"]["history"]),
         )
     )
@@ -232,6 +240,15 @@ def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
     parts = [{"name": name, "groups": below} for name, below in found.items()]
     rest = [{"name": None, "groups": others}] if others else []
     return rest + parts if len(others) == 1 else parts + rest
+
+
+def _stability_bars(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, int]]:
+    """Return a small bar for the stability of each of the largest groups."""
+    return [
+        {"colour": group["colour"], "height": round(_BAR_HEIGHT * group["stability"])}
+        for group in groups[:_MAX_BARS]
+        if group["stability"] is not None
+    ]
 
 
 def _table_line(group: Mapping[str, Any]) -> dict[str, str]:
