@@ -1,12 +1,15 @@
-"""Adaptive tests: how near scores from few answers are to those from all, and whether their errors are right.
+"""Short forms and adaptive tests: how near scores from few answers are to those from all, and are their errors right.
 
 python benchmarks/ask.py real FILE --drop gender education age   # a questionnaire; unseen people
+python benchmarks/ask.py brute            # simulated scales: short forms beside the best subsets of all
 python benchmarks/ask.py coverage         # simulated people: how large errors are, and how often an interval is right
 python benchmarks/ask.py catsim           # one scale of yes-or-no items, beside catsim (pip install catsim)
 
 `real` fits on a random half of the rows and asks the others. It prints, for each number of answers, the correlation
-with the scores from all answers (the mean over groups) for adaptive questions, for the best fixed ones (chosen one
-after the other on the rows of the fit), and for random ones. A cell that is missing is not asked. `coverage` draws
+with the scores from all answers (the mean over groups) for adaptive questions, for the short form of `latree short`
+(chosen on the rows of the fit), what the latter promises there, and for random ones. A cell that is missing is not
+asked. `brute` prints how much less short forms of simulated scales keep than the best subsets of the same length, in
+the rows that both were chosen on: the mean, and the most of any length and scale. `coverage` draws
 people from a known model. It prints the share of them whose value is within 1.96 standard errors of the score, and the
 root of the mean squared error beside that of the mean variance, which promises it. `catsim` draws people and items from
 a two-parameter logistic model. catsim knows the parameters of the items and asks the one with the most Fisher
@@ -14,8 +17,10 @@ information; latree learns from 2000 other people. It prints the correlation of 
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -24,12 +29,15 @@ from numpy.typing import NDArray
 from latree import LatentTree, LatentTreeModel, Table, as_table
 from latree._util.arrays import CodeArray, FloatArray
 from latree.interpret.scores import Scale, Scorer
+from latree.interpret.short import Choice, ShortForm, only, short_forms
 from latree.table.rows import missing_code
 from simulated_tables import recipe_model
 
 LENGTHS = (5, 10, 15, 20)
 N_SPLITS = 3
 N_PEOPLE = 2000
+# Of the tables beside brute force: how many, and the items of their two scales.
+N_TABLES, SIZES = 10, (7, 8)
 NORMAL_95 = 1.96
 # Of the scale of yes-or-no items.
 N_ITEMS, N_TESTED, TEST_LENGTHS = 40, 500, (5, 10, 15, 20)
@@ -42,13 +50,14 @@ def main() -> None:
     one = parts.add_parser("real")
     one.add_argument("file", type=Path)
     one.add_argument("--drop", nargs="*", default=[])
+    parts.add_parser("brute")
     parts.add_parser("coverage")
     parts.add_parser("catsim")
     chosen = parser.parse_args()
     if chosen.part == "real":
         real(chosen.file, chosen.drop)
     else:
-        {"coverage": coverage, "catsim": beside_catsim}[chosen.part]()
+        {"brute": beside_brute_force, "coverage": coverage, "catsim": beside_catsim}[chosen.part]()
 
 
 class Test:
@@ -77,26 +86,19 @@ class Test:
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return scores and variances, one column per scale."""
-        found = [scale.moments(self.given) for scale in self.scales]
-        return np.stack([mean for mean, _ in found], axis=1), np.stack([variance for _, variance in found], axis=1)
+        return moments_of(self.scales, self.given)
 
 
-def best_fixed(scales: Sequence[Scale], answers: CodeArray, n: int) -> list[int]:
-    """Return the columns that lower the mean variance of the scores of these people most, one after the other."""
-    test, chosen = Test(scales, answers), list[int]()
-    for _ in range(n):
-        gains = test.gains()
-        able = np.isfinite(gains)
-        mean = np.where(able, gains, 0).sum(axis=0) / np.maximum(able.sum(axis=0), 1)
-        mean[chosen] = -1
-        chosen.append(int(mean.argmax()))
-        test.ask(np.full(len(answers), chosen[-1]))
-    return chosen
+def moments_of(scales: Sequence[Scale], codes: CodeArray) -> tuple[FloatArray, FloatArray]:
+    """Return scores and variances from some codes, one column per scale."""
+    found = [scale.moments(codes) for scale in scales]
+    return np.stack([mean for mean, _ in found], axis=1), np.stack([variance for _, variance in found], axis=1)
 
 
 def correlation(scores: FloatArray, full: FloatArray) -> float:
-    """Return the mean correlation over the columns."""
-    return float(np.mean([np.corrcoef(one, other)[0, 1] for one, other in zip(scores.T, full.T, strict=True)]))
+    """Return the mean correlation over the columns; a score that is the same for all people has none: 0."""
+    found = [np.corrcoef(one, other)[0, 1] if np.ptp(one) else 0 for one, other in zip(scores.T, full.T, strict=True)]
+    return float(np.mean(found))
 
 
 def real(file: Path, drop: Sequence[str]) -> None:
@@ -108,32 +110,61 @@ def real(file: Path, drop: Sequence[str]) -> None:
         half = table.n_rows // 2
         model = LatentTree(random_state=split, n_resamples=0).fit(table.take(order[:half])).model_
         scales = Scorer.of_model(model).scales
-        fitted, new = (codes_of(table.take(rows)) for rows in (order[:half], order[half:]))
-        lengths = [n for n in LENGTHS if n < table.n_columns]
-        found.append(lines(scales, fitted, new, lengths, split))
-        print(f"split {split}: {len(scales)} groups", flush=True)
-    print("answers  adaptive  best fixed  random")
+        started = perf_counter()
+        forms = short_forms(model, model.encode(table.take(order[:half])), scales).forms
+        seconds = perf_counter() - started
+        lengths = [n for n in LENGTHS if n in forms]
+        found.append(lines(scales, forms, codes_of(table.take(order[half:])), lengths, split))
+        print(f"split {split}: {len(scales)} groups, short forms in {seconds:.1f} s", flush=True)
+    print("answers  adaptive  short form  its promise  random")
     for n, values in zip(lengths, np.mean(found, axis=0), strict=True):
-        print(f"{n:7}  {values[0]:8.3f}  {values[1]:10.3f}  {values[2]:6.3f}")
+        print(f"{n:7}  {values[0]:8.3f}  {values[1]:10.3f}  {values[2]:11.3f}  {values[3]:6.3f}")
 
 
 def lines(
-    scales: Sequence[Scale], fitted: CodeArray, new: CodeArray, lengths: Sequence[int], seed: int
+    scales: Sequence[Scale], forms: Mapping[int, ShortForm], new: CodeArray, lengths: Sequence[int], seed: int
 ) -> list[list[float]]:
-    """Return for each length the correlations of adaptive, best fixed and random questions with the full scores."""
-    full = np.stack([scale.moments(new)[0] for scale in scales], axis=1)
+    """Return for each length the correlations of adaptive, short and random forms with the full scores."""
+
+    def of_fixed(columns: Sequence[int]) -> float:
+        return correlation(moments_of(scales, only(new, columns))[0], full)
+
+    full = moments_of(scales, new)[0]
     asked = sorted({int(column) for scale in scales for column in scale.columns})
-    fixed = best_fixed(scales, fitted, max(lengths))
-    random = np.random.default_rng(seed).permutation(asked)
-    found = []
-    tests = [Test(scales, new) for _ in range(3)]
+    random = np.random.default_rng(seed).permutation(asked).tolist()
+    found, test = [], Test(scales, new)
     for n in range(1, max(lengths) + 1):
-        tests[0].ask(tests[0].gains().argmax(axis=1))
-        tests[1].ask(np.full(len(new), fixed[n - 1]))
-        tests[2].ask(np.full(len(new), random[n - 1]))
+        test.ask(test.gains().argmax(axis=1))
         if n in lengths:
-            found.append([correlation(test.moments()[0], full) for test in tests])
+            promise = float(np.mean([one.correlation for one in forms[n].kept]))
+            adaptive = correlation(test.moments()[0], full)
+            found.append([adaptive, of_fixed(forms[n].columns), promise, of_fixed(random[:n])])
     return found
+
+
+def beside_brute_force() -> None:
+    """Print how much less short forms keep than the best subsets of all."""
+    behind = []
+    for seed in range(N_TABLES):
+        rng = np.random.default_rng(seed)
+        # Two scales that depend on each other, of seven and eight items that differ in strength; the last two of each
+        # ask nearly the same.
+        levels = rng.multivariate_normal([0, 0], [[1, 0.4], [0.4, 1]], 1000)
+        own = levels[:, np.repeat([0, 1], SIZES)] * rng.uniform(0.4, 1.2, sum(SIZES))
+        noise = rng.normal(size=own.shape)
+        for last in np.cumsum(SIZES) - 1:
+            noise[:, last] = 0.6 * noise[:, last - 1] + 0.8 * noise[:, last]
+        table = as_table(np.clip(np.round(3 + own + noise), 1, 5).astype(int))
+        model = LatentTree(random_state=0, n_resamples=0).fit(table).model_
+        for scale in Scorer.of_model(model).scales:
+            choice = Choice(scale, table.rows.fetch(np.arange(table.n_rows)))
+            for n, (_, reached) in choice.path(set(), set()).items():
+                best = max(map(choice.correlation, combinations(scale.columns.tolist(), n)))
+                behind.append(best - reached)
+    print(
+        f"{N_TABLES} tables, {len(behind)} scales and lengths: behind the best subset by {np.mean(behind):.4f} on "
+        f"average, by {np.max(behind):.4f} at most, by more than .01 in {np.sum(np.array(behind) > 0.01)}"
+    )
 
 
 def coverage() -> None:

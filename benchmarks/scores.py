@@ -31,7 +31,8 @@ from sklearn.preprocessing import StandardScaler
 
 from latree import LatentTree, LatentTreeModel, Table
 from latree.datasets import make_questionnaire
-from latree.interpret.scores import reliability, row_scores, scored_groups
+from latree.interpret.reliability import reliability
+from latree.interpret.scores import row_scores, scored_groups
 from real_tables import BFI, labelled_tables
 from simulated_tables import recipe_model
 

@@ -20,7 +20,7 @@ from helpers.models import copying_model
 from helpers.pictures import written
 from latree import FitWarning, InputError, LatentTree, Reading, Tree, plot
 from latree.interpret.groups import find_groups
-from latree.interpret.scores import reliability
+from latree.interpret.reliability import reliability
 from latree.learn import learn_model
 from latree.model.fitting import SMOOTHINGS
 from latree.paper.simulate import random_model, random_tree

@@ -322,7 +322,7 @@ def test_what_check_finds_is_a_warning_before_the_fit_that_names_arguments(monke
     assert "'planet' (every cell is 'earth')" in told[0]
     assert any("'age' has -99 in 20 rows" in text and text.endswith("use missing_also=[-99].") for text in told)
     assert any("use drop=['often', 'copy']." in text for text in told)
-    monkeypatch.setattr("latree.estimator.learn_model", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("latree.estimator.estimator.learn_model", lambda *_, **__: 1 / 0)
     with pytest.warns(FitWarning, match="planet"), pytest.raises(ZeroDivisionError):
         quick().fit(data)
 

@@ -17,7 +17,7 @@ from latree.estimator import LatentTree
 from latree.facts.found import report_facts
 from latree.facts.text import summary_lines
 from latree.facts.words import figure
-from latree.interpret.scores import reliability
+from latree.interpret.reliability import reliability
 from latree.learn import _drawn, _reordered, learn_model, learn_tree
 from latree.learners.structure import Replicate, Structure
 from latree.learners.support import found_again

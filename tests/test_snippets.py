@@ -64,7 +64,7 @@ def test_the_python_lines_of_a_page_run(page, files, learn_once, tmp_path, monke
     shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("latree.model.fitting.MAX_STATES", 4)  # for speed
-    monkeypatch.setattr("latree.estimator.learn_model", learn_once)
+    monkeypatch.setattr("latree.estimator.estimator.learn_model", learn_once)
     mpl.use("Agg")
     names = {"df": six_answers(make_questionnaire(150).data)}  # what a page calls the reader's own frame
     with warnings.catch_warnings():  # other libraries warn when they are imported

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from latree.errors import FitWarning as FitWarning
     from latree.errors import InputError as InputError
-    from latree.estimator import LatentTree as LatentTree
+    from latree.estimator.estimator import LatentTree as LatentTree
     from latree.export.graphs import to_networkx as to_networkx
     from latree.export.networks import to_pgmpy as to_pgmpy
     from latree.export.trees import to_linkage as to_linkage
@@ -41,7 +41,7 @@ __version__ = "0.1.0"
 # neither NumPy nor scikit-learn.
 _HOMES = {
     "errors": ("FitWarning", "InputError"),
-    "estimator": ("LatentTree",),
+    "estimator.estimator": ("LatentTree",),
     "export.graphs": ("to_networkx",),
     "export.networks": ("to_pgmpy",),
     "export.trees": ("to_linkage",),

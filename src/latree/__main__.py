@@ -27,7 +27,7 @@ try:
     from latree._util.words import as_in_shell
     from latree.cli.common import Interrupted
     from latree.cli.fit import demo, fit
-    from latree.cli.questionnaire import ask
+    from latree.cli.questionnaire import ask, items, short
     from latree.cli.reading import check
     from latree.cli.results import cite, compare, export, groups, methods, plot, rename, report, topics
     from latree.cli.rows import impute, sample, score, transform
@@ -84,6 +84,8 @@ _COMMANDS = (
     cite,
     transform,
     ask,
+    short,
+    items,
     score,
     sample,
     impute,

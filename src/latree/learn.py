@@ -26,7 +26,8 @@ from latree.interpret.differ import Groups
 from latree.interpret.groups import with_groups
 from latree.interpret.key import measure_key
 from latree.interpret.order import order_states
-from latree.interpret.scores import norms_of, reliability
+from latree.interpret.reliability import reliability
+from latree.interpret.scores import norms_of
 from latree.interpret.view import view_of
 from latree.interpret.worth import measure_worth
 from latree.learners.divide_conquer import without_unseen
@@ -36,6 +37,7 @@ from latree.learners.structure import Structure
 from latree.learners.support import bootstrap_trees, consensus, found_again, with_support
 from latree.model import ConvergenceMonitor, Fit, LatentTreeModel, fit_model
 from latree.model.fitting import Choice, choose, cost_of_order, held_out
+from latree.model.linear import learn_linear
 from latree.model.record import Key, Origin, Record, Worth
 from latree.search.explain import Search
 from latree.settings import Goal, Representatives, Resolve, Settings
@@ -75,7 +77,8 @@ class Learned:
     @cached_property
     def model(self) -> LatentTreeModel:
         """The fitted model, which remembers how it came about."""
-        draft = replace(self.fit.model, record=self._record)
+        model = self.fit.model
+        draft = replace(model, record=self._record, linear=learn_linear(model.network, model.columns, self.table))
         assert draft.record is not None
         record = replace(
             draft.record,

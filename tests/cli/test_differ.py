@@ -121,7 +121,7 @@ def test_scores_are_written_by_norms():
         (["--by", "rare"], "two groups of at least 50 rows are needed; there are: 'few' 3 rows, 'many' 297 rows"),
         (["--by", "gander"], "has no column 'gander'; did you mean 'gender'?"),
         (["--by", "gender", "--cuts", "3"], "is not a number"),
-        (["--by", "age", "--cuts", "x"], "--cuts 'x': give numbers"),
+        (["--by", "age", "--cuts", "x"], "--cuts: give numbers that increase, such as 30 and 50, not 'x'"),
         (["--by", "gender", "--trees", "1", "--cluster", "person"], "leave out one of the two"),
         (["--cluster", "person"], "--cluster is for groups of rows"),
         (["--by", "gender", "--data", "data.csv"], "the table is the second argument"),

@@ -13,7 +13,8 @@ import latree
 from helpers.cli import run, succeed
 from helpers.csv import table
 from latree import LatentTreeModel
-from latree.interpret.scores import CAVEAT, reliability, row_scores
+from latree.interpret.reliability import CAVEAT, reliability
+from latree.interpret.scores import row_scores
 from latree.table import sources
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from helpers.report import learned_run
 from latree._util.words import whole_shares
-from latree.interpret.scores import reliability
+from latree.interpret.reliability import reliability
 from latree.model import LatentTreeModel
 from latree.report.render import page_facts as report_facts
 

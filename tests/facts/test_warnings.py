@@ -215,3 +215,21 @@ def test_models_that_predict_worse_than_none_are_named(gain, said):
     assert worse_than_independent(None) == []
     # A model of independent columns loses nothing but rounding errors.
     assert worse_than_independent(worth._replace(gain=-1e-12, error=0.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        (40, 0, "'a' has no edge in the tree, although its correlation with 'b' is 0.40 in the rows, and so"),
+        (0, -30, "'b' has no edge in the tree, although its correlation with 'c' is 0.30 in the rows, and so"),
+        (15, 0, None),  # of 200 rows: the largest of three may be so large by chance
+    ],
+)
+def test_columns_that_a_model_to_predict_leaves_out_are_named(first, last, said):
+    model = fitted(model_on(Tree("abc", []), [4] * 3, 0), goal="predict")
+    columns = tuple(Column(name, "integer", tuple("1234"), ordered=True) for name in "abc")
+    record = replace(model.record, correlations=(100 + first, 100, 100 + last), n_missing=(0, 0, 0), n_rows=200)
+    found = warnings_of(replace(model, columns=columns, record=record))
+    assert len(found) == (said is not None)
+    if said is not None:
+        assert found[0].startswith(said)

@@ -8,7 +8,8 @@ import pytest
 from latree import FitWarning, LatentTree, LatentTreeModel, Tree
 from latree.datasets import make_questionnaire
 from latree.interpret.order import order_states
-from latree.interpret.scores import few_rows, reliability, row_scores
+from latree.interpret.reliability import few_rows, reliability
+from latree.interpret.scores import row_scores
 from latree.table import Column, Table
 
 EXACT = 1e-9

@@ -7,7 +7,7 @@ import latree
 from helpers.models import model_on
 from helpers.tables import keep_all_on_disk, through_parquet
 from latree._util.progress import reported_to
-from latree.interpret.worth import _Refits, measure_worth
+from latree.interpret.worth import Refits, measure_worth
 from latree.model import LatentTreeModel, fit_model
 from latree.table import Table
 from latree.tree import Tree
@@ -104,7 +104,7 @@ def test_a_random_start_that_is_stuck_is_left_for_the_outline_of_the_model(monke
 
 def test_the_outline_hides_what_few_rows_taught():
     model = tree_model()
-    outline = _Refits(model, 0.1).starts[1]
+    outline = Refits(model, 0.1).starts[1]
     for mine, rough, marginal in zip(model.tables, outline.tables, model.network.marginals(), strict=True):
         np.testing.assert_allclose(rough.sum(axis=0), 1)
         assert np.abs(rough - marginal[:, None]).max() <= 0.5 * np.abs(mine - marginal[:, None]).max() + 1e-12
@@ -113,7 +113,7 @@ def test_the_outline_hides_what_few_rows_taught():
 def test_models_without_hidden_variables_are_fitted_once_per_fold():
     table = tree_model().sample(100, random_state=0)
     chain = model_on(Tree(table.names, [(i, i + 1) for i in range(7)]), [4] * 8, 0)
-    assert _Refits(chain, 0.1).starts == [None]
+    assert Refits(chain, 0.1).starts == [None]
     worth = measure_worth(LatentTreeModel(chain.tree, table.columns, chain.tables), table)
     assert worth.kind == "chow-liu"
 
@@ -201,7 +201,7 @@ def test_many_rows_are_a_sample_of_which_one_fold_is_held_out(monkeypatch):
     assert whole.n_rows == 2000
     monkeypatch.setattr("latree.interpret.worth._MAX_JUDGED", 700)
     assert measure_worth(model, table).n_rows == pytest.approx(1333, abs=1)
-    monkeypatch.setattr("latree.interpret.worth._MAX_ROWS", 900)
+    monkeypatch.setattr("latree.interpret.worth.MAX_USED", 900)
     some = measure_worth(model, table)
     assert some.n_rows == 900
     monkeypatch.setattr("latree.interpret.worth._MAX_JUDGED", 300)

@@ -209,6 +209,12 @@ def test_an_explained_row_names_the_odd_cell_and_what_was_expected(fitted, new):
     numbers = new[["height", "weight", "age"]].assign(constant=1).to_numpy()
     of_array = LatentTree("chow-liu").fit(numbers).explain_row(numbers[0])  # a constant column is left out
     assert sorted(of_array["column"]) == ["x0", "x1", "x2"]
+    short = {"height": 180.0, "weight": 140.0}  # as if all other cells were missing
+    few = fitted.explain_row(short)
+    assert few["column"].tolist() == ["weight", "height"]
+    pd.testing.assert_frame_equal(fitted.model_.explain_row(pd.DataFrame([short])), few)
+    with pytest.raises(InputError, match="columns that the model needs are not there"):
+        fitted.explain_row({"hight": 180.0})
     with pytest.raises(InputError, match="takes one row, not 3"):
         fitted.explain_row(new.head(3))
 

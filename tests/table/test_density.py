@@ -115,11 +115,40 @@ def test_a_number_that_many_rows_share_keeps_its_share():
     assert np.exp(log_density(made, np.array([0.0]))) * 0.01 == pytest.approx(np.mean(numbers == 0), rel=0.01)
 
 
+def test_a_number_that_many_rows_share_counts_with_its_probability_where_there_is_no_last_decimal_place():
+    rng = np.random.default_rng(0)
+    numbers = np.where(rng.random(1000) < 0.3, 0, rng.lognormal(size=1000))
+    made = learned(numbers)
+    assert made[0].decimals is None
+    assert np.exp(log_density(made, np.array([0.0]))) == pytest.approx(np.mean(numbers == 0), rel=0.01)
+    # Two other numbers that are very near to each other change nothing.
+    near = learned(np.append(numbers, [2, 2 + 1e-13]))
+    assert log_density(near, np.array([0.0])) == pytest.approx(log_density(made, np.array([0.0])), abs=0.01)
+
+
 def test_rows_that_are_drawn_twice_are_no_spikes():
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=1000)
     again = rng.choice(numbers, 1000)  # a bootstrap sample
     assert log_density(learned(again), rng.normal(size=20_000)) > -1.7
+
+
+@pytest.mark.parametrize("shape", ["normal", "skewed", "ages", "incomes", "negative"])
+def test_numbers_are_not_drawn_far_outside_the_data(shape):
+    rng = np.random.default_rng(0)
+    tables = [SHAPES[shape](500, rng) for _ in range(60)]
+    draws = drawn(learned(tables[0]), n=100_000)
+    # Hardly farther than new tables reach, although these draws are as many as 200 tables.
+    reach = max(table.max() for table in tables), min(table.min() for table in tables)
+    width = np.ptp(tables[0])
+    assert draws.max() - reach[0] < 0.1 * width
+    assert reach[1] - draws.min() < 0.1 * width
+
+
+def test_numbers_that_clearly_stop_are_not_drawn_beyond():
+    numbers = np.round(100 * np.random.default_rng(0).random(1000), 1)
+    draws = drawn(learned(numbers), n=100_000)
+    assert -1 < draws.min() < draws.max() < 101
 
 
 def test_numbers_far_outside_are_improbable_and_possible():

@@ -1,5 +1,7 @@
 """Rows in groups."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +33,23 @@ def test_numbers_are_cut():
     many = divide_rows(None, np.arange(90.0), parts=None)
     assert np.bincount(many.of_row).tolist() == [30, 30, 30]
     assert np.bincount(divide_rows(None, np.arange(90.0), parts=2).of_row).tolist() == [45, 45]
+
+
+def test_dates_are_cut():
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(90), unit="D")
+    frame = pd.DataFrame({"day": days, "text": days.astype(str), "moment": days + pd.Timedelta("90min")})
+    thirds = ("<= 2024-01-30", "> 2024-01-30 to 2024-02-29", "> 2024-02-29")
+    for by in ("day", "text"):
+        assert divide_rows(frame, by).names == thirds
+        assert np.bincount(divide_rows(frame, by).of_row).tolist() == [30, 30, 30]
+    assert divide_rows(frame, "moment").names[0] == "<= 2024-01-30 01:30"
+    for cut in ("2024-02-01", pd.Timestamp("2024-02-01"), datetime.date(2024, 2, 1)):
+        assert divide_rows(frame, "day", cuts=[cut]).names == ("<= 2024-02-01", "> 2024-02-01")
+        assert np.bincount(divide_rows(frame, days, cuts=[cut]).of_row).tolist() == [32, 58]
+    few = divide_rows(None, ["2024-03-01", "2023-03-01"] * 3)
+    assert few.names == ("2023-03-01", "2024-03-01")
+    with pytest.raises(InputError, match="dates that increase"):
+        divide_rows(frame, "day", cuts=[30])
 
 
 def test_clusters():

@@ -2,6 +2,7 @@
 
 from datetime import date, datetime, timedelta
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -143,6 +144,24 @@ def test_filled_frames_keep_their_types(make, how):
             # The mean of whole numbers has fractions.
             assert filled.schema[name] == dtype or (how == "auto" and dtype.is_integer())
         assert sum(filled.null_count().row(0)) == 0
+
+
+@pytest.mark.filterwarnings("ignore::latree.FitWarning")
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame])
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_column_without_any_cell_is_filled_with_the_type_of_the_fit(make, missing):
+    frame = make()
+    model = fitted(frame)
+    for name in frame.columns:
+        is_whole = nw.from_native(frame).schema[name].is_integer()
+        if isinstance(frame, pd.DataFrame):
+            filled = model.impute(frame.head(6).assign(**{name: missing}))
+            assert (filled[name].dtype == frame[name].dtype) or (is_whole and filled[name].dtype.kind == "f")
+            assert not filled[name].isna().any()
+        elif missing is None:
+            filled = model.impute(frame.head(6).with_columns(pl.lit(None).alias(name)))
+            assert filled.schema[name] == frame.schema[name] or (is_whole and filled.schema[name].is_float())
+            assert filled[name].null_count() == 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int16", "bool"])

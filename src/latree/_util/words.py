@@ -111,7 +111,14 @@ def whole_shares(shares: Sequence[float], total: int = 100) -> list[int]:
 
 
 # Options of the command line whose names differ from those of the arguments.
-SHELL_NAMES = {"identifier": "id", "key": "groups", "kinds": "kind", "n_states": "states", "random_state": "seed"}
+SHELL_NAMES = {
+    "identifier": "id",
+    "key": "groups",
+    "kinds": "kind",
+    "n_items": "items",
+    "n_states": "states",
+    "random_state": "seed",
+}
 
 # How many commands are running in this process. It is not a ContextVar, because threads write messages, too.
 _n_commands = 0

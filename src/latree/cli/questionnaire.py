@@ -1,6 +1,8 @@
-"""Commands about questionnaires: ask."""
+"""Commands about questionnaires: ask, short, items."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -53,3 +55,135 @@ def ask(
     with staged(out, common.may_replace()) as path:
         write_text(path, page)
     click.echo(f"Written to {out}")
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("data", type=common.data_file)
+@click.option(
+    "--items",
+    type=common.Whole(min=1),
+    help="The number of columns; by default the smallest with which every score shares 90 % of its variance with the "
+    "score from all columns.",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Columns that must stay, separated by commas; a name with a comma in double quotes. Repeatable.",
+)
+@click.option("--drop", multiple=True, metavar="COLUMNS", help="Columns that must go, like --keep.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME",
+    help="A group whose score matters; may be given several times. By default all.",
+)
+@common.new_output("New .csv, .tsv or .txt file with one line per length and group.", endings=common.TABLE_ENDINGS)
+@common.weights
+@common.new_rows
+@common.quiet
+@common.as_json
+def short(
+    model: Path,
+    data: Path,
+    items: int | None,
+    keep: Sequence[str],
+    drop: Sequence[str],
+    groups: Sequence[str],
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Choose the columns of a shorter questionnaire.
+
+    MODEL is a model.json or the folder of a fit, DATA a table with its columns, such as that of the fit. Columns are
+    chosen such that the scores of `latree transform` from these columns are as near as possible to those from all. For
+    each group of columns are printed:
+
+    - the correlation of the short score with the full score, in the same answers. As one is a part of the other, it is
+      higher than if both forms were answered separately: this is in the column "apart";
+
+    - the reliability of both scores, and the share of rows that have the same state.
+
+    The same, as a mean over the groups, is printed for other lengths. All of this is measured on rows that had no part
+    in choosing the columns.
+
+    Example: latree short run data.csv --items 10
+    """
+    from latree._util.files import to_json
+    from latree._util.progress import progress_bars, stage
+    from latree.cli.reading import split
+    from latree.facts.short import short_facts, short_lines, short_table
+
+    loaded = common.load_model(model)
+    known = loaded.tree.names
+    lists = {
+        name: [column for text in texts for column in split(text, known)]
+        for name, texts in (("keep", keep), ("drop", drop))
+    }
+    with progress_bars(not quiet):
+        with stage("Reading the table"):
+            table, _ = common.read_rows(data, loaded, **options)
+        with stage("Choosing columns"):
+            facts = short_facts(loaded, table, items, **lists, groups=groups or None)
+    if out is not None:
+        with common.rows_output(out) as write:
+            write(short_table(facts))
+    if as_json:
+        click.echo(to_json(facts), nl=False)
+    elif not quiet:
+        click.echo("\n".join(short_lines(facts)))
+        if out is not None:
+            click.echo(f"\nWritten to {out}")
+
+
+@click.command()
+@click.argument("model", type=common.model_file)
+@click.argument("data", type=common.data_file)
+@common.new_output("New .csv, .tsv or .txt file with one line per column.", endings=common.TABLE_ENDINGS)
+@common.weights
+@common.new_rows
+@common.quiet
+@common.as_json
+def items(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool, **options: Any) -> None:
+    """Say of each column what it adds to the score of its group.
+
+    MODEL is a model.json or the folder of a fit, DATA a table with its columns, such as that of the fit. For each
+    column are printed its loading, its correlation with the sum of the other columns of its group, Cronbach's alpha and
+    the reliability of the score without it, the shares of missing cells and of answers at the lowest and the highest
+    value, how often it comes again in its group in parts of the rows, and a verdict:
+
+    - belongs to G: it is more often found in another group, or, in a fit with --groups, it fits another one better;
+
+    - says little: its correlation with the sum of the others is below 0.3, or more than 80 % answer alike;
+
+    - redundant with X: both say the same thing beyond their group, and X has the stronger loading;
+
+    - reverse: it falls when its group rises, so reverse it before you add up answers;
+
+    - keep: none of these.
+
+    Example: latree items run data.csv --out items.csv
+    """
+    from latree._util.files import to_json
+    from latree._util.progress import progress_bars, stage
+    from latree.facts.items import item_facts, item_lines, item_table
+
+    loaded = common.load_model(model)
+    with progress_bars(not quiet):
+        with stage("Reading the table"):
+            table, _ = common.read_rows(data, loaded, **options)
+        with stage("Looking at the columns"):
+            facts = item_facts(loaded, table)
+    if out is not None:
+        with common.rows_output(out) as write:
+            write(item_table(facts))
+    if as_json:
+        click.echo(to_json(facts), nl=False)
+    elif not quiet:
+        click.echo("\n".join(item_lines(facts)))
+        if out is not None:
+            click.echo(f"\nWritten to {out}")

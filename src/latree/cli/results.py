@@ -418,12 +418,14 @@ _MAX_LISTED = 12
 @click.option(
     "--cuts",
     metavar="NUMBER,...",
-    help="With --by: numbers to cut the column at; 30,50 makes the groups up to 30, above 30 to 50, and above 50.",
+    help="With --by: numbers or dates to cut the column at; 30,50 makes the groups up to 30, above 30 to 50, and above "
+    "50.",
 )
 @click.option(
     "--parts",
     type=common.Whole(2, 10),
-    help="With --by: cut the column into this number of groups of about equal size; 3 if it has more than 10 numbers.",
+    help="With --by: cut the column into this number of groups of about equal size; 3 if it has more than 10 numbers "
+    "or dates.",
 )
 @click.option(
     "--cluster",
@@ -515,18 +517,14 @@ def _compared_groups(
     from latree.settings import Settings
     from latree.table.columns import DEFAULT_MISSING
     from latree.table.people import clusters_of, divide_rows
-    from latree.table.raw import parse_number
 
-    numbers = [] if cuts is None else [parse_number(cell.strip()) for cell in cuts.split(",")]
-    if None in numbers:
-        raise InputError(f"--cuts {cuts!r:.60}: give numbers with commas between them, such as 30,50")
     loaded = common.load_model(model)
     record = loaded.record
     marks = record.reading.marks if record and record.reading else DEFAULT_MISSING
     with progress_bars(True):
         with stage("Reading the table"):
             table, _ = common.read_rows(data, loaded, format=format, **options)
-            how: dict[str, Any] = {"cuts": None if cuts is None else numbers, "parts": parts, "missing": marks}
+            how: dict[str, Any] = {"cuts": None if cuts is None else cuts.split(","), "parts": parts, "missing": marks}
             divided = divide_rows(data, by, format=format, **how)
             clusters = None if cluster is None else clusters_of(data, cluster, format)
         with stage("Comparing the groups", at_most=True):

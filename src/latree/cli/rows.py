@@ -17,7 +17,8 @@ from latree.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from latree.interpret.scores import Reliability, RowScores
+    from latree.interpret.reliability import Reliability
+    from latree.interpret.scores import RowScores
     from latree.model import LatentTreeModel
     from latree.model.impute import How
     from latree.table import Block
@@ -182,7 +183,8 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, scale: Any, qu
     from latree._util.progress import progress_bars, stage
     from latree.facts.warnings import scores_without_direction
     from latree.facts.words import kinds_lines
-    from latree.interpret.scores import Scorer, few_rows, finish, reliability_sums, scored_groups, with_scale
+    from latree.interpret.reliability import few_rows, finish, reliability_sums
+    from latree.interpret.scores import Scorer, scored_groups, with_scale
     from latree.interpret.view import view_of
     from latree.table.reading import stream_rows
     from latree.table.rows import add
@@ -302,7 +304,7 @@ _DECIMALS = 4
 
 def _reliability_lines(found: "Sequence[Reliability]") -> Iterator[str]:
     """Yield the lines of a small table, and what to know before its figures are compared."""
-    from latree.interpret.scores import CAVEAT
+    from latree.interpret.reliability import CAVEAT
 
     names = [clipped(one.name) for one in found]
     width = max(len("group"), *map(len, names))
@@ -485,7 +487,7 @@ class _Filling:
         from latree.table.columns import is_missing
         from latree.table.reading import names_in
         from latree.table.rows import MemoryRows
-        from latree.table.sources import Encoder
+        from latree.table.sources import Encoder, numbers_in_cells
 
         cells = {name: _cell_texts(batch.columns[name]) for name in self.source.names}
         columns, network = self.model.columns, self.model.network
@@ -499,7 +501,8 @@ class _Filling:
         table = Table(columns, MemoryRows.from_block(block))
         missing = table.codes() < 0
         if seed is not None:
-            filled = fill(network, columns, table, how, seed, start)
+            numbers = numbers_in_cells(dict(zip(names, columns, strict=True)), batch.columns, self.unseen)
+            filled = fill(network, columns, table, how, seed, start, linear=self.model.linear, numbers=numbers)
             for j, (column, name) in enumerate(zip(columns, names, strict=True)):
                 holes = missing[:, j].nonzero()[0]
                 values = fill_values(column, filled[holes, j], how)

@@ -176,7 +176,7 @@ def citation(facts: Mapping[str, Any]) -> Citation:
         return f" ({'; '.join(_REFERENCES[key].short for key in keys)})" if keys else ""
 
     sentences = [
-        _data(summary),
+        _data(summary, cited),
         _tree(summary, cited),
         _estimates(summary, cited),
         _found(facts, summary, cited),
@@ -186,7 +186,7 @@ def citation(facts: Mapping[str, Any]) -> Citation:
     return Citation(" ".join(filter(None, sentences)), summary["latree"], tuple(used))
 
 
-def _data(summary: Mapping[str, Any]) -> str:
+def _data(summary: Mapping[str, Any], cited: Any) -> str:
     rows, weights = counted(summary["n_rows"], "row"), ""
     if summary["weights"]:
         is_survey = summary["weights"]["are"] == "survey"
@@ -203,7 +203,8 @@ def _data(summary: Mapping[str, Any]) -> str:
     kind, columns = "latent tree" if summary["n_hidden"] else "tree", counted(summary["n_columns"], "column")
     return (
         f"A {kind} model of {columns} was fitted to {rows}{weights} with latree {summary['latree']} "
-        f"(The latree developers){''.join(f'; {one}' for one in more)}."
+        "(The latree developers), which began as an implementation of the method of unfolding latent tree structures"
+        f"{cited('ishteva2013')}{''.join(f'; {one}' for one in more)}."
     )
 
 

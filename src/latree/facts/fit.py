@@ -8,8 +8,8 @@ from latree._util.words import in_shell, setting
 from latree.facts.words import candidate_name, worth_facts
 from latree.interpret.worth import MAX_ROWS, chow_liu_tree, fit_simpler_models, measure_worth
 from latree.model import LatentTreeModel
-from latree.model.model import bic
 from latree.model.record import Record, Worth
+from latree.model.row_model import bic
 from latree.settings import Settings
 from latree.table import Table
 

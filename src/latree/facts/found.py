@@ -32,12 +32,13 @@ from latree.facts.words import (
 )
 from latree.interpret.dependence import SEED
 from latree.interpret.groups import n_groups_of, with_groups
-from latree.interpret.scores import reliability, scored_groups
+from latree.interpret.reliability import reliability
+from latree.interpret.scores import scored_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
-from latree.model.model import aic, bic
 from latree.model.query import MAX_ROWS
 from latree.model.record import Record
+from latree.model.row_model import aic, bic
 from latree.table import Table
 from latree.table.sources import weights_facts
 

@@ -99,7 +99,7 @@ def _least_expected_cells(model: LatentTreeModel, codes: IntArray, numbers: Floa
             "probability": float(f"{cell.probability:.2g}"),
             "expected": value_name(model.columns[cell.column], cell.expected),
         }
-        for cell in explain_cells(model.network, model.columns, codes, numbers)[:_N_CELLS]
+        for cell in explain_cells(model.network, model.columns, codes, numbers, model.linear)[:_N_CELLS]
     ]
 
 

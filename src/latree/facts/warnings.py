@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from scipy.stats import norm
 
 from latree._util.words import listed, plural, quoted, setting
 from latree.facts.words import CLEAR, figure
 from latree.interpret.view import view_of
 from latree.model import Group, LatentTreeModel
-from latree.model.record import Worth
+from latree.model.query import MAX_ROWS, MIN_CORRELATION, correlation_by_chance
+from latree.model.record import Record, Worth
 from latree.table import Column
 from latree.table.labels import warnings_about_labels
 
@@ -51,6 +53,8 @@ def warnings_of(model: LatentTreeModel) -> list[str]:
     if record.settings.goal == "explain":  # a model that predicts has states to spare: EM finds better optima with them
         found += unused_states(model, record.total_weight)
         found += coarse_scores(model)
+    else:
+        found += columns_left_out(model, record)
     found += scores_without_direction(model, model.groups)
     found += worse_than_independent(record.worth)
     if record.order_cost is not None:
@@ -72,6 +76,39 @@ def worse_than_independent(worth: Worth | None) -> list[str]:
     return [
         f"New rows are less probable than under independent columns, by {figure(-worth.gain, worth.error)} nats per "
         "row: the model fits the chance in these rows. Do not rely on its groups, whatever their support and stability."
+    ]
+
+
+def columns_left_out(model: LatentTreeModel, record: Record) -> list[str]:
+    """Return a warning if columns have no edge, although the rows show that they depend on others."""
+    names, columns = model.tree.names, model.columns
+    alone = [node for node in range(len(names)) if not model.tree.neighbors[node]]
+    if record.correlations is None or not alone:
+        return []
+    # The largest correlation of independent columns is beyond these standard errors in a twentieth of all tables.
+    n_pairs = len(names) * (len(names) - 1) / 2
+    n_errors = float(norm.isf(0.025 / max(n_pairs, 1)))
+    present = [max(1 - missing / record.n_rows, 0.0) for missing in record.n_missing]
+    shown: list[tuple[float, int, int]] = []
+    for node in alone:
+        found = []
+        for other in range(len(names)):
+            n_rows = min(record.total_weight, MAX_ROWS) * present[node] * present[other]
+            size = abs((record.correlation(node, other) if other != node and n_rows else None) or 0.0)
+            if size > MIN_CORRELATION and size > correlation_by_chance(
+                n_rows, (columns[node], columns[other]), n_errors
+            ):
+                found.append((-size, node, other))
+        shown += sorted(found)[:1]
+    if not shown:
+        return []
+    size, node, other = min(shown)
+    first = f"{quoted(names[node])} has no edge in the tree, although its correlation with {quoted(names[other])} is "
+    first += f"{-size:.2f} in the rows"
+    more = f", and so have {plural(len(shown) - 1, 'more column')}" if len(shown) > 1 else ""
+    return [
+        f"{first}{more}: too little to predict held-out rows better. In this model such columns are independent of all "
+        f"others. For a tree that connects all columns, use {setting('method', 'chow-liu')}."
     ]
 
 

@@ -65,11 +65,11 @@ def next_question(
     scales = scales_of(model, groups)
     number_of = {column.name: number for number, column in enumerate(model.columns)}
     if columns is not None:
-        _check_names(columns, number_of, "column")
+        check_names(columns, number_of, "column")
     answers = answers or {}
     if not isinstance(answers, Mapping):
         raise InputError(f"answers must be a mapping such as {{'N2': 3}}, not {answers!r:.60}")
-    _check_names(answers, number_of, "column")
+    check_names(answers, number_of, "column")
     kind = code_type(model.columns)
     before = np.full((1, len(model.columns)), np.iinfo(kind).max, dtype=kind)
     codes = before.copy()
@@ -103,7 +103,7 @@ def scales_of(model: LatentTreeModel, groups: Sequence[str] | None = None) -> li
         raise InputError("no group of this model has a score, so there is nothing to ask for")
     if groups is None:
         return list(scales.values())
-    _check_names(groups, scales, "group with a score")
+    check_names(groups, scales, "group with a score")
     return [scale for name, scale in scales.items() if name in groups]
 
 
@@ -113,7 +113,8 @@ def check_reliability(reliability: float | None) -> None:
         raise InputError(f"the reliability must be a number above 0 and below 1, not {reliability!r:.60}")
 
 
-def _check_names(names: Any, known: Mapping[str, Any], what: str) -> None:
+def check_names(names: Any, known: Mapping[str, Any], what: str) -> None:
+    """Raise unless these are names of columns or groups that a model has."""
     if isinstance(names, str):
         raise InputError(f"give a list of names, such as [{names!r:.60}]")
     for name in names:

@@ -23,7 +23,7 @@ from latree.interpret.wide import WIDE
 from latree.learners.grouping import chow_liu
 from latree.learners.structure import independent, latent_class
 from latree.model import ConvergenceMonitor, LatentTreeModel, fit_model
-from latree.model.fitting import Part, rough_tolerance
+from latree.model.fitting import Fit, Part, rough_tolerance
 from latree.model.record import SimplerGain, Worth
 from latree.table import Table
 from latree.table.table import row_weights
@@ -182,21 +182,19 @@ def measure_worth(model: LatentTreeModel, data: Any, *, smoothing: float | None 
     """
     progress = claim_progress()
     table = model.encode(data)
-    if smoothing is None:
-        smoothing = model.record.smoothing if model.record else DEFAULT_SMOOTHING
     rng = np.random.default_rng(_SEED)
     rows = table.units(MAX_USED, rng)
     if rows.n_rows < MIN_ROWS:
         return None
     parts = folds(rows, rng)
-    refits, simpler = _Refits(model, smoothing), partial(_simpler_models, chow_liu_tree(rows, model.tree))
+    refits, simpler = Refits(model, smoothing), partial(_simpler_models, chow_liu_tree(rows, model.tree))
     # The first fold decides where EM starts, and how many classes there are.
     progress(0, len(parts))
-    tries = [partial(refits, start, parts[0]) for start in refits.starts]
+    tries = [partial(_scored, refits, start, parts[0]) for start in refits.starts]
     *tried, beside = _on_all_cores([*tries, partial(simpler, None, parts[0])])
     chosen = refits.chosen([one.objective for one in tried])
     progress(1, len(parts))
-    fits = [partial(refits, refits.starts[chosen]), partial(simpler, beside.n_classes or None)]
+    fits = [partial(_scored, refits, refits.starts[chosen]), partial(simpler, beside.n_classes or None)]
     later = _on_all_cores([partial(fit, part) for fit in fits for part in parts[1:]])
     progress(len(parts), len(parts))
     found = [tried[chosen], beside, *later]
@@ -229,15 +227,17 @@ class _Scored(NamedTuple):
     n_classes: int = 0
 
 
-class _Refits:
-    """Fits a model's probabilities again to the rows outside a fold, and scores the rows of the fold.
+class Refits:
+    """Fits a model's probabilities again to the rows outside a fold.
 
     EM that starts from the model knows the held-out rows: states of a model with too many of them stay where the
     held-out rows put them. So EM starts at random. If it is stuck there in the first fold, that is, if it gets clearly
     further from a start that knows the model in rough outline, it starts there in all folds (docs/worth.md).
     """
 
-    def __init__(self, model: LatentTreeModel, smoothing: float) -> None:
+    def __init__(self, model: LatentTreeModel, smoothing: float | None = None) -> None:
+        if smoothing is None:
+            smoothing = model.record.smoothing if model.record else DEFAULT_SMOOTHING
         self.tree, self.smoothing = model.tree, smoothing
         self.n_states = model.n_states[model.tree.n_observed :].tolist()
         # P'(x | h) = w P(x | h) + (1 - w) P(x)
@@ -248,17 +248,22 @@ class _Refits:
         # Without hidden variables there is one optimum, and EM finds it from any start.
         self.starts = [None, LatentTreeModel(model.tree, model.columns, outline)] if self.n_states else [None]
 
-    def __call__(self, start: LatentTreeModel | None, part: Part) -> _Scored:
-        """Return the scores of the rows of a fold, with EM from this start."""
-        fit = fit_model(
+    def fit(self, start: LatentTreeModel | None, part: Part) -> Fit:
+        """Return the fit to the rows outside a fold, with EM from this start."""
+        return fit_model(
             part.fitted, self.tree, self.n_states, smoothing=self.smoothing, start=start, random_state=_SEED
         )
-        return _Scored({_OWN: fit.model.log_likelihood_rows(part.judged)}, fit.objective)
 
     @staticmethod
     def chosen(objectives: Sequence[float]) -> int:
         """Return the number of the start that the first fold asks for, given what EM reached from each."""
         return int(objectives[-1] - objectives[0] > _MIN_STUCK)
+
+
+def _scored(refits: Refits, start: LatentTreeModel | None, part: Part) -> _Scored:
+    """Return the scores of the rows of a fold, with EM from this start."""
+    fit = refits.fit(start, part)
+    return _Scored({_OWN: fit.model.log_likelihood_rows(part.judged)}, fit.objective)
 
 
 def _simpler_models(tree: Tree, n_classes: int | None, part: Part) -> _Scored:

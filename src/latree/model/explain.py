@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from latree._util.arrays import FloatArray, IntArray, backend_of, make_frame
+from latree._util.arrays import CodeArray, FloatArray, IntArray, backend_of, make_frame
 from latree.errors import InputError
 from latree.inference.network import Network
-from latree.model.impute import cell_posteriors, fill_values, fills
-from latree.model.predictive import shares_below
+from latree.model.impute import fill_values, fills
+from latree.model.linear import Linear
+from latree.model.predictive import cell_posteriors, shares_below
 from latree.table import Column, Table
 from latree.table.raw import label_of
 
@@ -42,7 +43,7 @@ class ExplainedCell(NamedTuple):
 
 
 def explain_cells(
-    network: Network, columns: Sequence[Column], codes: IntArray, numbers: FloatArray
+    network: Network, columns: Sequence[Column], codes: IntArray, numbers: FloatArray, linear: Linear | None = None
 ) -> list[ExplainedCell]:
     """Compare each present cell of a row with its distribution given the others; the most unusual ones come first.
 
@@ -54,6 +55,8 @@ def explain_cells(
         Those of the row, -1 where a cell is missing.
     numbers : array of float
         The numbers of the row in columns with bins; NaN where they are not known.
+    linear : Linear, optional
+        The correction of expected numbers.
     """
     present = np.flatnonzero(codes >= 0)
     if not len(present):
@@ -65,15 +68,34 @@ def explain_cells(
         copies[np.arange(len(part)), part] = -1
         copy_of = {column: row for row, column in enumerate(part.tolist())}
         rows = Table.from_codes(columns, copies).rows.fetch(np.arange(len(part)))
+        means = _corrected_means(network, columns, rows.codes, np.tile(numbers, (len(part), 1)), linear)
         for column, holes, posterior in cell_posteriors(network, rows.codes):
             if column in copy_of:
                 own = posterior[holes == copy_of[column]]
-                found.append(_explained(column, columns[column], int(codes[column]), float(numbers[column]), own))
+                mean = None if column not in means else float(means[column][copy_of[column]])
+                found.append(_explained(column, columns[column], int(codes[column]), float(numbers[column]), own, mean))
     return sorted(found, key=lambda cell: (round(cell.probability, 9), cell.column))
 
 
-def _explained(number: int, column: Column, code: int, value: float, posterior: FloatArray) -> ExplainedCell:
-    """Compare one cell with its distribution, a row of probabilities of states."""
+def _corrected_means(
+    network: Network, columns: Sequence[Column], codes: CodeArray, numbers: FloatArray, linear: Linear | None
+) -> dict[int, FloatArray]:
+    """Return the expected numbers of rows in each column of numbers with bins that is corrected."""
+    if linear is None:
+        return {}
+    found = linear.expected(network, columns, codes, numbers)
+    corrected = (place for place, weights in enumerate(linear.weights) if weights)
+    return {
+        linear.columns[place]: found[:, place]
+        for place in corrected
+        if columns[linear.columns[place]].density is not None
+    }
+
+
+def _explained(
+    number: int, column: Column, code: int, value: float, posterior: FloatArray, mean: float | None
+) -> ExplainedCell:
+    """Compare one cell with its distribution, a row of probabilities of states; ``mean`` is a corrected one."""
     own = posterior[0, code]
     with np.errstate(divide="ignore"):
         log_density = float(np.log(own))
@@ -90,27 +112,38 @@ def _explained(number: int, column: Column, code: int, value: float, posterior: 
     if column.density is not None and np.isnan(value):
         expected: Any = column.categories[int(posterior[0].argmax())]
     else:
-        (expected,) = fill_values(column, fills(column, posterior, "auto"), "auto")
+        fill = fills(column, posterior, "auto") if mean is None else np.array([mean])
+        (expected,) = fill_values(column, fill, "auto")
     return ExplainedCell(number, shown, expected, min(probability, 1.0), log_density)
 
 
-def one_row(row: Any) -> Any:
-    """Return a row that is a mapping, a series or a sequence as a table of one row."""
+def one_row(row: Any, names: Sequence[str]) -> Any:
+    """Return a row that is a mapping, a series or a sequence as a table of one row.
+
+    Cells of columns that a mapping, a series or a frame does not have are missing, but it has one of them at least.
+    """
     if backend_of(row) is None and isinstance(row, Mapping):
-        return make_frame({str(name): [value] for name, value in row.items()})
+        return one_row(make_frame({str(name): [value] for name, value in row.items()}), names)
     if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:  # a series of pandas: a row of a frame
-        return one_row(row.to_dict())
+        return one_row(row.to_dict(), names)
+    if backend_of(row) is not None:
+        frame = nw.from_native(row, eager_only=True)
+        absent = [name for name in names if name not in set(map(str, frame.columns))]
+        if len(absent) < len(names):
+            row = frame.with_columns(nw.lit(None).alias(name) for name in absent).to_native()
     if isinstance(row, list | tuple | np.ndarray) and np.ndim(np.asarray(row, dtype=object)) == 1:
         return np.array([row], dtype=object)
     return row
 
 
-def explained_frame(network: Network, columns: Sequence[Column], table: Table, backend: str | None) -> Any:
+def explained_frame(
+    network: Network, columns: Sequence[Column], table: Table, backend: str | None, linear: Linear | None
+) -> Any:
     """Return a frame with the cells of a table of one row."""
     if table.n_rows != 1:
         raise InputError(f"explain_row takes one row, not {table.n_rows}: pass a dict, or a frame of one row")
     numbers = table.numbers(np.array([0]))[0]
-    cells = explain_cells(network, columns, table.codes()[0], numbers)
+    cells = explain_cells(network, columns, table.codes()[0], numbers, linear)
     found: dict[str, Any] = {
         "column": [columns[cell.column].name for cell in cells],
         "value": [cell.value for cell in cells],

@@ -6,6 +6,7 @@ Format, version 1 (keys with a question mark may be absent)::
      "columns": [{"name", "kind", "categories", "ordered", "missing", "cuts"?, "density"?}, ...],
      "tree": {"edges": [[u, v], ...], "lengths"?: [...], "support"?: [...]},
      "tables": [[[P(x | h) for h] for x], ...],
+     "linear"?: {"columns": [...], "center": [...], "low": [...], "high": [...], "weights": [[[k, w], ...], ...]},
      "hidden_names"?: [...],
      "groups"?: [{"name", "level", "columns", "nodes", "centre", "parent", "stability"?, "column_stability"?,
                   "column_elsewhere"?: [[group, share] or null, ...]}, ...],
@@ -22,6 +23,8 @@ Format, version 1 (keys with a question mark may be absent)::
     One conditional probability table per node, in the order of their numbers: one row per state of the node, one column
     per state of its parent, and a single column for a root. Roots and parents are those of
     :meth:`latree.Tree.rooted`, which depend on the edges alone.
+``linear``
+    The correction of expected values of numbers, with the fields of :class:`latree.model.linear.Linear`.
 ``hidden_names``
     The names for people of the hidden variables, in the order of their numbers.
 ``groups``
@@ -46,6 +49,7 @@ from latree._util.arrays import FloatArray, check_fields, parse_json
 from latree._util.files import MODEL_FORMAT, finish_replacement, read_text, to_json, write_text
 from latree.errors import InputError
 from latree.model.group import NO_LEVELS, Group, Levels
+from latree.model.linear import Linear
 from latree.model.record import Record
 from latree.table import Column
 from latree.table.columns import is_number, is_text
@@ -54,7 +58,9 @@ from latree.tree import Tree
 
 VERSION = 1
 
-_FIELDS = ("format", "version", "columns", "tree", "tables", "hidden_names", "groups", "levels", "flipped", "fit")
+_FIELDS = (
+    *("format", "version", "columns", "tree", "tables", "linear", "hidden_names", "groups", "levels", "flipped", "fit"),
+)
 _EDGE_NUMBERS = ("lengths", "support")
 
 
@@ -64,6 +70,7 @@ class Parts(NamedTuple):
     tree: Tree
     columns: tuple[Column, ...]
     tables: tuple[FloatArray, ...]
+    linear: Linear | None
     record: Record | None
     groups: tuple[Group, ...]
     hidden_names: tuple[str, ...]
@@ -73,7 +80,7 @@ class Parts(NamedTuple):
 
 def parts_to_dict(parts: Parts) -> dict[str, Any]:
     """Return what a model is made of as plain data."""
-    tree, columns, tables, record, groups, hidden_names, levels, flipped = parts
+    tree, columns, tables, linear, record, groups, hidden_names, levels, flipped = parts
     plain_tree: dict[str, Any] = {"edges": tree.edges.tolist()}
     for name, numbers in zip(_EDGE_NUMBERS, (tree.lengths, tree.support), strict=True):
         if not np.isnan(numbers).all():
@@ -84,6 +91,7 @@ def parts_to_dict(parts: Parts) -> dict[str, Any]:
         "columns": [column.to_dict() for column in columns],
         "tree": plain_tree,
         "tables": [table.tolist() for table in tables],
+        **({"linear": linear.to_dict()} if linear else {}),
         **({"hidden_names": list(hidden_names)} if hidden_names else {}),
         **({"groups": [group.to_dict() for group in groups]} if groups else {}),
         **({"levels": levels.to_dict()} if levels.edges else {}),
@@ -126,6 +134,7 @@ def parts_from_dict(plain: Any) -> Parts:
         built,
         parsed,
         tuple(_table(table, node) for node, table in enumerate(tables)),
+        Linear.from_dict(plain["linear"], parsed) if "linear" in plain else None,
         Record.from_dict(plain["fit"], len(parsed)) if "fit" in plain else None,
         tuple(Group.from_dict(group, built) for group in groups),
         tuple(hidden_names),

@@ -6,7 +6,7 @@ the expected squared error. ``draw`` draws all missing cells of a row together, 
 as the model says. In a column with bins, the distribution is that of the number: see :mod:`latree.model.predictive`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from latree._util.arrays import CodeArray, FloatArray, IntArray, RandomState, backend_of, generator, make_frame
 from latree._util.workers import map_ordered
 from latree.errors import InputError
-from latree.inference.messages import downward, upward
+from latree.inference.messages import upward
 from latree.inference.network import Network
 from latree.inference.patterns import plan_messages
-from latree.model.predictive import quantile_states, quantiles
+from latree.model.linear import Linear
+from latree.model.predictive import cell_posteriors, quantile_states, quantiles
 from latree.model.query import column_values
 from latree.table import Block, Column, Table
 from latree.table.opening import is_annotated, is_dask_dataframe
@@ -52,6 +53,7 @@ def impute_like(
     interval: float | None,
     random_state: RandomState,
     names: Sequence[str] | None = None,
+    linear: Linear | None = None,
 ) -> Any:
     """Fill the missing cells of data, and return them in their own form.
 
@@ -70,7 +72,9 @@ def impute_like(
     if backend_of(data) is not None:
         columns = _columns_of_frame(nw.from_native(data, eager_only=True), columns)
     seeds = draw_seeds(random_state, draws or 1)
-    filled: list[tuple[Rule, Filled]] = [(how, fill(network, columns, table, how, seed)) for seed in seeds]
+    filled: list[tuple[Rule, Filled]] = [
+        (how, fill(network, columns, table, how, seed, linear=linear)) for seed in seeds
+    ]
     filled += [(share, fill(network, columns, table, share)) for share in bounds]
     if isinstance(data, Table | str | Path) or is_dask_dataframe(data) or is_annotated(data):
         numbers = table.numbers(np.arange(table.n_rows))
@@ -97,9 +101,21 @@ def interval_bounds(interval: float) -> tuple[float, float]:
 
 
 def fill(
-    network: Network, columns: tuple[Column, ...], table: Table, how: Rule, seed: int = 0, first_row: int = 0
+    network: Network,
+    columns: tuple[Column, ...],
+    table: Table,
+    how: Rule,
+    seed: int = 0,
+    first_row: int = 0,
+    *,
+    linear: Linear | None = None,
+    numbers: FloatArray | None = None,
 ) -> Filled:
-    """Return what the missing cells of a table are filled with; ``first_row`` is the number of its first row."""
+    """Return what the missing cells of a table are filled with.
+
+    ``first_row`` is the number of its first row. ``linear`` corrects means, and ``numbers`` are those of the rows, if
+    the table does not know them.
+    """
     if how == "draw":
         codes = table.map(lambda block: block.codes)
         parts = map_ordered(
@@ -107,7 +123,17 @@ def fill(
             range(0, max(len(codes), 1), BLOCK_ROWS),
         )
         return np.concatenate(list(parts))
-    return table.map(lambda block: fill_block(network, columns, block.codes, how))
+    filled = table.map(lambda block: fill_block(network, columns, block.codes, how))
+    if linear is None or how not in ("auto", "mean"):
+        return filled
+    codes = table.map(lambda block: block.codes)
+    numbers = table.numbers(np.arange(table.n_rows)) if numbers is None else numbers
+    corrected = linear.expected(network, table.columns, codes, numbers)
+    for place, j in enumerate(linear.columns):
+        if linear.weights[place] and _rule(columns[j], how) == "mean":
+            holes = np.flatnonzero(codes[:, j] == missing_code(codes))
+            filled[holes, j] = corrected[holes, place]
+    return filled
 
 
 def fill_block(network: Network, columns: tuple[Column, ...], codes: CodeArray, how: Rule) -> Filled:
@@ -144,32 +170,6 @@ def _rule(column: Column, how: Rule) -> Rule | None:
     if not column.ordered and how != "mean":
         return None if isinstance(how, float) else "mode"
     return how
-
-
-def cell_posteriors(network: Network, codes: CodeArray) -> Iterator[tuple[int, NDArray[np.intp], FloatArray]]:
-    """Yield each column that has missing cells, their rows, and their posterior probabilities, one column per state.
-
-    In rows that are impossible under the model, the distribution is that of the column without any evidence.
-    """
-    is_missing = codes == missing_code(codes)
-    rows = np.flatnonzero(is_missing.any(axis=1))
-    if not len(rows):
-        return
-    is_missing = is_missing[rows]
-    up = upward(network, plan_messages(network, codes[rows], repeats=False))
-    impossible = np.isneginf(up.log_likelihood)
-    marginals = network.marginals() if impossible.any() else []
-    for step, _, of_node in downward(up):
-        found = [(leaf, network.tables[leaf].T) for leaf in step.leaves.columns] if step.leaves else []
-        if step.number < network.n_observed:
-            found.append((step.number, np.eye(len(network.tables[step.number]))))
-        for column, given in found:
-            holes = np.flatnonzero(is_missing[:, column])
-            if len(holes):
-                posterior = of_node[holes] @ given
-                if impossible.any():
-                    posterior[impossible[holes]] = marginals[column]
-                yield column, rows[holes], posterior
 
 
 def draw_block(network: Network, columns: tuple[Column, ...], codes: CodeArray, seed: int, first_row: int) -> Filled:
@@ -279,7 +279,8 @@ def _fill_series(
     is_hole[holes] = True
     known = {label_of(cell): cell for cell in _categories(series)}
     known |= {label_of(cell): cell for cell, hole in zip(cells, is_hole.tolist(), strict=True) if not hole}
-    is_text = series.dtype in (nw.String, nw.Categorical)
+    # A column without any cell has no type of its own, and pandas may call it one of texts.
+    is_text = series.dtype in (nw.String, nw.Categorical) and not is_hole.all()
     for position, value in zip(holes.tolist(), values, strict=True):
         if value is None:
             cells[position] = None

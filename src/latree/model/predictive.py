@@ -5,10 +5,43 @@ the mixture ``Σ_b P(b) f(x | b)`` of the densities inside them. Bins follow eac
 mixture has a closed form. The functions take the probabilities of several cells of a column, one row per cell.
 """
 
-import numpy as np
+from collections.abc import Iterator
 
-from latree._util.arrays import FloatArray, IntArray
+import numpy as np
+from numpy.typing import NDArray
+
+from latree._util.arrays import CodeArray, FloatArray, IntArray
+from latree.inference.messages import downward, upward
+from latree.inference.network import Network
+from latree.inference.patterns import plan_messages
 from latree.table import Column
+from latree.table.rows import missing_code
+
+
+def cell_posteriors(network: Network, codes: CodeArray) -> Iterator[tuple[int, NDArray[np.intp], FloatArray]]:
+    """Yield each column that has missing cells, their rows, and their posterior probabilities, one column per state.
+
+    In rows that are impossible under the model, the distribution is that of the column without any evidence.
+    """
+    is_missing = codes == missing_code(codes)
+    rows = np.flatnonzero(is_missing.any(axis=1))
+    if not len(rows):
+        return
+    is_missing = is_missing[rows]
+    up = upward(network, plan_messages(network, codes[rows], repeats=False))
+    impossible = np.isneginf(up.log_likelihood)
+    marginals = network.marginals() if impossible.any() else []
+    for step, _, of_node in downward(up):
+        found = [(leaf, network.tables[leaf].T) for leaf in step.leaves.columns] if step.leaves else []
+        if step.number < network.n_observed:
+            found.append((step.number, np.eye(len(network.tables[step.number]))))
+        for column, given in found:
+            holes = np.flatnonzero(is_missing[:, column])
+            if len(holes):
+                posterior = of_node[holes] @ given
+                if impossible.any():
+                    posterior[impossible[holes]] = marginals[column]
+                yield column, rows[holes], posterior
 
 
 def quantile_states(probabilities: FloatArray, share: float) -> IntArray:

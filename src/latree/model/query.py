@@ -130,16 +130,16 @@ def pair_dependence(joint: FloatArray, n_rows: float, columns: tuple[Column, Col
     return None if np.isnan(found[0]) else float(found[0])
 
 
-def correlation_by_chance(n_rows: float, columns: tuple[Column, Column]) -> float:
-    """Return how large a correlation in rows may be by chance.
+def correlation_by_chance(n_rows: float, columns: tuple[Column, Column], n_errors: float = _MIN_ERRORS) -> float:
+    """Return how large a correlation in rows may be by chance: so many standard errors.
 
     The correlation of codes of independent columns has the standard error ``1 / sqrt(m)`` in m rows. Their information,
     without its bias, has ``sqrt(f / 2) / m``, where ``f = (r - 1) (c - 1)`` for r and c states.
     """
     if all(column.ordered for column in columns):
-        return float(_MIN_ERRORS / np.sqrt(n_rows))
+        return float(n_errors / np.sqrt(n_rows))
     freedom = np.prod([column.n_states - 1 for column in columns])
-    return float(informational_correlation(np.array(_MIN_ERRORS * np.sqrt(freedom / 2) / n_rows)))
+    return float(informational_correlation(np.array(n_errors * np.sqrt(freedom / 2) / n_rows)))
 
 
 def doubts(dependence: Sequence[PairDependence]) -> str:

@@ -3,8 +3,9 @@
 The state of a numeric column is its bin. Inside a bin, a number follows a distribution that is estimated once, from all
 rows: the bin is divided into pieces with about equally many rows, and the density in a piece is constant. A number that
 many rows share, such as an income of zero, is a piece of its own, as wide as the column's last decimal place. The
-outermost piece on either side has an exponential tail. The number of pieces per bin maximises the likelihood of rows
-that are left out, in closed form.
+outermost piece on either side is an exponential tail, or even where the rows say clearly that it is. A tail ends where
+one of twenty tables with as many rows would have numbers beyond, so that none is drawn far outside the data. The number
+of pieces per bin maximises the likelihood of rows that are left out, in closed form.
 
 So the probability density of a number is ``P(bin) f(number | bin)``, in the units of the data. A number is drawn by
 drawing a bin, and then a number inside it.
@@ -25,6 +26,13 @@ from latree.errors import InputError
 
 # Pseudo-rows in every bin that are spread over the whole bin: numbers that fall between its pieces are possible.
 _BACKGROUND = 0.5
+
+# One of so many tables with as many rows has numbers beyond the end of a tail.
+_TABLES = 20
+
+# The odds of an even outermost piece against an exponential tail. They are high, because several numbers of pieces are
+# tried in many columns, and because a piece that ends too early makes numbers beyond very improbable.
+_ODDS = 1000
 
 # Pieces have at least this many rows on average, and a number of its own piece has, too: with fewer rows, the height of
 # a piece is mostly chance, and equal numbers may be a coincidence, or one row that is repeated.
@@ -60,7 +68,7 @@ class Density:
     rows : tuple of float
         The number of rows in each piece, or their weight.
     tails : tuple of float
-        The scale of the exponential distribution in the first and in the last piece; 0 where the piece has no tail.
+        The scale of the exponential distribution in the first and in the last piece; 0 where the piece is even.
     step : float
         The last decimal place of the numbers: 1 if all are whole, 0.01 if they have two decimals. For numbers with as
         many decimals as floats have, a distance that is smaller than any between two of them.
@@ -136,9 +144,8 @@ class Density:
         for side, at, inner in ((0, 0, high[0]), (1, -1, low[-1])):
             if not alone[at]:
                 own = slice(first[at], last[at] + 1)
-                mean = float(np.average(np.abs(numbers[own] - inner), weights=counts[own]))
-                tails[side] = _scale(max(mean, step / 2), abs(ends[side] - inner))
-                (low, high)[side][at] = ends[side]
+                tails[side], length = _tail(np.abs(numbers[own] - inner), counts[own], step, abs(ends[side] - inner))
+                (low, high)[side][at] = inner + (length if side else -length)
         return cls(
             tuple(np.flatnonzero(np.diff(bins[first], prepend=-1)).tolist()),
             tuple(low.tolist()),
@@ -149,8 +156,16 @@ class Density:
         )
 
     def log_density(self, numbers: FloatArray, bins: IntArray) -> FloatArray:
-        """Return the logarithm of the density of each number inside its bin, per unit of the data."""
-        return np.asarray(np.log(self._density(numbers, bins, self._rows, self._total)))
+        """Return the logarithm of the density of each number inside its bin, per unit of the data.
+
+        Of numbers with as many decimals as floats have, one with a piece of its own counts with its probability, as in
+        a Tobit model: it has no last decimal place that this could be spread over.
+        """
+        found = np.log(self._density(numbers, bins, self._rows, self._total))
+        if self.decimals is None:
+            piece = self._piece(numbers, bins)
+            found += np.where(self._is_alone[piece], np.log(self._width[piece]), 0)
+        return np.asarray(found)
 
     def quantile(self, bins: IntArray, shares: FloatArray) -> FloatArray:
         """Return the number below which a share of its bin lies, for each of some bins, to the last decimal place.
@@ -297,6 +312,12 @@ class Density:
         return np.asarray(self._high - self._low)
 
     @cached_property
+    def _is_alone(self) -> NDArray[np.bool_]:
+        """Which pieces are those of a single number that many rows share."""
+        smallest = np.maximum(self.step, 4 * np.spacing(np.maximum(np.abs(self._low), np.abs(self._high))))
+        return np.asarray(self._width <= smallest * (1 + _MARGIN))
+
+    @cached_property
     def _total(self) -> FloatArray:
         """The rows of each bin."""
         return np.asarray(np.add.reduceat(self._rows, self._starts))
@@ -380,6 +401,32 @@ def _pieces(counts: FloatArray, bins: IntArray, n: int) -> tuple[IntArray, NDArr
     place = np.minimum((n * (below + counts / 2) / total[bins]).astype(np.intp), n - 1)
     changes = (np.diff(bins) > 0) | (np.diff(place) > 0) | is_alone[1:] | is_alone[:-1]
     return np.concatenate([[0], np.cumsum(changes)]), is_alone
+
+
+def _tail(distances: FloatArray, counts: FloatArray, step: float, limit: float) -> tuple[float, float]:
+    """Return the scale of the exponential distribution in an outermost piece, 0 for an even one, and its length.
+
+    Parameters
+    ----------
+    distances : array of float
+        Those of its distinct numbers from the inner end of the piece.
+    counts : array of float
+        The number of rows of each.
+    step : float
+        The last decimal place.
+    limit : float
+        The largest length: numbers that are never negative stay so.
+    """
+    n, mean = float(counts.sum()), max(float(np.average(distances, weights=counts)), step / 2)
+    # The unbiased estimate of where an even distribution ends is 1 + 1 / n times its largest number.
+    even = min((float(distances.max()) + step / 2) * (1 + 1 / n), limit)
+    # The log-likelihoods are -n log(length), and -n log(scale) - n.
+    if n * (np.log(mean / even) + 1) > np.log(_ODDS):
+        return 0.0, even
+    # The largest of n exponential numbers exceeds log(k n) scales with a probability of about 1 / k.
+    length = min(max(mean * np.log(max(_TABLES * n, 1.0)), even), limit)
+    scale = _scale(mean, length)
+    return scale, float(length)
 
 
 def _mean(scale: float, length: float) -> float:

@@ -1,6 +1,6 @@
 """Rows in groups, by the cells of a column or by a list: women and men, age groups, years, waves."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from latree._util.arrays import FloatArray, IntArray
 from latree._util.words import did_you_mean, plural, quoted, setting
 from latree.errors import InputError
+from latree.table.clock import SECONDS, Clock, Unit, clock_label, common_clock, parse_clock, parse_date
 from latree.table.columns import DEFAULT_MISSING, is_missing
 from latree.table.opening import open_source
 from latree.table.raw import label_of, parse_number
@@ -45,7 +46,7 @@ def divide_rows(
     data: Any,
     by: Any,
     *,
-    cuts: Sequence[float] | None = None,
+    cuts: Sequence[Any] | None = None,
     parts: int | None = None,
     missing: Sequence[str] = DEFAULT_MISSING,
     format: str | None = None,
@@ -57,10 +58,10 @@ def divide_rows(
     data : data frame, array or path
     by : str, or sequence with one value per row
         The column that tells the groups, or the groups themselves.
-    cuts : sequence of float, optional
-        Numbers to cut a column of numbers at: a group has the numbers up to and including the first cut, and so on.
+    cuts : sequence of numbers, dates or their texts, optional
+        Where to cut a column of numbers or dates: a group has those up to and including the first cut, and so on.
     parts : int, optional
-        In how many groups of about equally many rows a column of numbers is cut. By default 3, if it has more than 10
+        In how many groups of about equally many rows such a column is cut. By default 3, if it has more than 10
         different numbers; otherwise each number is a group.
     missing : sequence of str
         Cells that mean missing: these rows are in no group.
@@ -74,14 +75,16 @@ def divide_rows(
     cells = _cells_of(data, by, format)
     marks = tuple(missing)
     distinct = {text for text in set(cells.texts) if not is_missing(text, marks)}
-    numbers = {text: number for text in distinct if (number := parse_number(text)) is not None}
-    is_number = bool(distinct) and len(numbers) == len(distinct)
-    if (cuts is not None or parts is not None) and not is_number:
-        text = min(distinct - numbers.keys(), default="")
-        raise InputError(f"{cells.name}: {text!r:.60} is not a number: leave out the cuts, or choose another column")
-    if cuts is not None or parts is not None or (is_number and len(distinct) > _MAX_GROUPS):
+    scale = _Scale.of_texts(distinct)
+    if (cuts is not None or parts is not None) and scale is None:
+        text = min((text for text in distinct if parse_number(text) is None), default="")
+        raise InputError(
+            f"{cells.name}: {text!r:.60} is not a number and not a date: leave out the cuts, or choose another column"
+        )
+    numbers = {} if scale is None else {text: scale.number_of(text) for text in distinct}
+    if scale is not None and (cuts is not None or parts is not None or len(distinct) > _MAX_GROUPS):
         values = np.array([numbers.get(text, np.nan) for text in cells.texts], dtype=np.float64)
-        names, codes = _cut(values, cuts, parts or DEFAULT_PARTS)
+        names, codes = _cut(values, cuts, parts or DEFAULT_PARTS, scale)
         return Divided(tuple(names), codes, _name(by))
     if len(distinct) > _MAX_GROUPS:
         raise InputError(
@@ -159,18 +162,50 @@ def _cells_of(data: Any, by: Any, format: str | None) -> _Cells:
     return _Cells(f"{source.where}: column {by!r:.60}", texts, order)
 
 
-def _cut(values: FloatArray, cuts: Sequence[float] | None, parts: int) -> tuple[list[str], IntArray]:
+class _Scale(NamedTuple):
+    """How the texts of a column are read as numbers: as such, or as dates or times, in seconds."""
+
+    clock: Clock | None
+    unit: Unit
+
+    @classmethod
+    def of_texts(cls, texts: Collection[str]) -> "_Scale | None":
+        """Return the scale of some texts; None if they are names."""
+        if not texts or all(parse_number(text) is not None for text in texts):
+            return cls(None, "second") if texts else None
+        dates = [parse_date(text) for text in texts]
+        found = [date for date in dates if date is not None]
+        clock = common_clock({date[0] for date in found}) if len(found) == len(texts) else None
+        are_days = all(date[1] % SECONDS["day"] == 0 for date in found)
+        return None if clock is None else cls(clock, "day" if are_days else "second")
+
+    def number_of(self, text: str) -> float:
+        """Return the number of a text; NaN if it has none."""
+        number = parse_number(text) if self.clock is None else parse_clock(text, self.clock)
+        return float("nan") if number is None else float(number)
+
+    def label(self, number: float) -> str:
+        return label_of(number) if self.clock is None else clock_label(self.clock, number, self.unit)
+
+
+def _cut(values: FloatArray, cuts: Sequence[Any] | None, parts: int, scale: _Scale) -> tuple[list[str], IntArray]:
     """Return the names of groups, and the group of each row by its number; NaN is in none."""
     present = values[np.isfinite(values)]
     if cuts is None:
         # The cut between two groups is a number that occurs, so that equal numbers are in one group.
         shares = np.arange(1, parts) / parts
-        cuts = [float(cut) for cut in np.unique(np.quantile(present, shares, method="inverted_cdf"))]
-        cuts = [cut for cut in cuts if cut < present.max()]
-    elif list(cuts) != sorted(set(map(float, cuts))) or not len(cuts):
-        raise InputError(f"{setting('cuts')}: give one or more numbers that increase, such as 30 and 50")
-    texts = [label_of(float(cut)) for cut in cuts]
+        at = [float(cut) for cut in np.unique(np.quantile(present, shares, method="inverted_cdf"))]
+        at = [cut for cut in at if cut < present.max()]
+    else:
+        at = [scale.number_of(label_of(cut).strip()) for cut in cuts]
+        if not at or not np.isfinite(at).all() or at != sorted(set(at)):
+            what = "numbers that increase, such as 30 and 50"
+            if scale.clock is not None:
+                what = "dates that increase, such as 2024-03-01 and 2025-03-01"
+            given = ", ".join(label_of(cut).strip() for cut in cuts)
+            raise InputError(f"{setting('cuts')}: give {what}, not {given!r:.60}")
+    texts = [scale.label(cut) for cut in at]
     between = [f"> {one} to {other}" for one, other in pairwise(texts)]
     names = [f"<= {texts[0]}", *between, f"> {texts[-1]}"] if texts else []
-    codes = np.searchsorted(np.array(cuts), values, side="left")
+    codes = np.searchsorted(np.array(at), values, side="left")
     return names, np.where(np.isfinite(values), codes, -1)

@@ -430,14 +430,17 @@ class RawRows:
         names = dict(zip(self.names, columns, strict=True))
         binned = [name for name, column in names.items() if column.density is not None]
         wanted, position = np.unique(rows, return_inverse=True)
-        parts = []
-        for cells in self.open().take(wanted, binned):
-            of_part = np.full((count_rows(cells.values()), len(columns)), np.nan)
-            for j, (name, column) in enumerate(names.items()):
-                if name in cells:
-                    of_part[:, j] = read_numbers(column, cells[name], self.unseen)[cells[name].codes]
-            parts.append(of_part)
+        parts = [numbers_in_cells(names, cells, self.unseen) for cells in self.open().take(wanted, binned)]
         return np.concatenate(parts)[position]
+
+
+def numbers_in_cells(columns: Mapping[str, Column], cells: Mapping[str, RawColumn], unseen: Unseen) -> FloatArray:
+    """Return the numbers of rows in columns with bins, and NaN in others, by their names in the data."""
+    found = np.full((count_rows(cells.values()), len(columns)), np.nan)
+    for j, (name, column) in enumerate(columns.items()):
+        if name in cells and column.density is not None:
+            found[:, j] = read_numbers(column, cells[name], unseen)[cells[name].codes]
+    return found
 
 
 def take_cells(

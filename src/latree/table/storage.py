@@ -171,18 +171,20 @@ def typed_frame(cells: Mapping[str, Sequence[Any]], storages: Mapping[str, Stora
 def typed_like(series: "nw.Series[Any]", cells: Sequence[Any], fitted: Storage | None) -> "nw.Series[Any]":
     """Return other cells as a column of the same type; numbers with fractions instead of whole ones where needed.
 
-    A column without any cell may have no type of its own: then its cells are held as in the data of the fit.
+    A column without any cell has the type that its library gives to missing cells: its cells are held as in the data of
+    the fit.
     """
-    storage = Storage.of_series(series)
-    is_untyped = (storage is None or storage.dtype == "object") and bool(series.is_null().all())
-    if is_untyped and fitted is not None:
-        storage = fitted
-    if storage is None or not series.implementation.is_pandas():
-        dtype = storage.generic if is_untyped and storage is not None else series.dtype
-        if dtype.is_integer() and any(isinstance(cell, float) and cell % 1 for cell in cells):
-            dtype = nw.Float64()
-        return nw.new_series(series.name, cells, dtype, backend=series.implementation)
-    return nw.from_native(_series(series.name, cells, storage, series.implementation), series_only=True)
+    is_untyped = fitted is not None and bool(series.is_null().all())
+    storage = fitted if is_untyped else Storage.of_series(series)
+    if storage is not None and (is_untyped or series.implementation.is_pandas()):
+        return nw.from_native(_series(series.name, cells, storage, series.implementation), series_only=True)
+    return nw.new_series(series.name, cells, _with_fractions(series.dtype, cells), backend=series.implementation)
+
+
+def _with_fractions(dtype: Any, cells: Sequence[Any]) -> Any:
+    """Return the type of narwhals for cells, which may be numbers with fractions in a column of whole ones."""
+    is_whole = dtype is not None and dtype.is_integer()
+    return nw.Float64() if is_whole and any(isinstance(cell, float) and cell % 1 for cell in cells) else dtype
 
 
 def _series(name: str, values: Sequence[Any], storage: Storage, implementation: Any) -> Any:
@@ -192,7 +194,7 @@ def _series(name: str, values: Sequence[Any], storage: Storage, implementation: 
         return _pandas_series(name, storage, cells)
     if implementation.is_pyarrow() and storage.dtype == "category":  # narwhals cannot make ordered categories there
         return _arrow_dictionary(storage, cells)
-    return nw.to_native(nw.new_series(name, cells, storage.generic, backend=implementation))
+    return nw.to_native(nw.new_series(name, cells, _with_fractions(storage.generic, cells), backend=implementation))
 
 
 def _pandas_series(name: str, storage: Storage, values: list[Any]) -> Any:
@@ -205,7 +207,8 @@ def _pandas_series(name: str, storage: Storage, values: list[Any]) -> Any:
     try:
         return pandas.Series(values, dtype=storage.dtype, name=name)
     except (TypeError, ValueError):
-        return pandas.Series(values, name=name)
+        found = pandas.Series(values, name=name)
+        return found.convert_dtypes(convert_integer=False) if storage.dtype[0] in "IU" else found  # Int64, UInt8, ...
 
 
 def _arrow_dictionary(storage: Storage, values: list[Any]) -> Any:

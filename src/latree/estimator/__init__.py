@@ -1,0 +1,3 @@
+"""The scikit-learn estimator."""
+
+from latree.estimator.estimator import LatentTree as LatentTree
