@@ -236,6 +236,26 @@ def _unexpected(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"Correlations that the tree does not explain: {', '.join(shown)}."] if shown else []
 
 
+def caption(facts: Mapping[str, Any], *, folded: bool) -> str:
+    """Return a caption for the picture of the tree."""
+    rows = f" in {counted(facts['n_rows'], 'row')}" if facts["n_rows"] is not None else ""
+    hidden = f" with {counted(facts['n_hidden'], 'hidden variable')}" if facts["n_hidden"] else ""
+    parts = [f"Latent tree of {counted(facts['n_columns'], 'column')}{rows}{hidden}."]
+    if len(facts["groups"]) > 1:
+        parts.append("Colours and numbers are groups of columns.")
+    if folded:
+        parts.append("Circles stand for groups and branches; their area is that of their columns.")
+    parts.append("Thick and short edges mean strong dependence.")
+    if facts["certainty"]["n_edges"]:
+        parts.append(
+            f"Numbers are the support of edges in per cent; edges are solid from {SURE}\u00a0%, dashed from "
+            f"{LIKELY}\u00a0% and dotted below."
+        )
+    if facts["labels"]:
+        parts.append("Marks before the names are labels.")
+    return " ".join(parts)
+
+
 def usefulness(gain: float | None, n_columns: int) -> str:
     """Return in words how much better than independent columns a model guesses cells of new rows; nothing if unknown.
 

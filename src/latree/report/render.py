@@ -11,8 +11,9 @@ from latree._util.files import write_text
 from latree._util.words import counted, one_line, percent, shortened
 from latree.facts.citation import cite
 from latree.facts.found import report_facts, title_of
+from latree.facts.text import group_table, groups_as_markdown
 from latree.facts.topics import are_documents, topic_facts, words_of
-from latree.facts.words import stability_words, usefulness
+from latree.facts.words import caption, stability_words, usefulness
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
@@ -21,6 +22,7 @@ from latree.report.page import MAX_PAGE, inline, policy, script, templates
 from latree.report.payload import has_table, letters_within, payload
 from latree.report.picture import convergence_chart, first_picture, is_folded, tree_picture
 from latree.table import Table
+from latree.table.formats.text import write_lines
 
 # The number of unusual rows, and of rows in words, that a report shows if rows are given.
 DEFAULT_ROWS = 5
@@ -39,6 +41,12 @@ _FIGURES = (
 # The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
 _TABLE_ROWS = 60
 
+# In letters: the most and the least width of a cell of a card, and the most of all its states in half a page.
+_MAX_CELL, _MIN_CELL, _MAX_ACROSS = 20, 6, 32
+# The most letters of a word of a name that is not broken, and of a line of a card on half a page of paper.
+_MAX_WORD, _MAX_ON_PAPER = 30, 38
+# Tables of groups of at most so many nodes can be copied.
+_MAX_COPIED = 1000
 # The height in pixels of the bar of a group that is always found again, and the most bars.
 _BAR_HEIGHT, _MAX_BARS = 24, 20
 # The words of a topic, and the number of topics that are on the page at first. If there are more, parts are folded.
@@ -180,6 +188,8 @@ def render(facts: dict[str, Any]) -> str:
             title=f"{shortened(title_of(facts['source']), 80)}: {facts['headline']}",
             source=title_of(facts["source"]),
             citation=cite(facts) if facts["summary"] else None,
+            caption=caption(facts, folded=is_folded(facts)) if facts["finding"] != "independent" else "",
+            group_texts=_group_texts(facts),
             style=style,
             page_script=page_script,
             drawing_script=drawing_script,
@@ -217,6 +227,8 @@ def environment() -> Environment:
         "count": counted,
         "decimal": decimal,
         "table_line": _table_line,
+        "needs_paper": _needs_paper,
+        "needs_width": _needs_width,
         "number": number,
         "one_line": one_line,
         "percent": in_percent,
@@ -225,6 +237,26 @@ def environment() -> Environment:
         "whole_percent": whole_percent,
     }
     return made
+
+
+def _needs_width(group: Mapping[str, Any]) -> bool:
+    """Return whether the card of a group is as wide as the page, because its states do not fit half of it."""
+    letters = [len(cell[0]) for column in group["columns"] for cell in column["cells"]]
+    longest = min(max(letters, default=0), _MAX_CELL)
+    return len(group["states"]) * max(longest, _MIN_CELL) > _MAX_ACROSS
+
+
+def _needs_paper(group: Mapping[str, Any]) -> bool:
+    """Return whether the card of a group is as wide as a page of paper: half of it is less than on a screen."""
+    words = [word for column in group["columns"][: group["n_shown"]] for word in one_line(column["name"]).split()]
+    letters = min(max(map(len, words), default=0), _MAX_WORD)
+    return letters + (len(group["states"]) + 1) * _MIN_CELL > _MAX_ON_PAPER
+
+
+def _group_texts(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the table of groups as texts to copy, unless they are too long for the page."""
+    groups = facts["groups"] if len(facts["names"]) <= _MAX_COPIED else []
+    return {"csv": write_lines(group_table(facts)) if groups else "", "markdown": groups_as_markdown(groups)}
 
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
