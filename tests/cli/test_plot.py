@@ -75,6 +75,20 @@ def test_the_command_complains_in_one_line(tmp_path, source, out, complaint):
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_the_command_makes_a_pdf_for_a_page(tmp_path):
+    (tmp_path / "tree.nwk").write_text("((alpha:1,beta:1):1,c:1,d:2);")
+    out = tmp_path / "a.pdf"
+    succeed("plot", tmp_path / "tree.nwk", "--out", out, "--width", "60", "--font-size", "7", "--no-scale-bar")
+    tree = Tree.from_newick("((alpha:1,beta:1):1,c:1,d:2);")
+    assert out.read_bytes() == plot(tree, width=60, font_size=7, scale_bar=False).to_pdf()
+    code, _, err = run("plot", tmp_path / "tree.nwk", "--out", tmp_path / "b.pdf", "--width", "5")
+    assert code == 2
+    assert "leaves no room for the tree" in err
+    code, _, err = run("plot", tmp_path / "tree.nwk", "--out", tmp_path / "b.svg", "--ring", "loading")
+    assert code == 2
+    assert "pass the model" in err
+
+
 def test_the_command_says_what_a_png_needs(tmp_path):
     (tmp_path / "tree.nwk").write_text("(a,b,c);")
     with without_matplotlib():

@@ -416,7 +416,7 @@ class Picture:
     --------
     >>> import latree
     >>> latree.plot(latree.Tree.from_newick("((a,b),c,d);"))
-    <Picture: Tree of 4 columns with 2 hidden variables, 279 x 280 pixels>
+    <Picture: Tree of 4 columns with 2 hidden variables, 279 x 88 pixels>
     """
 
     width: float
