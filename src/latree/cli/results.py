@@ -82,29 +82,49 @@ def report(model: Path, data: Path | None, out: Path, **options: Any) -> None:
 
 @click.command()
 @click.argument("tree", type=common.model_file)
-@common.new_output("New file whose name ends in .svg or .png.", required=True)
+@common.new_output("New file whose name ends in .svg, .pdf or .png.", required=True)
 @click.option(
     "--layout",
-    type=common.Choice(["radial", "unrooted", "horizontal"]),
-    default="radial",
+    type=common.Choice(["horizontal", "radial", "unrooted"]),
+    default="horizontal",
     show_default=True,
-    help="In circles around the middle, without a root (for few columns), or from left to right.",
+    help="From left to right, in circles around the middle, or without a root (for few columns).",
 )
 @click.option(
     "--labels",
     type=common.file,
-    help="CSV file with a header whose first two columns are the name of a column and its label, for colours.",
+    help="CSV file with a header whose first two columns are the name of a column and its label, for markers.",
 )
 @click.option("--hidden", is_flag=True, help="Also show the names of the hidden variables.")
-def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) -> None:
-    """Draw a tree as SVG or PNG.
+@click.option(
+    "--ring",
+    "rings",
+    type=common.Choice(["loading", "stability"]),
+    multiple=True,
+    help="Show the loading or the stability of each column as a shade before its name. Repeatable.",
+)
+@click.option("--width", type=click.FloatRange(min=0, min_open=True), help="Width in millimetres.")
+@click.option("--font-size", type=click.FloatRange(min=0, min_open=True), help="Size of the names in points.")
+@click.option("--no-scale-bar", is_flag=True, help="Leave out the line that shows the scale of edge lengths.")
+def plot(
+    tree: Path,
+    out: Path,
+    layout: Any,
+    labels: Path | None,
+    hidden: bool,
+    rings: tuple[Any, ...],
+    width: float | None,
+    font_size: float | None,
+    no_scale_bar: bool,
+) -> None:
+    """Draw a tree as SVG, PDF or PNG.
 
-    TREE is a model.json, the folder of a fit, or a Newick file. In the tree of a model, longer edges mean weaker
+    TREE is a model.json, the folder of a fit, or a Newick file. It is drawn as in the report: groups have colours,
+    numbers and names, and thick edges mean strong dependence. In the tree of a model, longer edges mean weaker
     dependence; a Newick file has its own edge lengths. Numbers beside edges are their support in per cent, where there
-    is room. Columns have the colours of their groups, as in the report, or of your own `--labels`. A PNG needs
-    matplotlib, an SVG does not.
+    is room. Columns of your own `--labels` have markers. A PDF and a PNG need matplotlib, an SVG does not.
 
-    Example: latree plot run/model.json --out tree.svg
+    Example: latree plot run/model.json --width 90 --font-size 7 --out tree.pdf
     """
     from latree._util.files import staged
     from latree.figure.draw import plot as draw
@@ -117,7 +137,17 @@ def plot(tree: Path, out: Path, layout: Any, labels: Path | None, hidden: bool) 
     groups = read_labels(labels, loaded.names) if labels is not None else None
     try:
         with staged(out, common.may_replace()) as path:
-            draw(model or loaded, path, layout=layout, labels=groups, hidden=hidden)
+            draw(
+                model or loaded,
+                path,
+                layout=layout,
+                labels=groups,
+                hidden=hidden,
+                rings=rings,
+                width=width,
+                font_size=font_size,
+                scale_bar=not no_scale_bar,
+            )
     except ImportError as error:
         raise InputError(f"{out}: {error}") from None
     click.echo(f"Written to {out}")
