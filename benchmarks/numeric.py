@@ -17,7 +17,7 @@ density     Mean log density of held-out rows in nats per row, in the units of t
 pipelines   cross_val_score, GridSearchCV and Pipeline on mixed frames, as they are and sorted by each column.
 
 --quick uses three masks and the three frames with the fewest rows. --only NAME ... chooses frames, --without NAME ...
-leaves imputers or synthesizers out.
+leaves imputers or synthesizers out. --write puts the tables into the pages of the documentation.
 """
 
 import argparse
@@ -42,6 +42,7 @@ from threadpoolctl import threadpool_limits
 from latree import FitWarning, LatentTree, compare_tables
 from latree.settings import Goal
 from mixed_frames import Frame, mixed_frames
+from page import DOCS, Section
 from rivals import DENSITIES, IMPUTERS, SYNTHESIZERS
 
 GOALS: dict[str, Goal] = {"latree, to predict": "predict", "latree, to explain": "explain"}
@@ -59,14 +60,16 @@ def learned(rows: Any, goal: Goal) -> LatentTree:
     return LatentTree(goal=goal, n_resamples=0, random_state=0).fit(rows)
 
 
-def print_lines(title: str, lines: Lines, digits: int = 3) -> None:
+def print_lines(section: Section, title: str, lines: Lines, digits: int = 3) -> None:
     """Print a table of means, each with its standard error."""
-    print(f"\n{title}")
     names = list(dict.fromkeys(name for line in lines.values() for name in line))
-    print(f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
-    for line, figures in lines.items():
-        cells = [_mean(figures.get(name, []), digits) for name in names]
-        print(f"| {line} | {' | '.join(cells)} |", flush=True)
+    rows = [[line, *(_mean(figures.get(name, []), digits) for name in names)] for line, figures in lines.items()]
+    widths = [max(map(len, column)) for column in zip(["", *names], *rows, strict=True)]
+    section.add("")
+    section.add(title)
+    for first, *cells in (["", *names], *rows):
+        shown = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        section.add("  ".join([first.ljust(widths[0]), *shown]))
 
 
 def _mean(values: Sequence[float], digits: int) -> str:
@@ -83,7 +86,7 @@ def new_lines() -> Lines:
 # ---- filling in ----
 
 
-def fill(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
+def fill(section: Section, frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
     imputers = [name for name in (*GOALS, *IMPUTERS) if name not in without]
     ranks = new_lines()
     for name, make in frames.items():
@@ -93,19 +96,21 @@ def fill(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable
             taken = np.random.default_rng([0, repeat]).random(frame.data.shape) < TAKEN_OUT
             holes = frame.data.mask(taken)
             for imputer in imputers:
-                began = time.perf_counter()
+                began = time.process_time()
                 for measure, value in filled_by(imputer, frame, taken, holes).items():
                     lines[imputer][measure].append(value)
-                lines[imputer]["seconds"].append(time.perf_counter() - began)
+                lines[imputer]["seconds"].append(time.process_time() - began)
         rows, numbers, names = len(frame.data), len(frame.numbers), len(frame.names)
-        print_lines(f"{name}: {rows} rows, {numbers} numbers, {names} names", lines)
+        print_lines(section, f"{name}: {rows} rows, {numbers} numbers, {names} names", lines)
         for measure, sign in (("numbers", 1), ("names", -1)):
             for mask in range(repeats):
                 places = rankdata([sign * lines[imputer][measure][mask] for imputer in imputers])
                 for imputer, place in zip(imputers, places, strict=True):
                     for which in (measure, "all"):
                         ranks[imputer][f"rank, {which}"].append(float(place))
-    print_lines(f"mean ranks of {len(imputers)} imputers, over {len(frames)} frames and {repeats} masks each", ranks, 2)
+    print_lines(
+        section, f"mean ranks of {len(imputers)} imputers, over {len(frames)} frames and {repeats} masks each", ranks, 2
+    )
 
 
 def filled_by(imputer: str, frame: Frame, taken: NDArray[np.bool_], holes: pd.DataFrame) -> dict[str, float]:
@@ -150,7 +155,7 @@ def coverage(frame: Frame, taken: NDArray[np.bool_], bounds: Sequence[pd.DataFra
 # ---- drawn rows ----
 
 
-def draw(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
+def draw(section: Section, frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
     synthesizers = [name for name in (*GOALS, *SYNTHESIZERS) if name not in without]
     for name, make in frames.items():
         frame = make()
@@ -171,7 +176,7 @@ def draw(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable
                 figures["pairs"] = float(np.mean([pair.difference for pair in found.pairs]))
                 for measure, value in figures.items():
                     lines[synthesizer][measure].append(value)
-        print_lines(f"{name}, target {frame.target}", lines)
+        print_lines(section, f"{name}, target {frame.target}", lines)
 
 
 def target_score(frame: Frame, train: pd.DataFrame, test: pd.DataFrame) -> float:
@@ -193,7 +198,7 @@ def _with_categories(rows: pd.DataFrame, frame: Frame) -> pd.DataFrame:
 # ---- density ----
 
 
-def density(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
+def density(section: Section, frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
     for name in ("wine", "breast cancer", "diabetes"):
         if name not in frames:
             continue
@@ -209,13 +214,13 @@ def density(frames: dict[str, Callable[[], Frame]], repeats: int, without: Itera
             for line, value in scores.items():
                 lines[line]["nats per row"].append(value)
                 lines[line]["less latree, to predict"].append(value - scores["latree, to predict"])
-        print_lines(f"{name}: {rows.shape[1]} numbers, {len(train)} rows to fit, {len(test)} held out", lines)
+        print_lines(section, f"{name}: {rows.shape[1]} numbers, {len(train)} rows to fit, {len(test)} held out", lines)
 
 
 # ---- scikit-learn ----
 
 
-def pipelines(frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
+def pipelines(section: Section, frames: dict[str, Callable[[], Frame]], repeats: int, without: Iterable[str]) -> None:
     """Print how many uses of scikit-learn fail, and the first message of each kind."""
     done, messages = 0, dict[str, str]()
     for name, make in frames.items():
@@ -231,9 +236,9 @@ def pipelines(frames: dict[str, Callable[[], Frame]], repeats: int, without: Ite
                     task()
                 except Exception as error:
                     messages[f"{name}, {order}, {use}"] = f"{type(error).__name__}: {error}"
-    print(f"\nscikit-learn: {done} uses, {len(messages)} failures")
+    section.add(f"scikit-learn: {done} uses, {len(messages)} failures")
     for where, message in messages.items():
-        print(f"  {where}: {message:.300}")
+        section.add(f"  {where}: {message:.300}")
 
 
 def uses(frame: Frame, rows: pd.DataFrame) -> Iterable[tuple[str, Callable[[], Any]]]:
@@ -264,6 +269,7 @@ def _finite(scores: NDArray[np.float64]) -> None:
         raise ValueError(f"scores are not finite: {scores}")
 
 
+PAGES = {"fill": "impute.md", "draw": "density.md", "density": "density.md", "pipelines": "pipeline.md"}
 PARTS = {"fill": fill, "draw": draw, "density": density, "pipelines": pipelines}
 
 
@@ -275,6 +281,9 @@ def main() -> None:
     parser.add_argument("--without", nargs="+", default=[], metavar="NAME", help="imputers or synthesizers")
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument(
+        "--write", action="store_true", help="put the tables into docs/impute.md, density.md, pipeline.md"
+    )
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(PARTS):
         parser.error(f"no part {sorted(unknown)[0]!r}: choose from {', '.join(PARTS)}")
@@ -284,9 +293,13 @@ def main() -> None:
     chosen = arguments.only or (QUICK if arguments.quick else frames)
     frames = {name: frames[name] for name in chosen if name in frames}
     warnings.simplefilter("ignore", FitWarning)
+    repeats = 3 if arguments.quick else arguments.repeats
     for part in arguments.parts or PARTS:
         with threadpool_limits(1):  # threads of small fits wait for each other, on a busy machine for long
-            PARTS[part](frames, 3 if arguments.quick else arguments.repeats, arguments.without)
+            section = Section(f"numbers, {part}", arguments.write, DOCS / PAGES[part])
+            section.add(f"{part}: {', '.join(frames)}; {repeats} masks or splits of each, mean ± standard error")
+            PARTS[part](section, frames, repeats, arguments.without)
+            section.publish()
 
 
 if __name__ == "__main__":

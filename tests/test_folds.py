@@ -107,3 +107,66 @@ def test_a_category_that_no_fold_had_is_missing_with_a_warning():
     np.testing.assert_array_equal(found, model.score_samples(without))
     with pytest.raises(latree.InputError, match="the value 'north' was never seen"):
         quick(unseen="error").fit(frame[frame["place"] != "north"]).score_samples(frame)
+
+
+def test_a_text_among_numbers_is_missing_with_a_warning():
+    frame, _ = mixed_frame()
+    model = quick().fit(frame)
+    texts = frame.assign(income=frame["income"].astype(str).where(np.arange(len(frame)) > 2, "unknown"))
+    with pytest.warns(latree.FitWarning, match="column 'income' has bins, and 'unknown' is not a number"):
+        found = model.score_samples(texts)
+    without = frame.assign(income=frame["income"].where(np.arange(len(frame)) > 2))
+    np.testing.assert_array_equal(found, model.score_samples(without))
+    with pytest.raises(latree.InputError, match="'unknown' is not a number"):
+        quick(unseen="error").fit(frame).score_samples(texts)
+
+
+N = 60
+RNG = np.random.default_rng(0)
+ODD = {
+    "sparse": pd.arrays.SparseArray(np.where(RNG.random(N) < 0.7, 0, 1.5)),
+    "tiny": 5e-324 * RNG.integers(0, 100, N),
+    "huge": 1e300 * RNG.normal(size=N),
+    "of all sizes": 10.0 ** RNG.uniform(-200, 200, N),
+    "uint64": RNG.integers(0, 2**63, N).astype(np.uint64) * 2,
+    "int8": RNG.integers(100, 128, N).astype(np.int8),
+    "float16": RNG.normal(size=N).astype(np.float16),
+    "negative zero": np.where(RNG.random(N) < 0.5, -0.0, 0.0) + (RNG.random(N) < 0.3),
+    "nullable": pd.array(np.where(RNG.random(N) < 0.2, None, RNG.integers(0, 50, N)), dtype="Int64"),
+    "nullable bool": pd.array(np.where(RNG.random(N) < 0.2, None, RNG.random(N) < 0.5), dtype="boolean"),
+    "unused levels": pd.Categorical(RNG.choice(list("ab"), N), categories=list("abcd")),
+    "zone": pd.date_range("2024-01-01", periods=N, freq="7min", tz="Europe/Paris"),
+    "lasts": pd.to_timedelta(RNG.integers(0, 10_000, N), unit="s"),
+    "constant in a fold": [1.0] * (N - 15) + RNG.normal(size=15).tolist(),
+    "missing in a fold": [np.nan] * (N - 15) + RNG.normal(size=15).tolist(),
+    "no text in a fold": [None] * (N - 15) + RNG.choice(["a", "b"], 15).tolist(),
+    "numbers as texts": RNG.integers(0, 100, N).astype(str),
+    "few fractions": RNG.choice([0.1, 0.2, 0.7], N),
+    "always missing": np.full(N, np.nan),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_columns_can_be_validated_drawn_and_filled(kind):
+    hidden = RNG.normal(size=N)
+    frame = pd.DataFrame({"a": hidden, "b": hidden + RNG.normal(size=N) / 3, "odd": ODD[kind]})
+    for rows in (frame, frame.sort_values("odd")):
+        assert np.isfinite(cross_val_score(latree.LatentTree("chow-liu"), rows, cv=3, error_score="raise")).all()
+    model = latree.LatentTree("chow-liu").fit(frame)
+    drawn = model.sample(200, random_state=0)
+    assert [str(drawn[name].dtype) for name in drawn] == [str(frame[name].dtype) for name in drawn]
+    assert np.isfinite(model.score_samples(drawn)).all()
+    if "odd" in drawn:
+        filled = model.impute(frame.assign(odd=pd.Series(ODD[kind]).mask(np.arange(N) % 3 == 0)))
+        assert filled["odd"].notna().all()
+        assert len(model.explain_row(frame.loc[N - 1])) == frame.loc[N - 1].notna().sum()
+    if kind == "int8":
+        array = frame[["odd", "odd"]].to_numpy()
+        drawn = latree.LatentTree("independent").fit(array).sample(2000, random_state=0)
+        assert (drawn.dtype, drawn.min() > 80) == (np.int8, True)
+
+
+def test_numbers_that_cannot_be_computed_with_are_refused():
+    frame = pd.DataFrame({"a": RNG.normal(size=N), "b": np.where(RNG.random(N) < 0.2, np.finfo(float).max, 1.5)})
+    with pytest.raises(latree.InputError, match=r"'b' has the number '1\.797\d+e\+308', which is too large"):
+        quick().fit(frame)

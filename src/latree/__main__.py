@@ -26,10 +26,11 @@ try:
     from latree import __version__
     from latree._util.words import as_in_shell
     from latree.cli.common import Interrupted
+    from latree.cli.compare import compare
     from latree.cli.fit import demo, fit
     from latree.cli.questionnaire import ask, items, short
     from latree.cli.reading import check
-    from latree.cli.results import cite, compare, export, groups, methods, plot, rename, report, topics
+    from latree.cli.results import cite, export, groups, methods, plot, rename, report, topics
     from latree.cli.rows import impute, sample, score, transform
     from latree.cli.tables import compare_tables
     from latree.errors import FitWarning, InputError

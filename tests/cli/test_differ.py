@@ -66,6 +66,19 @@ def test_groups_of_rows_are_compared():
 
 
 @pytest.mark.usefixtures("here")
+def test_a_codebook_names_the_groups():
+    data = pd.read_csv("data.csv")
+    data["gender"] = data["gender"].map({"men": 1, "women": 2})
+    data.to_csv("codes.csv", index=False)
+    Path("book.csv").write_text("column,text,answers\ngender,Gender?,1=men; 2=women; 3=other\nage,Age?,\n")
+    text = succeed("compare", "model.json", "codes.csv", "--by", "gender", "--texts", "book.csv")
+    assert text == succeed("compare", "model.json", "data.csv", "--by", "gender")
+    code, _, error = run("compare", "model.json", "codes.csv", "--by", "person", "--cuts", "75", "--texts", "book.csv")
+    assert code == 2
+    assert "book.csv: none of its names, such as 'gender', is one of the columns" in error
+
+
+@pytest.mark.usefixtures("here")
 def test_ages_are_cut_and_clusters_are_said():
     text = succeed("compare", "model.json", "data.csv", "--by", "age", "--cuts", "40", "--cluster", "person")
     assert "Groups by 'age': <= 40 (" in text

@@ -210,7 +210,7 @@ def test_groups_that_are_given():
     Path("key.csv").write_text(f"column,group\n{HEADER[0]},one\n{HEADER[1]},two\n")
     code, _, err = run("fit", "data.csv", "--out", "other", "--groups", "key.csv")
     assert code == 2
-    assert "--groups: no group has two columns" in err
+    assert "key.csv: no group has two columns" in err
     assert not Path("other").exists()
 
 
@@ -219,6 +219,8 @@ def test_texts_of_questions_stand_beside_their_names():
     succeed("fit", "data.csv", "--out", "run", "--states", 2, "--texts", "codebook.csv")
     columns = LatentTreeModel.load("run/model.json").columns
     assert [column.description for column in columns if column.description] == ["How are you?"]
+    assert [column.answers for column in columns if column.answers] == [("0", "bad", "2")]
+    assert "bad" in succeed("ask", "run", "--out", "ask.html") + Path("ask.html").read_text()
     assert "How are you?" in Path("run/groups.csv").read_text()
     Path("codebook.csv").write_text("column,text\nunknown,What?\n")
     code, _, err = run("fit", "data.csv", "--out", "other", "--texts", "codebook.csv")

@@ -199,11 +199,13 @@ OUTPUTS = {
     "fit data.csv --method lcm --states 2": "run",
     "groups model.json": "groups.csv",
     "impute model.json data.csv": "filled.csv",
+    "items model.json data.csv": "items.csv",
     "score model.json data.csv": "rows.csv",
     "plot model.json": "tree.svg",
     "rename model.json H1=mood": "renamed.json",
     "report model.json": "report.html",
     "sample model.json": "new.csv",
+    "short model.json data.csv": "form.csv",
     "topics model.json": "topics.csv",
     "transform model.json data.csv": "scores.csv",
 }

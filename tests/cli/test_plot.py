@@ -39,8 +39,8 @@ def test_the_command_draws_trees(tmp_path):
     text = FOREST.to_newick()
     (tmp_path / "tree.nwk").write_text(text)
     (tmp_path / "labels.csv").write_text(LABELS)
-    for name, options in (("a.svg", {}), ("b.png", {"layout": "horizontal", "hidden": True})):
-        more = ["--layout", options.get("layout", "radial"), *(["--hidden"] if options else [])]
+    for name, options in (("a.svg", {}), ("b.png", {"layout": "radial", "hidden": True})):
+        more = ["--layout", options.get("layout", "horizontal"), *(["--hidden"] if options else [])]
         out = tmp_path / name
         assert (
             succeed("plot", tmp_path / "tree.nwk", "--out", out, "--labels", tmp_path / "labels.csv", *more)
@@ -53,7 +53,7 @@ def test_the_command_draws_trees(tmp_path):
 @pytest.mark.parametrize(
     ("source", "out", "complaint"),
     [
-        ("tree.nwk", "a.pdf", "a.pdf: a figure is written as .svg or .png"),
+        ("tree.nwk", "a.eps", "a.eps: a figure is written as .svg, .pdf or .png"),
         ("tree.nwk", "tree.nwk", "tree.nwk: is an input of this command"),
         ("tree.nwk", "old.svg", "old.svg: already exists"),
         ("tree.nwk", "tree.nwk/deep/a.svg", "tree.nwk is not a folder; choose another name"),
@@ -73,6 +73,20 @@ def test_the_command_complains_in_one_line(tmp_path, source, out, complaint):
     assert complaint in err
     assert err.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_command_makes_a_pdf_for_a_page(tmp_path):
+    (tmp_path / "tree.nwk").write_text("((alpha:1,beta:1):1,c:1,d:2);")
+    out = tmp_path / "a.pdf"
+    succeed("plot", tmp_path / "tree.nwk", "--out", out, "--width", "60", "--font-size", "7", "--no-scale-bar")
+    tree = Tree.from_newick("((alpha:1,beta:1):1,c:1,d:2);")
+    assert out.read_bytes() == plot(tree, width=60, font_size=7, scale_bar=False).to_pdf()
+    code, _, err = run("plot", tmp_path / "tree.nwk", "--out", tmp_path / "b.pdf", "--width", "5")
+    assert code == 2
+    assert "leaves no room for the tree" in err
+    code, _, err = run("plot", tmp_path / "tree.nwk", "--out", tmp_path / "b.svg", "--ring", "loading")
+    assert code == 2
+    assert "pass the model" in err
 
 
 def test_the_command_says_what_a_png_needs(tmp_path):

@@ -1,6 +1,7 @@
 """The command short, and the same from Python."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -99,3 +100,14 @@ def test_what_is_wrong_is_said_in_one_line(options, message):
     assert (code, out) == (2, "")
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.usefixtures("here")
+def test_questions_in_words_stand_beside_their_names():
+    model = latree.LatentTreeModel.load("model.json")
+    columns = (replace(model.columns[0], description="Do you worry\n often?"), *model.columns[1:])
+    replace(model, columns=columns).save("texts.json")
+    name = columns[0].name
+    text = succeed("short", "texts.json", "data.csv", "--items", 4, "--keep", name)
+    assert f"    {name}  Do you worry often?\n" in text
+    assert json.loads(succeed("short", "texts.json", "data.csv", "--json"))["texts"] == {name: "Do you worry\n often?"}

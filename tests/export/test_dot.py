@@ -13,7 +13,7 @@ from helpers.models import grouped_model, model_on
 from helpers.strategies import numbered
 from latree._util.words import printable
 from latree.export.graphs import to_dot
-from latree.figure.draw import colour_of
+from latree.figure.colours import colour_of
 from latree.interpret.groups import find_groups
 from latree.paper.simulate import random_tree
 from latree.tree import Tree

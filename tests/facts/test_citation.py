@@ -44,6 +44,16 @@ def test_numbers_are_those_of_the_summary(questionnaire):
     assert 3 <= len(SENTENCE.split(text)) <= 7
 
 
+def test_groups_that_were_given_were_not_found():
+    answers = make_questionnaire(100, random_state=1)
+    rows = answers.data.filter(regex="worry|social")
+    model = LatentTree(key={name: answers.labels[name] for name in rows}, random_state=0, n_resamples=0).fit(rows)
+    text = paragraph(model.model_)
+    assert "The groups of columns were given: each has one hidden variable, and these form a Chow-Liu tree (" in text
+    assert f"the random seed was 0. {model.summary_['key']['headline']} " in text
+    assert "default method" not in text
+
+
 def test_what_was_not_done_is_not_said():
     text = cite(facts_of(with_groups(learned_run().model)))
     assert "by neighbour joining on log-det distances (Saitou & Nei, 1987; Lake, 1994)" in text

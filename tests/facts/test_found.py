@@ -35,7 +35,7 @@ def test_facts_are_plain_data_that_do_not_depend_on_the_last_bits(learned):
 
 def test_a_report_without_data_has_what_the_model_file_contains(learned):
     with_data, without = report_facts(learned.model, learned.table), report_facts(learned.model)
-    for key in ("headline", "certainty", "n_rows", "tree", "places", "hidden", "data", "names", "files"):
+    for key in ("headline", "certainty", "n_rows", "tree", "order", "hidden", "data", "names", "files"):
         assert with_data[key] == without[key]
     assert with_data["groups"] == without["groups"]
     assert [card["reliability"] for card in without["groups"]] == [

@@ -19,7 +19,8 @@ from latree.tree import Tree
 
 
 def group_lines(model, width=80):
-    return text.group_lines(facts_of(model), width)
+    # What is told beside the groups has a test of its own.
+    return text.group_lines(facts_of(model) | {"discoveries": []}, width)
 
 
 def group_table(model):
@@ -110,6 +111,13 @@ def with_stability(model, *shares):
         for group, found in zip(model.groups, (*shares, *[None] * len(model.groups)), strict=False)
     ]
     return replace(model, groups=tuple(groups))
+
+
+def test_what_was_discovered_stands_below_the_groups():
+    facts = facts_of(scales("a", "b", between=(0.4,)))
+    (line,) = facts["discoveries"]
+    assert line.startswith("Rows that are high on a are often high on b: no two groups depend on each other more (0.")
+    assert " ".join(text.group_lines(facts)).endswith(line)
 
 
 def test_lines_show_how_sure_groups_and_columns_are():

@@ -1,5 +1,8 @@
 """The headline, how sure the finding is, and what is said about the worth of a model."""
 
+from statistics import NormalDist
+
+import numpy as np
 import pytest
 
 from latree.facts.groups import compare_labels
@@ -8,21 +11,24 @@ from latree.facts.words import (
     SURE,
     candidate_name,
     certainty,
-    elsewhere_lines,
+    discovery_lines,
     finding,
     headline,
+    key_facts,
     label_match,
     levels_lines,
+    stability_words,
+    usefulness,
     worth_facts,
     worth_lines,
 )
-from latree.model.record import Candidate, SimplerGain, Worth
+from latree.model.record import Candidate, Key, Place, SimplerGain, Worth
 
 
 def facts_of(labels, groups, **more):
     """Return the facts that a headline needs, of groups of columns."""
     n_columns = len(labels) if labels else sum(map(len, groups))
-    found = {"n_columns": n_columns, "groups": [{"n_states": 3}] * len(groups), "finding": "groups"}
+    found = {"is_given": False, "n_columns": n_columns, "groups": [{"n_states": 3}] * len(groups), "finding": "groups"}
     return found | {"labels": {"match": label_match(compare_labels(labels, groups))} if labels else None} | more
 
 
@@ -44,6 +50,7 @@ def test_what_was_found(numbers, kind):
 def test_headlines():
     assert headline(facts_of(None, [[0, 1], [2, 3, 4]])) == "5 columns fall into 2 groups"
     assert headline(facts_of(None, [[0, 1, 2]])) == "3 columns form 1 group"
+    assert headline(facts_of(None, [[0, 1], [2, 3, 4]]) | {"is_given": True}) == "5 columns in 2 groups, as given"
     assert headline(facts_of(None, [], finding="independent")) == "No dependence found"
     assert headline(facts_of(None, [[0, 1]], finding="one hidden variable")) == (
         "One hidden variable with 3 states explains 2 columns"
@@ -67,14 +74,60 @@ def test_how_well_numbers_of_groups_come_again():
     assert levels_lines([]) == levels_lines([levels[4] | {"comes_again": None}]) == []
 
 
-def test_where_unsure_columns_go():
-    other = {"group": "mood", "share": 0.625}
-    columns = [{"name": f"x{i}", "unsure": i > 0, "elsewhere": other if i != 1 else None} for i in range(3)]
-    (line,) = elsewhere_lines([{"columns": columns}])
-    assert line.replace("\xa0", " ") == "Also found in another group: x2 (mood, 63 %)."
-    (line,) = elsewhere_lines([{"columns": columns[2:] * 7}])
-    assert line.endswith("and 2 more.")
-    assert elsewhere_lines([{"columns": columns[:2]}]) == []
+def said_of_discoveries(**known):
+    """What is told, with plain spaces."""
+    nothing = {"labels": None, "groups": [{}, {}], "names": [], "between": [], "closest": None, "unexpected": []}
+    return [line.replace("\xa0", " ") for line in discovery_lines(nothing | known)]
+
+
+def test_columns_among_those_of_another_label_are_named():
+    labels = ["R", "R", "R", "R", "D", "D", "D", "D", ""]
+    names = ["ann", "bob", "cleo", "dan", "eve", "fay", "guy", "hal", "ida"]
+    groups = [[0, 1, 2, 8], [3, 4, 5, 6, 7]]
+    assert said_of_discoveries(labels=compare_labels(labels, groups), names=names) == [
+        "1 column is among those of another label: dan (R) is with D."
+    ]
+    # Where labels are mixed throughout, no column is news.
+    mixed = compare_labels(labels, [[0, 1, 4, 5, 8], [2, 3, 6, 7]])
+    assert said_of_discoveries(labels=mixed, names=names) == []
+    assert said_of_discoveries(labels=compare_labels(labels, groups), names=names, groups=[{}]) == []
+
+
+def test_where_columns_between_two_groups_go():
+    one = {"name": "x1", "group": "mood", "stability": 0.6, "other": "sleep", "share": 0.375}
+    assert said_of_discoveries(between=[one]) == [
+        "Between two groups: x1 (mood in 60 % of the searches, sleep in 38 %)."
+    ]
+    assert said_of_discoveries(between=[one] * 5)[0].endswith(", and 2 more.")
+
+
+def test_the_closest_groups_and_unexpected_pairs_in_words():
+    closest = {"groups": ["mood", "sleep"], "correlation": -0.456, "has_order": True}
+    assert said_of_discoveries(closest=closest) == [
+        "Rows that are high on mood are often low on sleep: no two groups depend on each other more (−0.46)."
+    ]
+    assert said_of_discoveries(closest=closest | {"has_order": False, "correlation": 0.3}) == [
+        "Of all groups, mood and sleep depend on each other most (0.30)."
+    ]
+    assert said_of_discoveries(closest=closest | {"correlation": 0.05}) == []
+    pair = {"names": ["a", "b"], "in_rows": -0.35, "in_model": 0.12}
+    assert said_of_discoveries(unexpected=[pair]) == [
+        "Correlations that the tree does not explain: a and b (−0.35 in the rows, 0.12 in the tree)."
+    ]
+
+
+def test_usefulness_is_per_cell_and_in_words():
+    assert usefulness(10 * np.log(2), 10) == "2.0 times as good a guess per cell"
+    assert usefulness(1.0, 10) == "1.11 times as good a guess per cell"
+    assert usefulness(-1.0, 10) == "0.90 times as good a guess per cell"
+    assert usefulness(None, 10) == usefulness(1.0, 0) == ""
+
+
+def test_stability_goes_from_the_least_to_the_most():
+    groups = [{"stability": share} for share in (0.59, None, 1.0, 0.8)]
+    assert stability_words(groups).replace("\xa0", " ") == "Groups are 59 to 100 % stable"
+    assert stability_words(groups[:1]).replace("\xa0", " ") == "Group is 59 % stable"
+    assert stability_words(groups[1:2]) == ""
 
 
 def test_labels_in_the_headline():
@@ -163,3 +216,17 @@ def test_plain_data_have_figures_and_words():
 def test_kinds_of_models_have_names():
     assert candidate_name(Candidate("hclt", 0.0, 0.0)) == "a hidden Chow-Liu tree (hclt)"
     assert candidate_name(Candidate("new", 0.0, 0.0)) == "new"
+
+
+@pytest.mark.parametrize("n_without", [0, 40])
+def test_chance_alone_rarely_names_any_column_of_a_key(n_without):
+    """The level is that of all comparisons together, also of those of columns without a group."""
+    n_tests = 4 + 2 * n_without
+    critical = NormalDist().inv_cdf(1 - 0.05 / n_tests)
+    places = [
+        Place(name, group, 1.0, 0.1, "other", (critical + more) * 0.1, 0.1)
+        for name, group, more in [("a", "x", 0.01), ("b", "x", -0.01), ("c", "y", -1), ("d", "y", -1)]
+    ]
+    places += [Place(f"e{number}", None, 0.0, 0.1, "x", 0.0, 0.1) for number in range(n_without)]
+    facts = key_facts(Key(100, 2.0, 2.0, 1.0, 0.0, 0.1, tuple(places)))
+    assert [one["column"] for one in facts["columns"] if one["verdict"] == "better in another group"] == ["a"]

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import latree.report
-from latree.figure.draw import COLOURS, GREY, NEUTRAL, colour_of, group_colours, label_colours
+from latree.figure.colours import COLOURS, GREY, NEUTRAL, colour_of, group_colours, label_colours
 
 
 def test_the_largest_groups_have_colours_of_their_own_and_others_are_grey():

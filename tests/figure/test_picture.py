@@ -13,9 +13,12 @@ def test_plot_writes_what_the_name_ends_in(tmp_path):
     picture = plot(FOREST, str(tmp_path / "a.PNG"))
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.to_svg()
     assert (tmp_path / "a.PNG").read_bytes() == picture.to_png()
-    with pytest.raises(InputError, match=r"a\.pdf: a figure is written as \.svg or \.png"):
-        plot(FOREST, tmp_path / "a.pdf")
-    assert {path.name for path in tmp_path.iterdir()} == {"a.svg", "a.PNG"}
+    plot(FOREST, tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes() == picture.to_pdf()
+    assert picture.to_pdf().startswith(b"%PDF")
+    with pytest.raises(InputError, match=r"a\.eps: a figure is written as \.svg, \.pdf or \.png"):
+        plot(FOREST, tmp_path / "a.eps")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.svg", "a.PNG", "a.pdf"}
 
 
 def test_trees_and_pictures_show_themselves():

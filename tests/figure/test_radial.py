@@ -31,11 +31,11 @@ def test_names_share_the_circle_equally(layout, n, seed):
     np.testing.assert_allclose(steps, 2 * pi / len(angles), rtol=0, atol=np.radians(0.011))
 
 
-@pytest.mark.parametrize(("n", "in_a_circle"), [(90, False), (100, False), (101, True), (120, True)])
-def test_more_than_a_hundred_names_stand_in_a_circle(n, in_a_circle):
+@pytest.mark.parametrize("n", [5, 90, 120])
+def test_names_stand_in_a_circle(n):
     (placed,) = radial(LayoutPlan.of(some_tree(n, 0), 0.5))
     reach = [hypot(text.x, text.y) for text in placed.names.values()]
-    assert (max(reach) - min(reach) < 1e-6) == in_a_circle
+    assert max(reach) - min(reach) < 1e-6
 
 
 @given(st.integers(4, 40), st.integers(0, 10**6))

@@ -110,12 +110,20 @@ def test_verdicts(items):
     assert verdicts["dice"] == "says little"
     assert items.loc["dice", "because"] == "in no group"
     assert verdicts["worry_5"] == verdicts["social_5"] == "reverse"
-    assert verdicts["social_4"] == "says little"
-    assert items.loc["social_4", "because"] == f"{100 * items.loc['social_4', 'floor']:.0f} % give the lowest answer"
+    assert verdicts["social_4"] == "keep"
+    assert items.loc["social_4", "remark"] == f"{100 * items.loc['social_4', 'floor']:.0f} % give the lowest answer"
     pair = {"social_2": "redundant with social_6", "social_6": "redundant with social_2"}
     assert [name for name in pair if verdicts[name] == pair[name]] == ["social_6"]
     assert items.loc["social_2", "redundant_with"] == "social_6"
     assert {verdicts[name] for name in ("worry_1", "worry_2", "social_1", "social_2")} == {"keep"}
+
+
+def test_columns_without_a_group_are_listed_last(model, rows):
+    text = "\n".join(item_lines(item_facts(model.model_, model.model_.encode(rows))))
+    heads = [line.partition(":")[0] for line in text.split("\n\n")[1:-2] for line in [line.splitlines()[0]]]
+    assert heads[-1] == "in no group"
+    assert "dice: says little (in no group)" in text
+    assert "social_4: keep (86 % give the lowest answer)" in text
 
 
 def test_an_item_with_a_low_item_rest_correlation_says_little():

@@ -1,5 +1,6 @@
 """Short forms beside the best subsets by brute force, and what is said of them beside rows that nobody has seen."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -157,3 +158,22 @@ def test_few_or_impossible_rows_are_refused(model):
     rows = Table.from_codes(model.columns, np.array([[0, 1, 0]] * 40))
     with pytest.raises(InputError, match="0 rows: at least 30"):
         short_forms(model, rows, Scorer.of_model(model).scales)
+
+
+def test_leaving_out_a_column_is_scoring_without_it(model, table):
+    scale = Scorer.of_model(model).scales[0]
+    choice = Choice(scale, block_of(table))
+    columns = set(scale.columns.tolist())
+    assert choice.plain == columns
+    expected = {column: choice.correlation(columns - {column}) for column in columns}
+    assert choice._without_each(columns, columns) == pytest.approx(expected)
+    # What a leaf whose table has zeros hides is not known from the pass for all columns.
+    tables = list(model.tables)
+    tables[0] = np.where(np.arange(len(tables[0]))[:, None] == 0, 0, 1 / (len(tables[0]) - 1)) * np.ones(
+        tables[0].shape
+    )
+    holes = Table.from_codes(model.columns, np.where((np.arange(9) == 0) & (table.codes() == 0), -1, table.codes()))
+    zeros = Choice(Scorer.of_model(replace(model, tables=tuple(tables))).scales[0], block_of(holes))
+    assert zeros.plain == columns - {0}
+    expected = {column: zeros.correlation(columns - {column}) for column in columns}
+    assert zeros._without_each(columns, columns) == pytest.approx(expected)

@@ -12,6 +12,7 @@ from latree.learn import learn_model
 from latree.model import LatentTreeModel
 from latree.report.render import report_html
 from latree.settings import Settings
+from latree.table import Column
 from latree.tree import Tree
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -89,6 +90,18 @@ def thousand():
     return report_html(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
 
 
+def words():
+    """Words of documents in two large groups, some of which are folded."""
+    tree = Tree.from_newick(f"(({','.join(f'moon{i}' for i in range(20))}),({','.join(f'god{i}' for i in range(5))}));")
+    columns = tuple(Column(name, "boolean", ("False", "True"), ordered=True) for name in tree.names)
+    tables = []
+    for node, parent in enumerate(tree.rooted().parent.tolist()):
+        low, high = (0.01, 0.3 - 0.01 * (node % 20)) if node < len(columns) else (0.1, 0.5)
+        tables.append(np.array([[1 - low, 1 - high], [low, high]] if parent >= 0 else [[0.8], [0.2]]))
+    model = LatentTreeModel(tree, columns, tuple(tables))
+    return report_html(model, model.sample(300, random_state=0), rows=2)
+
+
 def hostile():
     model = hostile_model()
     return report_html(
@@ -103,6 +116,7 @@ MAKERS = {
     "wide": lambda: report_html(wide_model(90, 9)),
     "flat": lambda: report_html(wide_model(90, 1)),
     "binned": binned,
+    "words": words,
     "hostile": hostile,
     "thousand": thousand,
     **{name: lambda tree=tree: report_html(model_on(tree, [2] * tree.n_nodes, 0)) for name, tree in SHAPES.items()},

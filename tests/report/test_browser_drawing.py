@@ -154,6 +154,10 @@ def test_columns_and_labels_have_the_colours_of_their_groups(visit):
 def test_the_legend_is_complete_and_not_cut_off(visit):
     for width in (1280, 390):
         opened = visit("groups", width=width)
+        if width == 390:
+            # On a phone, it is behind a button, with all tools but the search.
+            assert not opened.page.locator(".meanings").is_visible()
+            opened.page.click("#more-tools")
         legend = opened.page.locator("#legend")
         text = legend.inner_text()
         for words in ("thick", "long", "hidden variable", "colours are groups", "sure", "likely", "unsure", "support"):
@@ -484,9 +488,10 @@ def test_paper_and_pages_without_javascript_have_the_whole_tree(visit, name, n, 
     assert page.locator("#app").is_hidden()
     texts = page.locator(".static-tree text").all_text_contents()
     assert {f"item {number}" for number in range(n)} <= set(texts)
-    assert {f"{number} group of item {first}" for number, first in ((1, 0), (2, 4 if n > 24 else 8))} <= set(texts)
+    words = " ".join(texts)
+    assert all(f"of item {first}" in words for first in (0, 4 if n > 24 else 8))
     if name == "groups":
-        assert "scale 5" in page.locator(".static-tree figcaption").inner_text()
+        assert "scale 5" in texts
 
 
 def test_a_phone_shows_no_names_of_hidden_variables(visit):

@@ -10,6 +10,7 @@ import pytest
 import latree
 from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, grouped_model, hostile_model
+from latree import plot
 from latree._util.words import one_line
 from latree.export.trees import plain_newick, to_newick
 from latree.interpret.groups import with_groups
@@ -47,7 +48,7 @@ def test_there_is_one_order_everywhere():
     names = [model.tree.names[column] for column in model.leaves.columns]
     assert [facts["names"][column] for column in facts["order"]] == names
     assert [facts["names"][column] for column in facts["matrix"]["order"]] == names
-    for text in (facts["drawing"], facts["files"]["tree.nwk"], to_newick(model)):
+    for text in (facts["drawing"], facts["files"]["tree.nwk"], to_newick(model), plot(model).to_svg()):
         assert re.findall(r"item \d+", text.replace("group of item", ""))[: len(names)] == names
     # Groups are whole, and the columns that depend most on their group come first.
     of_groups = {group["number"]: [column["node"] for column in group["columns"]] for group in facts["groups"]}
@@ -60,10 +61,8 @@ def test_there_is_one_order_everywhere():
 def test_rows_are_those_of_the_picture(name):
     tree = SHAPES[name]
     facts = page_facts(model_on(tree, [2] * tree.n_nodes, 0))
-    rows = facts["places"]["row"]
-    assert sorted(rows[: tree.n_observed]) == list(range(tree.n_observed))
-    assert facts["order"] == facts["matrix"]["order"] == np.argsort(rows[: tree.n_observed]).tolist()
-    assert max(facts["places"]["along"]) == (1 if len(tree.edges) else 0)
+    assert sorted(facts["order"]) == list(range(tree.n_observed))
+    assert facts["order"] == facts["matrix"]["order"]
 
 
 def test_related_columns_have_the_correlations_of_the_heat_map():

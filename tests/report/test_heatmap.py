@@ -6,8 +6,9 @@ import pytest
 from helpers.models import model_on, small_models, star
 from helpers.report import SHAPES, wide_model
 from latree.counts.distances import informational_correlation
+from latree.interpret.between import node_correlation
 from latree.interpret.view import View, view_of
-from latree.report.heatmap import MAX_COLUMNS, MAX_GROUPS, node_correlation
+from latree.report.heatmap import MAX_COLUMNS, MAX_GROUPS
 from latree.report.render import page_facts
 
 
@@ -51,8 +52,9 @@ def test_many_columns_have_a_map_of_their_largest_groups(n_groups, of, n_items):
     assert matrix["of"] == of
     assert sorted(matrix["order"]) == list(range(n_items or n_columns))
     # In the order of the tree.
-    rows = [facts["places"]["row"][facts["groups"][item]["centre"] if n_items else item] for item in matrix["order"]]
-    assert rows == sorted(rows)
+    first = [facts["groups"][item]["columns"][0]["node"] if n_items else item for item in matrix["order"]]
+    places = list(map(facts["order"].index, first))
+    assert places == sorted(places)
 
 
 def test_many_columns_of_one_group_have_no_map():

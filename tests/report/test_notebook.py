@@ -5,7 +5,7 @@ from dataclasses import replace
 import latree
 from helpers.models import model_on
 from helpers.report import HOSTILE, SHAPES, hostile_model
-from latree.figure.draw import colour_of
+from latree.figure.colours import colour_of
 from latree.interpret.groups import with_groups
 from latree.report.notebook import notebook_html
 from latree.tree import Tree

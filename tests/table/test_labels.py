@@ -1,11 +1,20 @@
 """Labels of columns that are read from a file."""
 
+import pandas as pd
 import pytest
 
 from helpers.tables import write_file
+from latree import Column
 from latree.errors import InputError
-from latree.table import read_labels
-from latree.table.labels import as_labels, warnings_about_labels
+from latree.table import as_table, read_labels
+from latree.table.labels import (
+    Question,
+    as_labels,
+    read_codebook,
+    read_groups,
+    warnings_about_labels,
+    with_questions,
+)
 
 LABELS = "column,group,more\nx0,<b>one</b>,1\n\n x1 , two,2\nx2,,3\n"
 
@@ -20,10 +29,13 @@ def test_labels_are_read(tmp_path):
     ("text", "message"),
     [
         ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
-        ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header like"),
-        ("column,group\n\nx0,a\nx0,b\n", "line 4 labels 'x0' a second time"),
+        ("x0,a\nx1,b\n", "its first line is that of the column 'x0'; add a header above it, like column,label"),
+        ("column,group\n\nx0,a\nx0,b\n", "line 4 is the second one for 'x0'; remove one of the two"),
         ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
         ("", "the file is empty"),
+        ("column,group\n", "has a header and no other lines; add one for each column"),
+        ("group,column\na,x0\na,x1\n", "none of its names, such as 'a', is .*; swap its first two columns"),
+        ("column,group\nx00,a\n", "none of its names, such as 'x00', is one of the columns; did you mean 'x0'"),
         ("column,group\nx0\n", r"data row 1 \(line 2\) has 1 cells where the header has 2"),
     ],
 )
@@ -72,3 +84,70 @@ def test_a_guarded_name_is_that_of_its_column(tmp_path):
         "'c": "y",
         "'+d": "z",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("column,group\nx0,a\nx1,b\n", "no group has two columns of the table: give at least one group two columns"),
+        ("column,group\nx0,\nx1,\n", "no group has two columns of the table"),
+        ("column,group\nx0,a\nyy,a\n", "no group has two columns of the table"),
+        ("column\nx0\n", "needs two columns, the names of columns and their groups, and has one"),
+        ("column,group\nx0,a\nx1,a\nx0,a\n", "line 4 is the second one for 'x0'; remove one of the two"),
+    ],
+)
+def test_bad_groups_are_refused_in_one_line(tmp_path, text, message):
+    path = write_file(tmp_path / "key.csv", text)
+    with pytest.raises(InputError, match=f"key.csv: {message}"):
+        read_groups(path, ["x0", "x1"])
+
+
+def test_groups_are_read_with_unknown_names(tmp_path):
+    path = write_file(tmp_path / "key.csv", "column,group\nx0,a\nx1,a\nyy,a\nx2,\n")
+    assert read_groups(path, ["x0", "x1", "x2"]) == {"x0": "a", "x1": "a", "yy": "a"}
+    assert as_labels(path, ["x0", "x1"], "key") == {"x0": "a", "x1": "a", "yy": "a"}
+
+
+def test_a_codebook_has_questions_and_answers(tmp_path):
+    lines = "x0,How  are you?,1=bad; 2 = not so good;3=good,x", 'x1,"Why, then?",,', "yy,What?,0=no,"
+    book = "\n".join(["column,text,Answers,more", *lines]) + "\n"
+    found = read_codebook(write_file(tmp_path / "book.csv", book), ["x0", "x1"])
+    assert found == {
+        "x0": Question("How are you?", {"1": "bad", "2": "not so good", "3": "good"}),
+        "x1": Question("Why, then?", {}),
+    }
+    columns = [
+        Column("x0", "integer", ("1", "3", "4"), ordered=True),
+        Column("x1", "integer", ("0", "1"), ordered=True),
+    ]
+    first, second = with_questions(columns, found)
+    assert (first.description, first.answers) == ("How are you?", ("bad", "good", "4"))
+    assert (second.description, second.answers) == ("Why, then?", ())
+    assert Column.from_dict(first.to_dict()).answers == ("bad", "good", "4")
+    # Data may have the names of answers in the place of their codes.
+    names = pd.DataFrame({"x0": ["good", "3", "bad", "4", ""], "x1": [0, 1, 1, 0, 1]})
+    assert as_table(names, columns=[first, second]).codes()[:, 0].tolist() == [1, 1, 0, 2, -1]
+    # A third column of another name is left alone.
+    other = read_codebook(write_file(tmp_path / "other.csv", book.replace("Answers", "notes")), ["x0"])
+    assert other["x0"].answers == {}
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ("bad", "column 'x0': 'bad' is not an answer with its code, such as '1=never; 2=often'"),
+        ("1=", "'1=' is not an answer with its code"),
+        ("1=bad;1=good", "column 'x0': '1' is in its answers twice"),
+        ("1=bad;2=bad", "'bad' is in its answers twice"),
+    ],
+)
+def test_bad_answers_are_refused(tmp_path, answers, message):
+    path = write_file(tmp_path / "book.csv", f"column,text,answers\nx0,How?,{answers}\n")
+    with pytest.raises(InputError, match=message):
+        read_codebook(path, ["x0"])
+
+
+def test_two_values_are_not_called_the_same():
+    column = Column("x0", "text", ("1", "bad"))
+    with pytest.raises(InputError, match="two of its values would be called the same"):
+        with_questions([column], {"x0": Question("", {"1": "bad"})})

@@ -90,6 +90,24 @@ def test_very_many_labels(tmp_path):
     assert column(as_table(path, bins=0), "ends").categories == tuple(f"place {place}" for place in range(1, 6))
 
 
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_columns_that_were_learned_from_codes_read_labels(tmp_path, ending):
+    codes = pd.DataFrame({"a": [3.0, 2, np.nan, np.nan, 1, 2], "ends": [1.0, 2, 3, 4, 5, 5], "two": [0, 1, 1, 0, 1, 0]})
+    labels = {"a": {1: "no", 2: "maybe", 3: "yes"}, "ends": {1: "never", 5: "always"}, "two": {0: "man", 1: "woman"}}
+    path = tmp_path / f"labels{ending}"
+    if ending == ".sav":
+        pyreadstat.write_sav(codes, path, variable_value_labels=labels)
+    else:
+        pyreadstat.write_dta(codes, path, variable_value_labels=labels)
+    assert as_table(path).columns[0].categories == ("no", "maybe", "yes")
+    for known in (as_table(codes), as_table(codes, kinds={"ends": "number"}, bins=3), as_table(codes[["two"]] == 1)):
+        again = as_table(path, columns=known.columns)
+        assert np.array_equal(again.codes(), as_table(codes, columns=known.columns).codes())
+    # A column that was learned from labels wants labels.
+    with pytest.raises(InputError, match="was never seen in the fit"):
+        as_table(codes, columns=as_table(path).columns)
+
+
 def test_a_scale_is_numbers_also_with_labels(tmp_path):
     details = {"variable_value_labels": {"ends": {1: "never", 5: "always"}}}
     measures = {"scale": "integer", "ordinal": "text", "unknown": "text"}

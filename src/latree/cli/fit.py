@@ -85,7 +85,8 @@ _MAX_LOADINGS = 1_000_000
     "--texts",
     type=common.file,
     help="CSV file with a header whose first two columns are the name of a column and a longer text, such as the "
-    "wording of a question: reports and groups.csv show it. A codebook that has more columns will do.",
+    "wording of a question: reports and groups.csv show it. A third column with the name answers may have names of "
+    "answers by their codes, such as 1=never; 2=often. A codebook that has more columns will do.",
 )
 @click.option(
     "--smoothing",
@@ -154,6 +155,7 @@ def fit(
     from latree.learners.methods import find_method
     from latree.model.record import Origin
     from latree.table import as_table, read_labels
+    from latree.table.labels import read_codebook, read_groups, with_questions
     from latree.table.opening import dask_module
 
     how_to_read = reading.arguments(data, options)
@@ -173,15 +175,10 @@ def fit(
         with stage("Reading the table"):
             table = as_table(data, client=client, **how_to_read)
         if texts_file is not None:
-            texts = read_labels(texts_file, table.names)
-            described = (
-                replace(column, description=" ".join(texts[column.name].split())) if column.name in texts else column
-                for column in table.columns
-            )
-            table = replace(table, columns=tuple(described))
+            table = replace(table, columns=with_questions(table.columns, read_codebook(texts_file, table.names)))
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
         if key_file is not None:
-            settings = replace(settings, key=tuple(read_labels(key_file, table.names, unknown=True).items()))
+            settings = replace(settings, key=tuple(read_groups(key_file, table.names).items()))
         origin = origin._replace(labels=tuple((labels or {}).items()))
         learned = _learn(table, str(data), settings, origin, out, keep_for, labels, tell=not quiet)
     _print_run(learned, out, as_json, quiet, data)

@@ -104,7 +104,7 @@ def short(
     each group of columns are printed:
 
     - the correlation of the short score with the full score, in the same answers. As one is a part of the other, it is
-      higher than if both forms were answered separately: this is in the column "apart";
+    higher than if both forms were answered separately: this is in the column "apart";
 
     - the reliability of both scores, and the share of rows that have the same state.
 
@@ -158,13 +158,15 @@ def items(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
 
     - belongs to G: it is more often found in another group, or, in a fit with --groups, it fits another one better;
 
-    - says little: its correlation with the sum of the others is below 0.3, or more than 80 % answer alike;
+    - says little: it is in no group, or its correlation with the sum of the others is below 0.3;
 
     - redundant with X: both say the same thing beyond their group, and X has the stronger loading;
 
     - reverse: it falls when its group rises, so reverse it before you add up answers;
 
     - keep: none of these.
+
+    If more than 80 % give the lowest answer, or the highest, that is said, too.
 
     Example: latree items run data.csv --out items.csv
     """

@@ -80,10 +80,21 @@ class DataMethods(BaseEstimator):  # type: ignore[misc]
             wanted = set(as_reading(self.reading).select(names)) - {self._weights}
         else:
             wanted = set(self.feature_names_in_)
-        if wanted.issuperset(names):
-            return X
         frame = nw.from_native(X, eager_only=True)
-        return frame.select(name for name in frame.columns if str(name) in wanted).to_native()
+        kept = [name for name in frame.columns if str(name) in wanted]
+        # Columns that say nothing, and were left out, need not be there: drawn rows do not have them.
+        added = [] if reset else self._silent(names)
+        for name in added:
+            before = self._names_in[: self._names_in.index(name)]
+            kept.insert(sum(str(one) in before for one in kept), name)
+        if not added and len(kept) == len(names):
+            return X
+        return frame.with_columns(nw.lit(None).alias(name) for name in added).select(kept).to_native()
+
+    def _silent(self, names: Sequence[str]) -> list[str]:
+        """Return the columns of the fit that are not in the model, and not among some names."""
+        known = {*names, *self.model_.tree.names}
+        return [name for name in self._names_in if name not in known]
 
     @property
     def _backend(self) -> str | None:

@@ -1,6 +1,6 @@
 """The scikit-learn estimator."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from html import escape
 from pathlib import Path
@@ -21,6 +21,7 @@ from latree.export.write import export_model
 from latree.facts.citation import Form, cite
 from latree.facts.found import facts_of, summary_of
 from latree.figure.draw import Layout, plot
+from latree.figure.marks import Ring
 from latree.figure.picture import Picture
 from latree.interpret.compare import opposite_groups
 from latree.interpret.groups import group_labels, with_n_groups
@@ -69,8 +70,8 @@ class LatentTree(RowMethods, QuestionMethods):
         :class:`latree.Reading` for all options.
     unseen : {"warn", "error", "missing"}
         What to do with a category of new data that the fitted data did not have, as a fold of a cross-validation may
-        have one: it counts as missing, with a warning or without, or is an error. With the first two, a number that
-        they did not have gets the state of the nearest number that they had.
+        have one, or with a text among numbers: it counts as missing, with a warning or without, or is an error. With
+        the first two, a number that they did not have gets the state of the nearest number that they had.
     smoothing : float, optional
         Pseudo-rows added to every cell of every probability table. By default 0.1 to explain, and chosen on held-out
         rows to predict.
@@ -342,13 +343,27 @@ class LatentTree(RowMethods, QuestionMethods):
         self,
         path: str | Path | None = None,
         *,
-        layout: Layout = "radial",
+        layout: Layout = "horizontal",
         labels: Mapping[str, str] | None = None,
         hidden: bool = False,
+        rings: Sequence[Ring] = (),
+        width: float | None = None,
+        font_size: float | None = None,
+        scale_bar: bool = True,
     ) -> Picture:
         """Draw the fitted tree; see :func:`latree.plot`."""
         check_is_fitted(self)
-        return plot(self.model_, path, layout=layout, labels=labels, hidden=hidden)
+        return plot(
+            self.model_,
+            path,
+            layout=layout,
+            labels=labels,
+            hidden=hidden,
+            rings=rings,
+            width=width,
+            font_size=font_size,
+            scale_bar=scale_bar,
+        )
 
     def report(
         self,

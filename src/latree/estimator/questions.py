@@ -165,9 +165,10 @@ class QuestionMethods(DataMethods):
             One row per column, group by group, with the columns
 
             - ``column``, ``group``, ``description``, and ``verdict`` with the reason ``because``: "belongs to ..." if
-              it is more often found in another group, or fits another one of a ``key`` better; "says little" if
-              ``item_rest`` is below 0.3 or more than 80 % answer alike; "redundant with ..." if another column with a
-              stronger loading says the same; "reverse" if it falls when its group rises; "keep".
+              it is more often found in another group, or fits another one of a ``key`` better; "says little" if it is
+              in no group, or if ``item_rest`` is below 0.3; "redundant with ..." if another column with a stronger
+              loading says the same; "reverse" if it falls when its group rises; "keep". ``remark`` says if more than
+              80 % give the lowest answer, or the highest.
             - ``loading`` on the hidden variable of the group, and ``direction``, -1 if it falls when the group rises.
             - ``item_rest``: its correlation with the sum of the other columns of the group, reversed ones turned round.
             - ``alpha_without``, ``reliability_without``: Cronbach's alpha of the other columns, and the reliability of

@@ -8,7 +8,7 @@ import numpy as np
 from latree._util.arrays import FloatArray
 from latree._util.files import to_json as json_text
 from latree._util.words import percent, printable
-from latree.figure.draw import colour_of
+from latree.figure.colours import colour_of
 from latree.interpret.groups import known_groups
 from latree.model import LatentTreeModel
 

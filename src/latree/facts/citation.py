@@ -222,6 +222,12 @@ def _tree(summary: Mapping[str, Any], cited: Any) -> str:
         name = KINDS.get(kind, kind)
         others = f"the likelihood of held-out rows chose it among {len(candidates)} kinds of models"
         return f"The model is {name}{cited(*keys)}: {others}{end}" if len(candidates) > 1 else f"It is {name}{end}"
+    if settings["key"] is not None:
+        compared = f" {key['headline']}" if (key := summary["key"]) else ""
+        return (
+            "The groups of columns were given: each has one hidden variable, and these form a Chow-Liu tree"
+            f"{cited(*_METHODS['chow-liu'][1])}{end}{compared}"
+        )
     if settings["resolve"] == "all":
         return f"The tree was learned by latree's default method, as a fully resolved binary tree{end}"
     return (

@@ -15,11 +15,21 @@ from latree import __version__
 from latree._util.progress import part_of_stage
 from latree._util.words import percent
 from latree.errors import InputError
+from latree.facts.discovery import between_groups, closest_groups, typical_rows, unexpected_pairs
 from latree.facts.fit import fit_facts
 from latree.facts.groups import all_groups, label_facts, state_profiles, with_states
 from latree.facts.rows import data_facts, row_facts
 from latree.facts.warnings import warnings_of
-from latree.facts.words import certainty, finding, headline, key_facts, key_lines, levels_lines, worth_facts
+from latree.facts.words import (
+    certainty,
+    discovery_lines,
+    finding,
+    headline,
+    key_facts,
+    key_lines,
+    levels_lines,
+    worth_facts,
+)
 from latree.interpret.dependence import SEED
 from latree.interpret.groups import n_groups_of, with_groups
 from latree.interpret.reliability import reliability
@@ -90,6 +100,8 @@ def _facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None) -> dict[
         "drawing": model.draw(),
         "warnings": warnings_of(model),
     }
+    facts |= {"between": between_groups(groups), "closest": closest_groups(view, groups), "unexpected": []}
+    facts["discoveries"] = discovery_lines(facts)
     facts["is_given"] = bool(record and record.settings.key)
     facts["key"] = key_lines(key_facts(record.key)) if record and record.key else []
     support = [None if isnan(share) else percent(share) for share in tree.support.tolist()]
@@ -226,10 +238,14 @@ def report_facts(
             "groups": with_states(_with_reliability(found["groups"], model, table), view),
             "profiles": state_profiles(view, view.hidden[0]) if is_single else None,
         }
+        if table is not None:
+            facts["unexpected"] = unexpected_pairs(view, table, found["groups"])
+            facts["discoveries"] = discovery_lines(facts)
         return facts | {
             "n_rows": table.n_rows if table is not None else found["n_rows"],
             "fit": fit | {"warnings": [*found["warnings"], *fit["warnings"]]},
             "data": data_facts(model, table),
+            "typical_rows": typical_rows(model, table) if table is not None else {},
             "rows": row_facts(model, table, rows) if rows and table is not None else None,
         }
 

@@ -30,7 +30,7 @@ _SHADES = 10
 # loading: factors are commonly read by loadings of 0.3 and more, which explain about a tenth of a column.
 _MEANING, _MIN_LOADING = 3, 0.3
 # The most letters of a value in a cell.
-_MAX_VALUE = 16
+_MAX_VALUE = 26
 # The values of a column with two values that mean "yes", in small letters.
 _YES = frozenset({"yes", "y", "true", "1", "present", "ja", "oui", "si", "sí", "sim"})
 # The number of states that have a profile, the largest of them, and the number of columns in a profile.
@@ -109,10 +109,15 @@ def with_states(groups: Sequence[Mapping[str, Any]], view: View) -> list[dict[st
             states, sizes, kept = _largest_states(view, centre, MAX_STATES)
             names = view.state_names(centre)
             card["states"] = [{"name": names[states[place]], "size": sizes[place]} for place in kept]
-            card["scale"] = _scale([model.columns[column] for column in shown[centre]])
+            kept_states = [states[place] for place in kept]
+            given = {column: conditionals[centre][column][:, kept_states] for column in shown[centre]}
+            # Shares of "yes" are often small, such as those of words: the largest one is the darkest cell.
+            yes = {column: yes_of(model.columns[column]) for column in given}
+            shares = [float(given[column][value].max()) for column, value in yes.items() if value is not None]
+            darkest = max(shares, default=1.0) or 1.0
+            card["scale"] = _scale([model.columns[column] for column in shown[centre]], darkest)
             for facts in card["columns"][: card["n_shown"]]:
-                conditional = conditionals[centre][facts["node"]][:, [states[place] for place in kept]]
-                facts["cells"] = _cells(model.columns[facts["node"]], conditional)
+                facts["cells"] = _cells(model.columns[facts["node"]], given[facts["node"]], darkest)
         cards.append(card)
     return cards
 
@@ -203,14 +208,14 @@ def two_digits(value: float, span: float) -> str:
     return f"{round(round(value, decimals + 9), decimals) + 0.0:,.{max(decimals, 0)}f}".replace("-", "−")
 
 
-def _cells(column: Column, conditional: FloatArray) -> list[list[Any]]:
+def _cells(column: Column, conditional: FloatArray, darkest: float) -> list[list[Any]]:
     """Return what a column is expected to be in each state, as text and as a shade from low to high.
 
     That is the share of "yes" for a column with two values of which one means yes, the mean for an ordered column, and
-    otherwise the most probable value with its share.
+    otherwise the most probable value with its share. ``darkest`` is the largest share of "yes" of all columns.
     """
     if (yes := yes_of(column)) is not None:
-        return [[f"{percent(share)}\u00a0%", _shade(share)] for share in conditional[yes].tolist()]
+        return [[f"{percent(share)}\u00a0%", _shade(share / darkest)] for share in conditional[yes].tolist()]
     numbers = column_numbers(column)
     if numbers is None:
         best = np.round(conditional, 9).argmax(axis=0).tolist()
@@ -239,12 +244,12 @@ def yes_of(column: Column) -> int | None:
     return 1 if column.kind == "boolean" else None
 
 
-def _scale(columns: Sequence[Column]) -> str:
-    """Return what the cells of a heat map are, in words."""
+def _scale(columns: Sequence[Column], darkest: float) -> str:
+    """Return what the cells of a heat map are, in words, given the largest share of "yes"."""
     yes = [None if (value := yes_of(column)) is None else column.categories[value] for column in columns]
     if None not in yes:
         same = f"“{yes[0]}”" if len(set(yes)) == 1 else "“yes”"
-        return f"Cells are shares of rows with {same}."
+        return f"Cells are shares of rows with {same}, from 0 (pale) to {_percent(darkest)} (strong)."
     ranges = {_range(column) for column in columns}
     if None not in ranges:
         on = f", on a scale from {next(iter(ranges))}" if len(ranges) == 1 else ""
@@ -262,9 +267,15 @@ def _range(column: Column) -> str | None:
     if column.kind == "text":
         return f"1 ({column.categories[0]}) to {column.n_states} ({column.categories[-1]})"
     if column.cuts is None:
-        return f"{column.categories[0]} to {column.categories[-1]}"
+        return " to ".join(_answer(column, code) for code in (0, -1))
     span = float(np.ptp(numbers))
     return " to ".join(_mean_in_words(column, float(number), span) for number in (numbers[0], numbers[-1]))
+
+
+def _answer(column: Column, code: int) -> str:
+    """Return a category of a column of numbers, with the name of the answer."""
+    label = column.categories[code]
+    return f"{label} ({column.answers[code]})" if column.answers and column.answers[code] != label else label
 
 
 def _shade(share: float) -> int:
@@ -272,8 +283,8 @@ def _shade(share: float) -> int:
 
 
 def category_name(column: Column, code: int) -> str:
-    """Return the name of a category for readers; a bin is named by its bounds."""
-    return value_name(column, column.categories[code])
+    """Return the name of a category for readers: that of the answer, if it is known; a bin is named by its bounds."""
+    return column.answers[code] if column.answers else value_name(column, column.categories[code])
 
 
 def value_name(column: Column, value: Any) -> str:

@@ -19,15 +19,16 @@ _WIDTH = 80
 _DECIMALS = 6
 # An item should have this correlation with the rest of its scale (Nunnally and Bernstein: Psychometric theory, 1994).
 MIN_ITEM_REST = 0.3
-# An item that more people than this answer alike, at the lowest or the highest value, tells few people apart (Streiner,
-# Norman and Cairney: Health measurement scales, 2015, who ask for endorsement between 20 and 80 per cent).
+# Of an item that more people than this answer alike, at the lowest or the highest value, that is said (Streiner, Norman
+# and Cairney: Health measurement scales, 2015, who ask for endorsement between 20 and 80 per cent).
 MAX_ALIKE = 0.8
 _LEGEND = (
     "load: loading, (−) falls when its group rises; rest: correlation with the sum of the others; alpha-, rel.-: "
     "alpha and reliability without it; miss: missing; low, high: answers at the lowest and the highest value; again: "
     "in this group in parts of the rows."
 )
-_NAMES = ("verdict", "because", *Item._fields)
+_JUDGED = ("verdict", "because", "remark")
+_NAMES = (*_JUDGED, *Item._fields)
 
 
 def item_facts(model: LatentTreeModel, table: Table) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def item_facts(model: LatentTreeModel, table: Table) -> dict[str, Any]:
             for group in groups
         ],
         "items": [
-            one._asdict() | dict(zip(("verdict", "because"), _verdict(one, loadings, places), strict=True))
+            one._asdict() | dict(zip(_JUDGED, (*_verdict(one, loadings, places), _remark(one)), strict=True))
             for group in groups
             for one in group.items
         ],
@@ -68,13 +69,18 @@ def _verdict(item: Item, loadings: Mapping[str, float], places: Mapping[str, Map
     if strength < MIN_ITEM_REST:
         what = "loading" if item.item_rest is None else "item-rest correlation"
         return "says little", f"{what} {strength:.2f}"
-    for alike, end in ((item.floor, "lowest"), (item.ceiling, "highest")):
-        if alike is not None and alike > MAX_ALIKE:
-            return "says little", f"{percent(alike)} % give the {end} answer"
     other = item.redundant_with
     if other is not None and (loadings[item.column], other) < (loadings[other], item.column):
         return f"redundant with {other}", f"correlate {item.residual:.2f} beyond their group"
     return ("reverse", "falls when its group rises") if item.direction < 0 else ("keep", "")
+
+
+def _remark(item: Item) -> str:
+    """Return that nearly all people answer alike, if they do. Such an item may still be a good one at its end."""
+    for alike, end in ((item.floor, "lowest"), (item.ceiling, "highest")):
+        if alike is not None and alike > MAX_ALIKE:
+            return f"{percent(alike)} % give the {end} answer"
+    return ""
 
 
 def item_columns(facts: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -101,7 +107,8 @@ def item_lines(facts: Mapping[str, Any]) -> list[str]:
     lines = [f"{plural(len(items), 'column')}, {plural(facts['n_rows'], 'row')}"]
     for group in facts["groups"]:
         figures = [f"{what} {group[what]:.2f}" for what in ("alpha", "reliability") if group[what] is not None]
-        lines += ["", f"{clipped(group['name']) or 'in no group'}{': ' if figures else ''}{', '.join(figures)}"]
+        name = clipped(group["name"]) if group["name"] else "in no group"
+        lines += ["", f"{name}: {', '.join(figures)}" if figures else name]
         lines.append(f"  {'':{width}}   load  rest  alpha-  rel.-  miss   low  high  again  verdict")
         for one in items:
             if (one["group"] or "") != group["name"]:
@@ -113,7 +120,7 @@ def item_lines(facts: Mapping[str, Any]) -> list[str]:
                 f"{' '.join(f'{share:>5}' for share in shares)}  {_share(one['stability']):>5}  {one['verdict']}"
             )
     lines += ["", *wrap(_LEGEND, _WIDTH)]
-    reasons = [f"{one['column']}: {one['verdict']} ({one['because']})" for one in items if _is_said(one)]
+    reasons = [f"{clipped(one['column'])}: {one['verdict']} ({_reason(one)})" for one in items if _is_said(one)]
     return [*lines, "", *reasons] if reasons else lines
 
 
@@ -123,7 +130,11 @@ def _marked(item: Mapping[str, Any]) -> str:
 
 
 def _is_said(item: Mapping[str, Any]) -> bool:
-    return item["verdict"] not in ("keep", "reverse")
+    return bool(item["verdict"] not in ("keep", "reverse") or item["remark"])
+
+
+def _reason(item: Mapping[str, Any]) -> str:
+    return "; ".join(text for text in (item["because"], item["remark"]) if text)
 
 
 def _number(number: float | None) -> str:

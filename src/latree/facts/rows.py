@@ -138,5 +138,7 @@ def _kinds(columns: tuple[Column, ...]) -> list[dict[str, Any]]:
 
 def _cuts_in_words(column: Column) -> str:
     cuts = column.cuts or ()
-    shown = ", ".join(map(column.text_of, cuts[:_MAX_CUTS]))
+    # In as many digits as a reader can use; dates and times as they are.
+    texts = [f"{cut:.4g}" if column.unit is None else column.text_of(cut) for cut in cuts[:_MAX_CUTS]]
+    shown = ", ".join(texts)
     return f"cut at {shown}{', ...' if len(cuts) > _MAX_CUTS else ''}" if cuts else ""

@@ -9,6 +9,7 @@ from typing import Any
 from latree._util.arrays import make_frame
 from latree._util.words import clipped, listed, percent, plural, setting
 from latree.errors import InputError
+from latree.facts.text import described
 from latree.interpret.asking import check_names, scales_of
 from latree.interpret.groups import with_groups
 from latree.interpret.short import Kept, ShortForm, short_forms
@@ -117,6 +118,7 @@ def short_facts(
         "n_rows": found.n_rows,
         "keep": list(keep),
         "drop": list(drop),
+        "texts": {column.name: column.description for column in model.columns if column.description},
         "without_score": [name for name in keep if name not in in_groups],
         "enough": enough,
         "lengths": lengths,
@@ -180,8 +182,7 @@ def short_lines(facts: Mapping[str, Any]) -> list[str]:
             f"{clipped(one['name']):{width}}  {of:8}  {one['correlation']:11.2f}  {one['apart']:5.2f}  "
             f"{one['reliability']:4.2f} ({one['full_reliability']:4.2f})  {percent(one['same_state']):8} %"
         )
-        if one["columns"]:
-            lines += wrap(", ".join(map(clipped, one["columns"])), _WIDTH, initial_indent="  ", subsequent_indent="  ")
+        lines += _names(one["columns"], facts["texts"])
     if facts["without_score"]:
         lines += ["", *wrap(f"Kept, but in no group with a score: {listed(facts['without_score'])}.", _WIDTH)]
     lines += ["", *wrap(_MEANING, _WIDTH), "", "columns  correlation  lowest  reliability  same state"]
@@ -198,6 +199,13 @@ def short_lines(facts: Mapping[str, Any]) -> list[str]:
     else:
         text = f"From {plural(facts['enough'], 'column')} on, every score shares {share}; more columns add little."
     return [*lines, "", *wrap(text, _WIDTH)]
+
+
+def _names(columns: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+    """Return lines with the names of columns; each has a line of its own if questions are known in words."""
+    if texts and columns:
+        return described(list(map(clipped, columns)), [texts.get(name, "") for name in columns], _WIDTH)
+    return wrap(", ".join(map(clipped, columns)), _WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _some(facts: Mapping[str, Any]) -> list[Any]:

@@ -1,13 +1,12 @@
 """The facts as text: the report in a terminal and in report.txt, and the lines of groups.csv."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
 from latree._util.words import clipped, percent, plural, shortened
 from latree.facts.words import (
     candidate_lines,
-    elsewhere_lines,
     independence,
     key_lines,
     kinds_lines,
@@ -70,6 +69,25 @@ def group_table(facts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return [tuple(map(guarded, row)) for row in rows]
 
 
+def groups_as_markdown(groups: Sequence[Mapping[str, Any]]) -> str:
+    """Return the main groups as a table in Markdown: their names, figures and columns."""
+    heads = ("No.", "Group", "Columns", "Loading", "Stability", "Reliability")
+    lines: list[tuple[str, ...]] = [heads, ("---:", "---", "---", "---:", "---:", "---:")]
+    for group in groups:
+        figures = [
+            "" if value is None else text(value)
+            for value, text in (
+                (group["mean_loading"], "{:.2f}".format),
+                (group["stability"], lambda share: f"{percent(share)} %"),
+                (group["reliability"], "{:.2f}".format),
+            )
+        ]
+        columns = ", ".join(shortened(column["name"], _MAX_COLUMN) for column in group["columns"])
+        cells = (str(group["number"]), shortened(group["name"], _MAX_COLUMN), columns, *figures)
+        lines.append(tuple(cell.replace("|", "\\|") for cell in cells))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
 def report_text(facts: Mapping[str, Any]) -> str:
     """Return the finding as text: the groups, the tree, and the facts of the fit."""
     tree = facts["drawing"].splitlines()
@@ -127,7 +145,7 @@ def group_lines(facts: Mapping[str, Any], width: int = _WIDTH) -> list[str]:
     if any(texts):
         for (_, _, columns), (name, stability, shown) in zip(found, parts, strict=True):
             lines += _heading(name, stability, width)
-            lines += _described(shown, [texts[column["node"]] for column in columns], width)
+            lines += described(shown, [texts[column["node"]] for column in columns], width)
     else:
         lines += _lines_of(parts, width)
     if len(groups) > _MAX_GROUPS:
@@ -135,7 +153,7 @@ def group_lines(facts: Mapping[str, Any], width: int = _WIDTH) -> list[str]:
     marks = [mark for mark in _MEANINGS if any(mark in column for _, _, columns in parts for column in columns)]
     notes = [f"{mark.strip()} {_MEANINGS[mark]}" for mark in marks]
     kinds = kinds_lines([group["name"] for group in groups if group["states_are"] == "kinds"])
-    for line in (*elsewhere_lines(groups), labels["meaning"], *facts["comes_again"], *kinds):
+    for line in (*facts["discoveries"], labels["meaning"], *facts["comes_again"], *kinds):
         notes += wrap(line, width, break_long_words=False, break_on_hyphens=False)
     return lines + [""] * bool(notes) + notes
 
@@ -191,7 +209,7 @@ def _more(hidden: list[str]) -> str:
     return f"and {len(hidden)} more{marked}"
 
 
-def _described(columns: list[str], descriptions: list[str], width: int) -> list[str]:
+def described(columns: list[str], descriptions: list[str], width: int) -> list[str]:
     """Return a line for each of a group's columns, with its description."""
     shown = columns[:_MAX_DESCRIBED]
     longest = max(map(len, shown))

@@ -1,10 +1,12 @@
 """The facts in words: every sentence that the text, the page and the notebook say about a model is made here, once."""
 
 from collections.abc import Mapping, Sequence
+from math import exp
 from statistics import NormalDist
 from typing import Any
 
 from latree._util.words import counted, listed, percent, plural, setting, shortened
+from latree.model.query import MIN_CORRELATION
 from latree.model.record import Candidate, Key, Place, SimplerGain, Worth
 from latree.settings import Goal
 
@@ -34,6 +36,8 @@ _VERDICTS = {
     "fits a group": "These columns have no group, but would fit one, by so many nats per row",
     "fits no group": "These columns have no group, and fit none",
 }
+# Columns among those of another label are named if they are at most this share of all.
+_FEW_AGAINST = 0.25
 # The most numbers of groups, below the main one and above it, that a line says how well they come again.
 _LISTED_LEVELS = 3
 
@@ -152,20 +156,128 @@ def levels_lines(levels: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"In parts of the rows, {found}: {percent(levels[main]['comes_again'])}\u00a0%.{beside}"]
 
 
-def elsewhere_lines(groups: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line about where unsure columns go instead; none if there are none."""
-    unsure = [
-        (column["name"], column["elsewhere"])
-        for group in groups
-        for column in group["columns"]
-        if column["unsure"] and column["elsewhere"]
+def discovery_lines(facts: Mapping[str, Any]) -> list[str]:
+    """Return what a reader would not have guessed, one sentence each.
+
+    Parameters
+    ----------
+    facts : mapping
+        With ``labels``, ``groups``, ``names``, ``between``, ``closest`` and ``unexpected``.
+    """
+    return [
+        *_against_their_label(facts["labels"], facts["groups"], facts["names"]),
+        *_between(facts["between"]),
+        *_closest(facts["closest"]),
+        *_unexpected(facts["unexpected"]),
     ]
+
+
+def _named(parts: Sequence[str], n_all: int) -> str:
+    more = [f"and {n_all - len(parts):,} more"] * (n_all > len(parts))
+    return ", ".join([*parts, *more])
+
+
+def _short(name: str) -> str:
+    return shortened(name, _MAX_NAME)
+
+
+def _against_their_label(
+    labels: Mapping[str, Any] | None, groups: Sequence[Mapping[str, Any]], names: Sequence[str]
+) -> list[str]:
+    """Return a sentence about columns that are among those of another label."""
+    if labels is None or len(groups) < 2:
+        return []
+    found = [
+        (names[column], labels["names"][labels["of"][column]], match["label"])
+        for match in labels["groups"]
+        for column in match["others"]
+    ]
+    if not found:
+        return []
+    # Where groups mix labels throughout, no single column is news.
+    if len(found) > len(names) * _FEW_AGAINST:
+        return []
+    shown = [f"{_short(name)} ({_short(own)}) is with {_short(other)}" for name, own, other in found[:_LISTED_PAIRS]]
+    verb = "is" if len(found) == 1 else "are"
+    return [f"{counted(len(found), 'column')} {verb} among those of another label: {_named(shown, len(found))}."]
+
+
+def _between(columns: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence about columns that often go to another group."""
     shown = [
-        f"{shortened(name, _MAX_NAME)} ({shortened(other['group'], _MAX_NAME)}, {percent(other['share'])}\u00a0%)"
-        for name, other in unsure[:_LISTED_PAIRS]
+        f"{_short(one['name'])} ({_short(one['group'])} in {percent(one['stability'] or 0)}\u00a0% of the searches, "
+        f"{_short(one['other'])} in {percent(one['share'])}\u00a0%)"
+        for one in columns[:_LISTED_GROUPS]
     ]
-    more = [f"and {len(unsure) - _LISTED_PAIRS} more"] * (len(unsure) > _LISTED_PAIRS)
-    return [f"Also found in another group: {', '.join(shown + more)}."] if shown else []
+    return [f"Between two groups: {_named(shown, len(columns))}."] if shown else []
+
+
+def _closest(pair: Mapping[str, Any] | None) -> list[str]:
+    """Return a sentence about the two groups that depend on each other most."""
+    if pair is None or abs(pair["correlation"]) < MIN_CORRELATION:
+        return []
+    one, other = map(_short, pair["groups"])
+    value = f"{pair['correlation']:.2f}".replace("-", "−")
+    if not pair["has_order"]:
+        return [f"Of all groups, {one} and {other} depend on each other most ({value})."]
+    ends = "high" if pair["correlation"] > 0 else "low"
+    return [
+        f"Rows that are high on {one} are often {ends} on {other}: no two groups depend on each other more ({value})."
+    ]
+
+
+def _unexpected(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence about pairs of columns that the tree does not explain."""
+    shown = [
+        f"{_short(one['names'][0])} and {_short(one['names'][1])} "
+        f"({one['in_rows']:.2f} in the rows, {one['in_model']:.2f} in the tree)".replace("-0", "−0")
+        for one in pairs
+    ]
+    return [f"Correlations that the tree does not explain: {', '.join(shown)}."] if shown else []
+
+
+def caption(facts: Mapping[str, Any], *, folded: bool) -> str:
+    """Return a caption for the picture of the tree."""
+    rows = f" in {counted(facts['n_rows'], 'row')}" if facts["n_rows"] is not None else ""
+    hidden = f" with {counted(facts['n_hidden'], 'hidden variable')}" if facts["n_hidden"] else ""
+    parts = [f"Latent tree of {counted(facts['n_columns'], 'column')}{rows}{hidden}."]
+    if len(facts["groups"]) > 1:
+        parts.append("Colours and numbers are groups of columns.")
+    if folded:
+        parts.append("Circles stand for groups and branches; their area is that of their columns.")
+    parts.append("Thick and short edges mean strong dependence.")
+    if facts["certainty"]["n_edges"]:
+        parts.append(
+            f"Numbers are the support of edges in per cent; edges are solid from {SURE}\u00a0%, dashed from "
+            f"{LIKELY}\u00a0% and dotted below."
+        )
+    if facts["labels"]:
+        parts.append("Marks before the names are labels.")
+    return " ".join(parts)
+
+
+def usefulness(gain: float | None, n_columns: int) -> str:
+    """Return in words how much better than independent columns a model guesses cells of new rows; nothing if unknown.
+
+    A gain of g nats per row of d columns makes a cell ``exp(g / d)`` times as probable, in the geometric mean.
+    """
+    if gain is None or n_columns < 1:
+        return ""
+    times = exp(gain / n_columns)
+    figure = f"{times:.0f}" if times >= 10 else f"{times:.1f}" if times >= 1.95 else f"{times:.2f}"
+    return f"{figure} times as good a guess per cell"
+
+
+def stability_words(groups: Sequence[Mapping[str, Any]]) -> str:
+    """Return how stable groups are, from the least to the most stable one; nothing if that is unknown."""
+    shares = sorted(percent(group["stability"]) for group in groups if group["stability"] is not None)
+    if not shares:
+        return ""
+    noun = "Group" if len(groups) == 1 else "Groups"
+    verb = "is" if len(groups) == 1 else "are"
+    if shares[0] == shares[-1]:
+        return f"{noun} {verb} {shares[0]}\u00a0% stable"
+    return f"{noun} {verb} {shares[0]} to {shares[-1]}\u00a0% stable"
 
 
 def independence(n_columns: int, n_rows: int | None) -> str:
@@ -266,8 +378,9 @@ def worth_lines(facts: Mapping[str, Any] | None) -> list[str]:
 
 def key_facts(key: Key) -> dict[str, Any]:
     """Return what held-out rows say of groups that were given, as plain data and in words."""
-    # By chance alone, all columns together have one that fits another group better in a twentieth of all tables.
-    n_tests = sum(place.group is not None for place in key.places) * max(len({p.group for p in key.places}) - 1, 1)
+    # By chance alone, at most a twentieth of all tables has a column that is said to fit a group that is not its own.
+    n_groups = len({place.group for place in key.places} - {None})
+    n_tests = sum(n_groups - (place.group is not None) for place in key.places)
     sure = NormalDist().inv_cdf(1 - _BY_CHANCE / max(n_tests, 1))
     rows = [place._asdict() | {"verdict": _verdict_of(place, sure)} for place in key.places]
     return {

@@ -21,11 +21,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from latree._util.arrays import FloatArray
-from latree.figure.picture import INK, LINE_HEIGHT, MUTED, Line, OccupiedBoxes, Position, Text, boxes_of, name_text
+from latree.figure.picture import (
+    DOTS,
+    INK,
+    LINE_HEIGHT,
+    MUTED,
+    Line,
+    OccupiedBoxes,
+    Position,
+    Text,
+    boxes_of,
+    name_text,
+)
+from latree.figure.sketch import Sketch
 from latree.tree import Rooted, Tree
 from latree.tree.leaves import Leaves, leaves_of
 
-_ROW_HEIGHT = 1.4  # the height of a row of the horizontal layout, in units of the letters' size
+MARK = 1.1  # the width of a mark before a name, in units of the letters' size
+ROW_HEIGHT = 1.4  # the height of a row of the horizontal layout, in units of the letters' size
 _EDGE_WIDTH = 34  # the mean width in pixels of an edge on the deepest path, within the limits that follow
 MIN_LEADER = 4  # a name that is this many pixels further from its node than the gap gets a line to it
 _MIN_WIDTH, _MAX_WIDTH = 240, 720  # limits in pixels of the width of the horizontal layout, without its names
@@ -53,9 +66,21 @@ class LayoutPlan:
     names: dict[int, str]
     size: float  # of the letters, in pixels
     gap: float  # between a node and its name, in pixels
+    margin: float = 0.0  # room for marks before a column's name, in pixels
+    stretch: float = 1.0  # how much larger than usual all but the letters is
+    row: float = ROW_HEIGHT  # the height of a row of the horizontal layout, in units of the letters' size
 
     @classmethod
-    def of(cls, tree: Tree, gap: float, hidden_names: Sequence[str] = (), leaves: Leaves | None = None) -> "LayoutPlan":
+    def of(
+        cls,
+        tree: Tree,
+        gap: float,
+        hidden_names: Sequence[str] = (),
+        *,
+        sketch: Sketch | None = None,
+        size: float | None = None,
+        n_marks: int = 0,
+    ) -> "LayoutPlan":
         """Return the plan for a tree; the more names, the smaller the letters.
 
         Parameters
@@ -65,17 +90,25 @@ class LayoutPlan:
             Between a node and its name, in units of the letters' size.
         hidden_names : sequence of str, optional
             Names of the hidden variables, if they are shown, too.
-        leaves : Leaves, optional
-            The order of the names; by default small branches come first.
+        sketch : Sketch, optional
+            What is drawn of the tree, in its order; by default small branches come first.
+        size : float, optional
+            Of the letters.
+        n_marks : int
+            The number of marks before the name of each column.
         """
-        rooted = tree.rooted()
-        named = dict(enumerate((*tree.names, *hidden_names)))
+        if sketch is not None:
+            tree, rooted, leaves, own_names = sketch.tree, sketch.rooted, sketch.leaves, sketch.names
+        else:
+            rooted, own_names = tree.rooted(), list(tree.names)
+            leaves = leaves_of(rooted, tree.n_observed)
+        named = dict(enumerate((*own_names, *hidden_names)))
         most = max(sum(node in named for node in component) for component in rooted.components)
         # 12 pixels for up to 30 names, 2 less for every doubling, at least 7, in steps of one half.
-        size = round(min(12.0, max(7.0, 12 - 2 * np.log2(most / 30))) * 2) / 2
+        size = size or round(min(12.0, max(7.0, 12 - 2 * np.log2(most / 30))) * 2) / 2
         lengths, has_lengths = _lengths(tree)
-        leaves = leaves or leaves_of(rooted, tree.n_observed)
-        return cls(tree, rooted, leaves, leaves.branches, lengths, has_lengths, named, size, gap * size)
+        margin = size * (MARK * n_marks + 0.3) if n_marks else 0.0
+        return cls(tree, rooted, leaves, leaves.branches, lengths, has_lengths, named, size, gap * size, margin)
 
     @cached_property
     def heights(self) -> list[float]:
@@ -111,7 +144,8 @@ class LayoutPlan:
     def name(self, node: int, x: float, y: float, **options: Any) -> Text:
         """Return the text of a node's name; names of hidden variables are grey."""
         colour = INK if node < self.tree.n_observed else MUTED
-        return name_text(x, y, self.names[node], self.size, colour=colour, **options)
+        before = self.margin if node < self.tree.n_observed else 0.0
+        return name_text(x, y, self.names[node], self.size, colour=colour, before=before, **options)
 
 
 def _lengths(tree: Tree) -> tuple[list[float], bool]:
@@ -132,8 +166,9 @@ def horizontal(plan: LayoutPlan) -> list[PlacedComponent]:
     deepest = max(plan.rooted.depth)
     across = [distances_from_root(plan, component) for component in plan.rooted.components]
     farthest = max(max(x.values()) for x in across)
-    scale = min(max(_MIN_WIDTH, _EDGE_WIDTH * float(deepest)), _MAX_WIDTH) / farthest if farthest else 0.0
-    names_at = scale * farthest + plan.gap
+    width = plan.stretch * min(max(_MIN_WIDTH, _EDGE_WIDTH * float(deepest)), _MAX_WIDTH)
+    scale = width / farthest if farthest else 0.0
+    names_at = scale * farthest + plan.gap + plan.margin
     components = zip(plan.rooted.components, across, strict=True)
     return [_in_rows(plan, component, x, scale, names_at) for component, x in components]
 
@@ -141,7 +176,7 @@ def horizontal(plan: LayoutPlan) -> list[PlacedComponent]:
 def _in_rows(
     plan: LayoutPlan, component: Sequence[int], across: dict[int, float], scale: float, names_at: float
 ) -> PlacedComponent:
-    height = _ROW_HEIGHT * plan.size
+    height = plan.row * plan.size
     position = {node: (scale * across[node], height * row) for node, row in rows_of(plan, component).items()}
     routes: dict[int, tuple[Position, ...]] = {}
     for node in component[1:]:
@@ -154,10 +189,12 @@ def _in_rows(
         if node not in plan.names:
             continue
         x, y = position[node]
-        start = names_at if node < plan.tree.n_observed else x + plan.gap
+        is_column = node < plan.tree.n_observed
+        start = names_at if is_column else x + plan.gap
+        before = start - plan.margin if is_column else start
         names[node] = plan.name(node, start, y)
-        if start > x + plan.gap + MIN_LEADER:
-            leaders.append(Line(((x + plan.gap, y), (start - 2, y)), width=0.8, dotted=True))
+        if before > x + plan.gap + MIN_LEADER:
+            leaders.append(Line(((x + plan.gap, y), (before - 2, y)), width=0.8, dash=DOTS))
     return PlacedComponent(position, routes, names, leaders)
 
 
@@ -194,7 +231,6 @@ def rows_of(plan: LayoutPlan, component: Sequence[int]) -> dict[int, float]:
     return {node: rows[node] for node in component}
 
 
-_MAX_NAMES_NEAR_NODES = 100  # the radial layout puts more names than this into a circle around the tree
 _DISTANCES_TRIED = 12  # for a name, between its present distance and the one at which it surely overlaps nothing
 _ARC_STEP = pi / 60  # the angle of a circle that is drawn as one straight line
 _CONE_SLACK = 1.02  # the factor by which a name's cone is too wide, because the angles of names are rounded
@@ -210,15 +246,10 @@ class _RadialComponent(NamedTuple):
 
 
 def radial(plan: LayoutPlan) -> list[PlacedComponent]:
-    """Place every component around its centre, with names near their nodes, or many names in a circle around all."""
+    """Place every component around its centre, with the names in a circle around it."""
     components = [_circular(plan, nodes) for nodes in plan.rooted.components]
     scale = _scale(plan, components)
-    return [
-        (_names_in_a_circle if len(component.direction) > _MAX_NAMES_NEAR_NODES else _names_near_nodes)(
-            plan, component, scale
-        )
-        for component in components
-    ]
+    return [_names_in_a_circle(plan, component, scale) for component in components]
 
 
 def unrooted(plan: LayoutPlan) -> list[PlacedComponent]:
@@ -232,7 +263,7 @@ def _scale(plan: LayoutPlan, components: Sequence[_RadialComponent]) -> float:
     """Return the pixels per unit of length, the same for all components; more names make the picture larger."""
     radius = max(hypot(*position) for component in components for position in component.position.values())
     most = max(len(component.direction) for component in components)
-    return max(70 + 22 * most**0.5, _clear_distance(plan, most)) / radius if radius else 0.0
+    return plan.stretch * max(70 + 22 * most**0.5, _clear_distance(plan, most)) / radius if radius else 0.0
 
 
 def _clear_distance(plan: LayoutPlan, n_names: int) -> float:
@@ -263,7 +294,7 @@ def _circular(plan: LayoutPlan, nodes: Sequence[int]) -> _RadialComponent:
 
 def _names_in_a_circle(plan: LayoutPlan, component: _RadialComponent, scale: float) -> PlacedComponent:
     farthest = scale * max(component.tip_distance.values()) + plan.gap
-    circle = max(farthest, _clear_distance(plan, len(component.direction)))
+    circle = max(farthest, _clear_distance(plan, len(component.direction))) + plan.margin
     distance = {node: circle - scale * radius for node, radius in component.tip_distance.items()}
     return _to_scale(plan, component, scale, distance)
 
@@ -313,8 +344,8 @@ def _names_near_nodes(plan: LayoutPlan, component: _RadialComponent, scale: floa
     clear = _clear_distance(plan, len(nodes))
     distances = _distances_without_overlap(
         lambda number, distance: _name_at(plan, component, scale, nodes[number], distance),
-        [max(plan.gap, clear - scale * component.tip_distance[node]) for node in nodes],
-        plan.gap,
+        [max(plan.gap, clear - scale * component.tip_distance[node]) + plan.margin for node in nodes],
+        plan.gap + plan.margin,
         boxes_of(Line(_scaled(route, scale)) for route in component.routes.values()),
     )
     return _to_scale(plan, component, scale, dict(zip(nodes, distances, strict=True)))
@@ -329,7 +360,7 @@ def _to_scale(
         {node: (scale * x, scale * y) for node, (x, y) in component.position.items()},
         {edge: _scaled(route, scale) for edge, route in component.routes.items()},
         {node: text for node, (text, _) in names.items()},
-        [leader for node, (_, leader) in names.items() if distance[node] > plan.gap + MIN_LEADER],
+        [leader for node, (_, leader) in names.items() if distance[node] > plan.gap + plan.margin + MIN_LEADER],
     )
 
 
@@ -343,7 +374,8 @@ def _name_at(
     """Return a name at a distance from its node, never upside down, and the leader from the node to the name."""
     (x, y), angle = component.position[node], component.direction[node]
     u, v = cos(angle), sin(angle)
-    near, end = min(plan.gap, distance - 2), distance - 2
+    end = distance - 2 - (plan.margin if node < plan.tree.n_observed else 0.0)
+    near = min(plan.gap, end)
     backwards = u < -1e-9
     text = plan.name(
         node,
@@ -353,7 +385,7 @@ def _name_at(
         anchor="end" if backwards else "start",
     )
     line = ((scale * x + near * u, scale * y + near * v), (scale * x + end * u, scale * y + end * v))
-    return text, Line(line, width=0.8, dotted=True)
+    return text, Line(line, width=0.8, dash=DOTS)
 
 
 def _distances_without_overlap(

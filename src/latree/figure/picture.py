@@ -1,4 +1,4 @@
-"""A picture as a list of lines, circles, polygons and texts, and its writers for SVG and PNG."""
+"""A picture as a list of lines, circles, polygons and texts, and its writers for SVG, PDF and PNG."""
 
 import io
 import unicodedata
@@ -100,6 +100,7 @@ _LETTERS = {
     0.90: "M",
     1.00: "%@Wm",
 }
+_BOLD = 1.12  # how much wider bold letters are
 _WIDTHS = {letter: width for width, letters in _LETTERS.items() for letter in letters}
 
 
@@ -112,9 +113,10 @@ def shortened(name: str) -> str:
     return f"{clean[: MAX_LETTERS - end - 1]}…{clean[-end:]}"
 
 
-def text_width(text: str) -> float:
+def text_width(text: str, bold: bool = False) -> float:
     """Return the width of a text in units of the font's size; an upper bound for common fonts."""
-    return sum(_WIDTHS.get(letter) or _other_width(letter) for letter in text)
+    width = sum(_WIDTHS.get(letter) or _other_width(letter) for letter in text)
+    return _BOLD * width if bold else width
 
 
 def _other_width(letter: str) -> float:
@@ -137,6 +139,9 @@ LINE_HEIGHT = 1.15  # the height of a text, in units of its size
 BASELINE = 0.32  # the distance of the baseline below the middle of a text, in units of its size
 
 
+DOTS = (1.0, 3.0)  # the strokes and gaps of a leader
+
+
 @dataclass(frozen=True)
 class Line:
     """A line through points."""
@@ -144,7 +149,12 @@ class Line:
     points: tuple[Position, ...]
     colour: str = MUTED
     width: float = 1.2
-    dotted: bool = False
+    dash: tuple[float, ...] = ()  # lengths of strokes and gaps, in pixels
+
+    @property
+    def dotted(self) -> bool:
+        """Whether it is a leader, which only leads the eye."""
+        return self.dash == DOTS
 
     def moved(self, x: float, y: float) -> Self:
         """Return the same shape, moved by x and y."""
@@ -196,7 +206,8 @@ class Polygon:
 class Text:
     """A text that starts, has its middle, or ends at a point, and is centred on it vertically.
 
-    ``angle`` is in degrees, clockwise. ``full_text`` is the tooltip of a text that was shortened.
+    ``angle`` is in degrees, clockwise. ``full_text`` is the tooltip of a text that was shortened. ``before`` is room
+    that is kept free at its start, for marks.
     """
 
     x: float
@@ -207,6 +218,8 @@ class Text:
     anchor: Literal["start", "middle", "end"] = "start"
     colour: str = INK
     full_text: str | None = None
+    bold: bool = False
+    before: float = 0.0
 
     def moved(self, x: float, y: float) -> Self:
         """Return the same shape, moved by x and y."""
@@ -214,8 +227,8 @@ class Text:
 
     def boxes(self) -> list[tuple[float, ...]]:
         """Return the box around it."""
-        half = self.size * text_width(self.text) / 2
-        shift = {"start": half, "middle": 0.0, "end": -half}[self.anchor]
+        half = (self.size * text_width(self.text, self.bold) + self.before) / 2
+        shift = {"start": half - self.before, "middle": 0.0, "end": self.before - half}[self.anchor]
         u, v = cos(radians(self.angle)), sin(radians(self.angle))
         return [(self.x + shift * u, self.y + shift * v, u, v, half, self.size * LINE_HEIGHT / 2)]
 
@@ -259,15 +272,29 @@ def svg(width: float, height: float, title: str, primitives: Sequence[Primitive]
     return "\n".join(lines) + "\n"
 
 
+def svg_strip(width: float, top: float, bottom: float, primitives: Sequence[Primitive], colours: dict[str, str]) -> str:
+    """Return what is between two heights of a picture as an SVG element of a page, in the colours of the page."""
+    boxes = [extents(boxes_of([primitive])) for primitive in primitives]
+    shown = [
+        primitive
+        for primitive, (low, high) in zip(primitives, boxes, strict=True)
+        if low[:, 1].min() <= bottom and high[:, 1].max() >= top
+    ]
+    elements = "".join(_element(primitive, colours) for primitive in shown)
+    view = f"0 {_number(top)} {_number(width)} {_number(bottom - top)}"
+    return f'<svg viewBox="{view}" width="{_number(width)}" aria-hidden="true">{elements}</svg>'
+
+
 def _element(primitive: Primitive, colours: dict[str, str]) -> str:
     def colour(name: str) -> str:
         return colours.get(name, name)
 
     if isinstance(primitive, Line):
-        dots = ' stroke-dasharray="1 3"' if primitive.dotted else ""
+        dots = f' stroke-dasharray="{" ".join(map(_number, primitive.dash))}"' if primitive.dash else ""
+        cap = "butt" if primitive.dash and not primitive.dotted else "round"
         return (
             f'<polyline points="{_points(primitive.points)}" fill="none" stroke="{colour(primitive.colour)}" '
-            f'stroke-width="{_number(primitive.width)}" stroke-linecap="round" stroke-linejoin="round"{dots}/>'
+            f'stroke-width="{_number(primitive.width)}" stroke-linecap="{cap}" stroke-linejoin="round"{dots}/>'
         )
     if isinstance(primitive, Text):
         return _text(primitive, colour(primitive.colour))
@@ -286,7 +313,9 @@ def _text(text: Text, colour: str) -> str:
     place = f'x="{x}" y="{y}"' + (f' transform="rotate({_number(text.angle)} {x} {y})"' if text.angle else "")
     anchor = f' text-anchor="{text.anchor}"' if text.anchor != "start" else ""
     tooltip = f"<title>{escape(printable(text.full_text))}</title>" if text.full_text is not None else ""
-    return f'<text {place} font-size="{_number(text.size)}" fill="{colour}"{anchor}>{tooltip}{escape(text.text)}</text>'
+    weight = ' font-weight="bold"' if text.bold else ""
+    looks = f'font-size="{_number(text.size)}" fill="{colour}"{weight}{anchor}'
+    return f"<text {place} {looks}>{tooltip}{escape(text.text)}</text>"
 
 
 def _points(points: tuple[tuple[float, float], ...]) -> str:
@@ -304,16 +333,17 @@ _DOTS_PER_INCH = 300  # the resolution that journals ask for
 _MAX_DOTS = 12_000  # the longest side of a file; larger pictures get a lower resolution
 _POINTS = 72 / _PIXELS_PER_INCH  # points per pixel; matplotlib measures lines and letters in points
 _ALIGNED: dict[str, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
-_DOTTED = (0, (1, 3))
 
 
-def png(width: float, height: float, primitives: Sequence[Primitive]) -> bytes:
-    """Return a picture as PNG; the same picture gives the same bytes."""
+def drawn_file(width: float, height: float, primitives: Sequence[Primitive], kind: Literal["png", "pdf"]) -> bytes:
+    """Return a picture as PNG or PDF; the same picture gives the same bytes."""
     try:
+        import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("a PNG needs matplotlib: pip install matplotlib (an SVG does not)") from None
+        name = kind.upper()
+        raise ImportError(f"a {name} needs matplotlib: pip install matplotlib (an SVG does not)") from None
 
     inches_wide, inches_high = width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH
     figure = Figure(figsize=(inches_wide, inches_high), facecolor=PAPER)
@@ -326,9 +356,10 @@ def png(width: float, height: float, primitives: Sequence[Primitive]) -> bytes:
         axes.add_artist(artist)
     content = io.BytesIO()
     dots = min(_DOTS_PER_INCH, _MAX_DOTS / max(inches_wide, inches_high))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), mpl.rc_context({"pdf.fonttype": 42}):  # letters that other programs can change
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
-        figure.savefig(content, format="png", dpi=dots, metadata={"Software": None})
+        metadata = {"Software": None} if kind == "png" else {"CreationDate": None}
+        figure.savefig(content, format=kind, dpi=dots, metadata=metadata)
     return content.getvalue()
 
 
@@ -339,7 +370,11 @@ def _artist(primitive: Primitive) -> Any:
 
     if isinstance(primitive, Line):
         look: dict[str, Any] = {"color": primitive.colour, "linewidth": primitive.width * _POINTS}
-        look |= {"linestyle": _DOTTED, "dash_capstyle": "round"} if primitive.dotted else {"solid_capstyle": "round"}
+        if primitive.dash:
+            strokes = tuple(length * _POINTS / look["linewidth"] for length in primitive.dash)
+            look |= {"linestyle": (0, strokes), "dash_capstyle": "round" if primitive.dotted else "butt"}
+        else:
+            look |= {"solid_capstyle": "round"}
         return Line2D(*zip(*primitive.points, strict=True), **look)
     if isinstance(primitive, Text):
         angle, below = radians(primitive.angle), BASELINE * primitive.size
@@ -349,6 +384,7 @@ def _artist(primitive: Primitive) -> Any:
             primitive.text,
             fontsize=primitive.size * _POINTS,
             fontfamily="DejaVu Sans",
+            fontweight="bold" if primitive.bold else "normal",
             color=primitive.colour,
             rotation=-primitive.angle,
             rotation_mode="anchor",
@@ -365,7 +401,7 @@ def _artist(primitive: Primitive) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A picture that can be written as SVG and PNG, and that shows itself in a notebook.
+    """A picture that can be written as SVG, PDF and PNG, and that shows itself in a notebook.
 
     Attributes
     ----------
@@ -380,7 +416,7 @@ class Picture:
     --------
     >>> import latree
     >>> latree.plot(latree.Tree.from_newick("((a,b),c,d);"))
-    <Picture: Tree of 4 columns with 2 hidden variables, 279 x 280 pixels>
+    <Picture: Tree of 4 columns with 2 hidden variables, 279 x 88 pixels>
     """
 
     width: float
@@ -415,13 +451,18 @@ class Picture:
         It needs matplotlib. Letters that DejaVu Sans lacks, such as Chinese ones, are shown as boxes, and text that
         runs from right to left is not reordered; an SVG has neither limit.
         """
-        return png(self.width, self.height, self.primitives)
+        return drawn_file(self.width, self.height, self.primitives, "png")
+
+    def to_pdf(self) -> bytes:
+        """Return the content of a PDF file, whose size is that of the picture. It has the limits of :meth:`to_png`."""
+        return drawn_file(self.width, self.height, self.primitives, "pdf")
 
     def save(self, path: str | Path) -> None:
-        """Write an SVG or a PNG file, depending on the ending of its name."""
+        """Write an SVG, PDF or PNG file, depending on the ending of its name."""
         path = Path(path)
         check_ending(path)
-        write_bytes(path, self.to_svg().encode() if path.suffix.lower() == ".svg" else self.to_png())
+        writers = {".svg": lambda: self.to_svg().encode(), ".pdf": self.to_pdf, ".png": self.to_png}
+        write_bytes(path, writers[path.suffix.lower()]())
 
     def _repr_html_(self) -> str:
         return self.to_svg(page=False)
@@ -429,5 +470,5 @@ class Picture:
 
 def check_ending(path: Path) -> None:
     """Raise an error if a picture cannot be written to a file of this name."""
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise InputError(f"{path}: a figure is written as .svg or .png; choose a name that ends in one of them")
+    if path.suffix.lower() not in (".svg", ".pdf", ".png"):
+        raise InputError(f"{path}: a figure is written as .svg, .pdf or .png; choose a name that ends in one of them")

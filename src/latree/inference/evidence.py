@@ -3,7 +3,7 @@
 In a fitted model, the cells of a subtree act on the rest of the tree only through this node.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -132,18 +132,26 @@ class IfAnswered(NamedTuple):
     variance: FloatArray
 
     @property
+    def mean_before(self) -> FloatArray:
+        """The posterior mean without the cell, in each row: E[T] = E[E[T | x]]."""
+        return np.asarray((self.probability * self.mean).sum(axis=1))
+
+    @property
     def gain(self) -> FloatArray:
         """By how much the cell is expected to lower the variance of the sum, in each row."""
         # The law of total variance: Var[T] - E[Var[T | x]] = Var[E[T | x]].
-        centre = (self.probability * self.mean).sum(axis=1, keepdims=True)
-        return np.asarray((self.probability * (self.mean - centre) ** 2).sum(axis=1))
+        return np.asarray((self.probability * (self.mean - self.mean_before[:, None]) ** 2).sum(axis=1))
 
 
-def moments_if_answered(network: Network, codes: CodeArray, values: Mapping[int, FloatArray]) -> Iterator[IfAnswered]:
+def moments_if_answered(
+    network: Network, codes: CodeArray, values: Mapping[int, FloatArray], columns: Collection[int] | None = None
+) -> Iterator[IfAnswered]:
     """Yield for each column what one more cell would say about ``T = Σ_v values[v][state of v]``, exactly.
 
-    The parameters are those of :func:`posterior_moments`. The results of all columns take one pass up and one down.
-    They hold for rows where the column's cell is missing and that are possible.
+    The parameters are those of :func:`posterior_moments`, and the columns to yield, by default all. The results of all
+    columns take one pass up and one down.
+    They hold for rows that are possible and where the column's cell is missing. A plain leaf whose table has no zero
+    may be present: its results are those of rows without it.
     """
     up = upward(network, plan_messages(network, codes, repeats=False))
     at, to_parent = _moments_below(network, up, values)
@@ -162,13 +170,14 @@ def moments_if_answered(network: Network, codes: CodeArray, values: Mapping[int,
             others = total[0] - to_parent[node][0][:, 0], total[1] - to_parent[node][1][:, 0]
             above = others[0][:, None], np.maximum(others[1], 0)[:, None]
         whole[node] = at[node][0] + above[0], at[node][1] + above[1]
-        if node < network.n_observed:
+        if node < network.n_observed and (columns is None or node in columns):
             yield IfAnswered(node, posterior, *whole[node])
         for leaf in network.children[node]:
-            if leaf in network.plain_leaves:
+            if leaf in network.plain_leaves and (columns is None or leaf in columns):
                 # P(x, h | cells) = P(x | h) P(h | cells), as the cell of the leaf is missing.
-                average = partial(_average_of_leaf, network.tables[leaf].T, posterior)
-                yield IfAnswered(leaf, posterior @ network.tables[leaf].T, *_mixed(average, *whole[node]))
+                without = _without_leaf(network.tables[leaf], posterior, codes[:, leaf])
+                average = partial(_average_of_leaf, network.tables[leaf].T, without)
+                yield IfAnswered(leaf, without @ network.tables[leaf].T, *_mixed(average, *whole[node]))
 
 
 _MeanAndVariance: TypeAlias = tuple[FloatArray, FloatArray]
@@ -214,6 +223,17 @@ def _mixed(average: Callable[[FloatArray], FloatArray], mean: FloatArray, varian
     centre = mean.mean(axis=1, keepdims=True)
     second = average(variance + (mean - centre) ** 2)
     return first, np.maximum(second - (first - centre) ** 2, 0)
+
+
+def _without_leaf(table: FloatArray, posterior: FloatArray, cells: CodeArray) -> FloatArray:
+    """Return P(h | all cells but that of a leaf), given P(h | all cells) and P(leaf | h)."""
+    present = np.flatnonzero(cells < len(table))
+    if not len(present):
+        return posterior
+    # P(h | others) is proportional to P(h | others, x) / P(x | h).
+    found = posterior.copy()
+    found[present] /= np.maximum(table[cells[present]], TINY)
+    return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), TINY))
 
 
 def _average_of_leaf(table: FloatArray, posterior: FloatArray, values: FloatArray) -> FloatArray:

@@ -126,21 +126,22 @@ def evidence_of(model: LatentTreeModel, groups: Sequence[Given], part: Part) -> 
     own = np.full(d, len(groups))
     for number, group in enumerate(groups):
         own[group.columns] = number
-    logs = np.zeros((d, len(groups) + 1, len(judged)), dtype=np.float32)
+    sums, totals = np.zeros((3, d, len(groups) + 1)), np.zeros((2, d))
     shown = [_Shown(model, groups, some) for some in codes]
     for column in range(d):
         fitted, new = codes[0][:, column], codes[1][:, column]
         n = int(model.n_states[column])
         counts = np.bincount(fitted[fitted >= 0], weights[fitted >= 0], n) + DEFAULT_SMOOTHING
-        logs[column, -1] = np.where(new < 0, 0, np.log(counts / counts.sum())[new])
+        logs = np.empty((len(groups) + 1, len(judged)))
+        logs[-1] = np.where(new < 0, 0, np.log(counts / counts.sum())[new])
         before, after = (one.without(column, int(own[column])) for one in shown)
         for number in range(len(groups)):
             table = _table(before[number], fitted, weights, n)
-            logs[column, number] = np.where(new < 0, 0, np.log((after[number] * table[new]).sum(axis=1)))
-    ahead = logs - logs[np.arange(d), own][:, None]
-    present = (codes[1] >= 0).T * judged
-    sums = np.stack([np.einsum("cgr,cr->cg", ahead**power, present**of) for of, power in ((1, 1), (2, 1), (2, 2))])
-    return Evidence(sums.astype(np.float64), np.stack([present.sum(axis=1), (present**2).sum(axis=1)]))
+            logs[number] = np.where(new < 0, 0, np.log((after[number] * table[new]).sum(axis=1)))
+        ahead, present = logs - logs[own[column]], (new >= 0) * judged
+        sums[:, column] = ahead @ present, ahead @ present**2, ahead**2 @ present**2
+        totals[:, column] = present.sum(), (present**2).sum()
+    return Evidence(sums, totals)
 
 
 class _Shown:

@@ -21,7 +21,7 @@ hidden variable that stands for a group are the first principal component of all
 of a group has an order, states have equally spaced values in the order of their numbers: the largest state is 0.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -274,14 +274,17 @@ class Scale:
         assert self.network is not None
         return posterior_moments(self.network, codes[:, self.columns], self.values)
 
-    def if_answered(self, codes: CodeArray) -> Iterator[IfAnswered]:
-        """Yield for each column of a group what one more answer would say about the score, by the model's columns.
+    def if_answered(self, codes: CodeArray, columns: Collection[int] | None = None) -> Iterator[IfAnswered]:
+        """Yield for each column of a group, or some, what one more answer would say about the score.
 
-        It is right in rows where the column's cell is missing. The expected drop of the variance is
+        Columns have their numbers in the model.
+
+        See :func:`moments_if_answered` for the rows where it is right. The expected drop of the variance is
         :attr:`IfAnswered.gain`.
         """
         assert self.network is not None
-        for found in moments_if_answered(self.network, codes[:, self.columns], self.values):
+        own = None if columns is None else np.flatnonzero(np.isin(self.columns, list(columns))).tolist()
+        for found in moments_if_answered(self.network, codes[:, self.columns], self.values, own):
             yield found._replace(column=int(self.columns[found.column]))
 
 

@@ -178,6 +178,10 @@ class Choice:
     def __init__(self, scale: Scale, block: Block) -> None:
         self.scale, self.codes, self.weights = scale, block.codes, row_weights(block)
         self.full = scale.moments(block.codes)[0]
+        assert scale.network is not None
+        tables = scale.network.tables
+        # What is missed without one of these is known from the pass for all columns.
+        self.plain = {int(scale.columns[leaf]) for leaf in scale.network.plain_leaves if tables[leaf].min() > 0}
 
     def correlation(self, columns: Collection[int]) -> float:
         """Return the correlation of the score from some columns with the score from all."""
@@ -192,7 +196,7 @@ class Choice:
         while chosen != allowed:
             wider = chosen | {self._next(chosen, allowed - chosen)}
             # Of one column more, leave out the one that is missed least, as long as that is better than before.
-            without = {column: self.correlation(wider - {column}) for column in wider - kept}
+            without = self._without_each(wider, wider - kept)
             missed_least = _highest(without)
             if without[missed_least] > value + EQUAL_WITHIN:
                 chosen, value = wider - {missed_least}, without[missed_least]
@@ -201,17 +205,23 @@ class Choice:
             path[len(chosen)] = tuple(sorted(chosen)), value
         return path
 
+    def _without_each(self, columns: set[int], candidates: set[int]) -> dict[int, float]:
+        """Return the correlation of the score from some columns without each of the candidates."""
+        found = {column: self.correlation(columns - {column}) for column in candidates - self.plain}
+        for one in self.scale.if_answered(only(self.codes, columns), candidates & self.plain):
+            found[one.column] = self._with_full(one.mean_before)
+        return found
+
     def _next(self, chosen: Collection[int], candidates: Collection[int]) -> int:
         """Return the column that, with those that are chosen, gives the best score."""
         correlations = {}
-        for one in self.scale.if_answered(only(self.codes, chosen)):
-            if one.column in candidates:
-                cells = self.codes[:, one.column]
-                # Where the cell is missing, the score stays what it is.
-                now = (one.probability * one.mean).sum(axis=1)
-                states = np.minimum(cells, one.mean.shape[1] - 1).astype(np.intp)
-                answered = np.take_along_axis(one.mean, states[:, None], axis=1)[:, 0]
-                correlations[one.column] = self._with_full(np.where(cells == missing_code(cells), now, answered))
+        for one in self.scale.if_answered(only(self.codes, chosen), candidates):
+            cells = self.codes[:, one.column]
+            # Where the cell is missing, the score stays what it is.
+            states = np.minimum(cells, one.mean.shape[1] - 1).astype(np.intp)
+            answered = np.take_along_axis(one.mean, states[:, None], axis=1)[:, 0]
+            scores = np.where(cells == missing_code(cells), one.mean_before, answered)
+            correlations[one.column] = self._with_full(scores)
         return _highest(correlations)
 
     def _with_full(self, scores: FloatArray) -> float:

@@ -37,6 +37,8 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 _PARTS = 10
 # A random sample of so many rows says nearly as much as more of them.
 _MAX_ROWS = 4000
+# Of many columns, fewer rows, so that the numbers of all parts take 160 MB.
+_MAX_CELLS = 2_000_000
 # A column is corrected by so many others: those that say most about what the tree leaves unexplained.
 _MAX_OTHERS = 30
 # Penalties to choose from, in rows: a weight is shrunk by half where it is as sure as so many rows make it.
@@ -166,10 +168,14 @@ def learn_linear(network: Network, columns: Sequence[Column], table: Table) -> L
     if len(able) < 2 or not any(columns[j].density is not None for j in able):
         return None
     rng = np.random.default_rng(0)
-    rows = np.sort(rng.choice(table.n_rows, min(table.n_rows, _MAX_ROWS), replace=False))
+    n_rows = min(table.n_rows, _MAX_ROWS, max(_MAX_CELLS // len(able), 1))
+    rows = np.sort(rng.choice(table.n_rows, n_rows, replace=False))
     block = table.rows.fetch(rows)
-    truth = numbers_of(columns, able, block.codes, table.numbers(rows))
     weights = np.ones(len(rows)) if block.weights is None else block.weights
+    truth = numbers_of(columns, able, block.codes, table.numbers(rows))
+    is_known = ~np.isnan(truth) & (weights > 0)[:, None]
+    present = np.flatnonzero(is_known.any(axis=0))
+    able, truth, is_known = [able[place] for place in present.tolist()], truth[:, present], is_known[:, present]
     part = rng.integers(_PARTS, size=block.codes.shape)
     missing = missing_code(block.codes)
     hidden = np.stack(
@@ -178,11 +184,12 @@ def learn_linear(network: Network, columns: Sequence[Column], table: Table) -> L
             for one in range(_PARTS)
         ]
     )
-    center = np.array([np.average(one[~np.isnan(one)], weights=weights[~np.isnan(one)]) for one in truth.T])
+    means = (np.average(one[own], weights=weights[own]) for one, own in zip(truth.T, is_known.T, strict=True))
+    center = np.array(list(map(_rounded, means)))
     found = []
     for place, column in enumerate(able):
         # The rows of each part in which the cell of this column is hidden.
-        known = np.flatnonzero(~np.isnan(truth[:, place]) & (weights > 0))
+        known = np.flatnonzero(is_known[:, place])
         values = hidden[part[known, column], known] - center
         with one_blas_thread():
             found.append(ridge_weights(values, truth[known, place] - center[place], weights[known], place))
@@ -271,4 +278,9 @@ def ridge_weights(
     gain = target**2 - best[2] ** 2
     if gain.mean() <= _MIN_ERRORS * gain.std() / np.sqrt(len(gain)):
         return ()
-    return tuple(zip(others.tolist(), best[1].tolist(), strict=True))
+    return tuple(zip(others.tolist(), map(_rounded, best[1].tolist()), strict=True))
+
+
+def _rounded(number: float) -> float:
+    """Return a number with the digits that matter: the last bits of sums depend on where arrays are in memory."""
+    return float(f"{number:.6g}")

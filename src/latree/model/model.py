@@ -228,7 +228,7 @@ class LatentTreeModel(RowModel):
         >>> ages = np.random.default_rng(0).integers(18, 90, (500, 2))
         >>> model = latree.LatentTree("independent").fit(ages).model_
         >>> model.sample_values(5, random_state=0)
-        {'x0': [62, 15, 39, 19, 83], 'x1': [72, 66, 80, 53, 77]}
+        {'x0': [61, 18, 37, 18, 83], 'x1': [72, 65, 80, 52, 77]}
         """
         record = self.record
         if missing and record is None:

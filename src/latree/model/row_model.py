@@ -89,7 +89,7 @@ class RowModel(TreeDistribution):
         >>> heights = np.random.default_rng(0).normal(170, 10, (1000, 2))
         >>> model = latree.LatentTree("independent").fit(heights).model_
         >>> model.log_density_rows(np.array([[170.0, 170.0], [190.0, 170.0], [250.0, 170.0]])).round(1)
-        array([ -6.6,  -8.7, -18. ])
+        array([ -6.6,  -8.7, -18.1])
         """
         return self.encode(data).map(partial(log_densities, self.network, has_bins(self.columns)))
 
@@ -203,8 +203,9 @@ class RowModel(TreeDistribution):
             the rest. ``mode``, the most probable value, makes the fewest wrong cells; in a column with bins it is the
             median of the most probable bin. ``median`` makes the smallest absolute error; columns without an order get
             the mode. ``mean``, the expected value, makes the smallest squared error; columns that are not numbers get
-            the median. ``draw`` draws all missing cells of a row together from the model, numbers from the density
-            inside their bin, so that the filled table varies like the data.
+            the median. It is corrected by a regression on what the tree leaves out. ``draw`` draws all missing cells of
+            a row together from the model, numbers from the density inside their bin, so that the filled table varies
+            like the data.
         draws : int, optional
             For multiple imputation: the number of tables to draw.
         return_interval : float, optional

@@ -76,7 +76,7 @@ def _column(column: Column) -> dict[str, Any]:
     return {
         "shown": one_line(column.name),
         "text": one_line(column.description) if column.description else "",
-        "labels": [one_line(label) for label in column.categories],
+        "labels": [one_line(label) for label in column.answers or column.categories],
         # What stands for each state in a file that latree reads.
         "cells": [label_of(column.decode(code)) for code in range(column.n_states)],
         "cuts": None if column.cuts is None else list(column.cuts),

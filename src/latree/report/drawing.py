@@ -13,8 +13,10 @@ from latree.counts.distances import informational_correlation
 from latree.export.trees import plain_newick
 from latree.facts.groups import category_name
 from latree.facts.text import group_table
-from latree.figure.draw import group_colours, label_colours
-from latree.figure.layout import LayoutPlan, distances_from_root, rows_of
+from latree.figure.colours import group_colours, label_colours
+from latree.figure.overview import Overview
+from latree.figure.sketch import tree_facts
+from latree.interpret.between import node_correlation
 from latree.interpret.columns import loading_columns
 from latree.interpret.dependence import RelatedColumn
 from latree.interpret.names import MAX_LENGTH, SEPARATOR, made_of_columns
@@ -22,8 +24,7 @@ from latree.interpret.view import View
 from latree.model import LatentTreeModel
 from latree.model.loading import standardised_codes
 from latree.report.heatmap import MAX_COLUMNS as MAX_MATRIX
-from latree.report.heatmap import MAX_GROUPS, matrix_facts, node_correlation
-from latree.report.overview import Overview
+from latree.report.heatmap import MAX_GROUPS, matrix_facts
 from latree.table import Column, Table
 from latree.table.formats.text import write_columns, write_lines
 
@@ -66,16 +67,15 @@ def drawing_facts(view: View, table: Table | None, facts: Mapping[str, Any]) -> 
     number = {key: place for place, key in enumerate(distinct)}
     for column, key in zip(columns, keys, strict=True):
         column["category_list"] = number[key]
-    places, tree = _places(model), _tree_facts(view)
+    tree = _rounded_tree(model)
     overview = Overview(tree, model.tree.n_observed, facts["groups"])
     order = model.leaves.columns
     if correlation is None:
-        matrix = _group_matrix(view, facts["groups"], places["row"])
+        matrix = _group_matrix(view, facts["groups"], tree["order"])
     else:
         matrix = matrix_facts(correlation, order, [column.ordered for column in model.columns]) | {"of": "columns"}
     return {
         "tree": tree,
-        "places": places,
         "order": order,
         "folds": asdict(overview.folds),
         "branch_names": _branch_names(view, overview, facts["groups"]),
@@ -111,28 +111,16 @@ def _branch_names(view: View, overview: Overview, groups: Sequence[Mapping[str, 
     return found
 
 
-def _group_matrix(view: View, groups: list[dict[str, Any]], row: list[float]) -> dict[str, Any] | None:
+def _group_matrix(view: View, groups: list[dict[str, Any]], nodes: Sequence[int]) -> dict[str, Any] | None:
     """Return the heat map of the largest groups, in the order of the tree; None if there is at most one group."""
     if len(groups) < 2:
         return None
     shown = groups[:MAX_GROUPS]
     correlation, is_ordered = node_correlation(view, [group["centre"] for group in shown])
-    order = sorted(range(len(shown)), key=lambda place: (row[shown[place]["centre"]], place))
+    # A group comes where the first of its columns does.
+    place = {node: place for place, node in enumerate(nodes)}
+    order = sorted(range(len(shown)), key=lambda one: min(place[column["node"]] for column in shown[one]["columns"]))
     return matrix_facts(correlation, order, is_ordered) | {"of": "groups"}
-
-
-def _places(model: LatentTreeModel) -> dict[str, list[float]]:
-    """Return where each node is in the horizontal layout: its row, and its distance from the root from 0 to 1."""
-    plan = LayoutPlan.of(model.tree.with_numbers(lengths=model.edge_lengths()), 0.0, leaves=model.leaves)
-    row, along, start = [0.0] * model.tree.n_nodes, [0.0] * model.tree.n_nodes, 0
-    for component in plan.rooted.components:
-        for node, place in rows_of(plan, component).items():
-            row[node] = start + place
-        for node, distance in distances_from_root(plan, component).items():
-            along[node] = distance
-        start += sum(node in plan.names for node in component)
-    farthest = max(along) or 1.0
-    return {"row": row, "along": [round(distance / farthest, 4) for distance in along]}
 
 
 def _files(model: LatentTreeModel, facts: Mapping[str, Any]) -> dict[str, str]:
@@ -146,30 +134,11 @@ def _files(model: LatentTreeModel, facts: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in files.items() if len(text) <= _MAX_FILE}
 
 
-def _tree_facts(view: View) -> dict[str, Any]:
-    """Return the rooted tree. The values of an edge are listed at its lower node; a root has None.
-
-    The support of an edge is in per cent, rounded once for the whole page.
-    """
-    tree = view.tree
-    rooted = tree.rooted()
-    strengths, lengths = (
-        [None if edge < 0 else round(float(values[edge]), 3) for edge in rooted.up]
-        for values in (view.model.edge_strengths(), view.model.edge_lengths())
-    )
-    leaves = view.model.leaves
-    return {
-        "roots": list(rooted.roots),
-        # All nodes from the roots on, and the number of branches before the name of an inner column.
-        "order": leaves.order,
-        "own": {node: around.index(node) for node, around in enumerate(leaves.around) if node in around},
-        "parent": rooted.parent.tolist(),
-        "strength": strengths,
-        "length": lengths,
-        "support": [
-            None if edge < 0 or np.isnan(tree.support[edge]) else percent(float(tree.support[edge]))
-            for edge in rooted.up
-        ],
+def _rounded_tree(model: LatentTreeModel) -> dict[str, Any]:
+    """Return the rooted tree, with strengths and lengths in three decimals."""
+    facts = tree_facts(model)
+    return facts | {
+        key: [None if value is None else round(value, 3) for value in facts[key]] for key in ("strength", "length")
     }
 
 

@@ -9,7 +9,8 @@ from latree._util.words import percent, shortened
 from latree.facts.found import facts_of
 from latree.facts.text import marked
 from latree.facts.words import certainty_lines, kinds_lines, redundancy_lines, worth_lines
-from latree.figure.draw import colour_of, plot
+from latree.figure.colours import colour_of
+from latree.figure.draw import plot
 from latree.model import LatentTreeModel
 from latree.report.drawing import with_colours
 

@@ -15,7 +15,7 @@ from latree.report.page import page_json
 # letters.
 _MAX_NAMES, _MIN_LETTERS = 400_000, 16
 # The most letters of a column's description in a card.
-_MAX_DESCRIPTION = 80
+_MAX_DESCRIPTION = 160
 _DIGITS = "0123456789abcdefghijklmnopqrstuv"
 
 
@@ -84,6 +84,9 @@ def _details(facts: Mapping[str, Any]) -> dict[str, Any]:
                 [[one["column"], one["loading"], "".join(map(packed, one["shares"]))] for one in details["columns"]]
                 for details in facts["hidden"]
             ],
+        },
+        "descriptions": {
+            node: shortened(text, _MAX_DESCRIPTION) for node, text in enumerate(facts["descriptions"]) if text
         },
         "related": _related(columns),
     }
@@ -160,7 +163,7 @@ def _groups(facts: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def _cards(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the script builds the card of a group from."""
-    groups, labels, descriptions = facts["groups"], facts["labels"], facts["descriptions"]
+    groups, labels = facts["groups"], facts["labels"]
     state_lists = list(dict.fromkeys(tuple(state["name"] for state in group["states"]) for group in groups))
     state_numbers = {names: place for place, names in enumerate(state_lists)}
     scales = list(dict.fromkeys(shortened(group.get("scale", ""), 200) for group in groups))
@@ -205,12 +208,6 @@ def _cards(facts: Mapping[str, Any]) -> dict[str, Any]:
             [labels["names"].index(match["label"]) if match["label"] else -1, match["count"], match["labelled"]]
             for match in labels["groups"]
         ],
-        "descriptions": {
-            column["node"]: shortened(descriptions[column["node"]], _MAX_DESCRIPTION)
-            for group in groups
-            for column in _with_cells(group)
-            if descriptions[column["node"]]
-        },
     }
 
 

@@ -1,7 +1,7 @@
 """The report: facts as one HTML file that contains its styles, scripts and data."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,18 @@ from latree._util.files import write_text
 from latree._util.words import counted, one_line, percent, shortened
 from latree.facts.citation import cite
 from latree.facts.found import report_facts, title_of
+from latree.facts.text import group_table, groups_as_markdown
 from latree.facts.topics import are_documents, topic_facts, words_of
+from latree.facts.words import caption, stability_words, usefulness
 from latree.interpret.groups import with_groups
 from latree.interpret.view import view_of
 from latree.model import LatentTreeModel
 from latree.report.drawing import drawing_facts, with_colours
 from latree.report.page import MAX_PAGE, inline, policy, script, templates
 from latree.report.payload import has_table, letters_within, payload
-from latree.report.picture import convergence_chart, gain_bars, is_folded, tree_picture
+from latree.report.picture import convergence_chart, first_picture, is_folded, tree_picture
 from latree.table import Table
+from latree.table.formats.text import write_lines
 
 # The number of unusual rows, and of rows in words, that a report shows if rows are given.
 DEFAULT_ROWS = 5
@@ -38,6 +41,14 @@ _FIGURES = (
 # The number of lines of the table that are on the page at first, on paper, and without JavaScript: about two pages.
 _TABLE_ROWS = 60
 
+# In letters: the most and the least width of a cell of a card, and the most of all its states in half a page.
+_MAX_CELL, _MIN_CELL, _MAX_ACROSS = 20, 6, 32
+# The most letters of a word of a name that is not broken, and of a line of a card on half a page of paper.
+_MAX_WORD, _MAX_ON_PAPER = 30, 38
+# Tables of groups of at most so many nodes can be copied.
+_MAX_COPIED = 1000
+# The height in pixels of the bar of a group that is always found again, and the most bars.
+_BAR_HEIGHT, _MAX_BARS = 24, 20
 # The words of a topic, and the number of topics that are on the page at first. If there are more, parts are folded.
 _TOPIC_WORDS, _MAX_TOPICS = 8, 60
 # The most letters of a name in the list of smaller groups. If all together have more bytes, they are cut more.
@@ -177,11 +188,19 @@ def render(facts: dict[str, Any]) -> str:
             title=f"{shortened(title_of(facts['source']), 80)}: {facts['headline']}",
             source=title_of(facts["source"]),
             citation=cite(facts) if facts["summary"] else None,
+            caption=caption(facts, folded=is_folded(facts)) if facts["finding"] != "independent" else "",
+            group_texts=_group_texts(facts),
             style=style,
             page_script=page_script,
             drawing_script=drawing_script,
             policy=policy(style, [page_script, *([] if facts["finding"] == "independent" else [drawing_script])]),
             data=_DATA,
+            stability_words=stability_words(facts["groups"]),
+            stability_bars=_stability_bars(facts["groups"]),
+            usefulness=usefulness(facts["fit"]["compared"][-1]["gain"], facts["n_columns"])
+            if facts["fit"]["compared"]
+            else "",
+            first_picture=None if facts["finding"] == "independent" else first_picture(facts),
             picture=tree_picture(facts),
             picture_is_folded=is_folded(facts),
             has_table=has_table(facts),
@@ -194,7 +213,6 @@ def render(facts: dict[str, Any]) -> str:
                 _LIST_LETTERS, letters_within(facts["names"][: facts["n_columns"]], _MAX_LISTED) or _LIST_LETTERS
             ),
             broad_groups=_by_broad_group(facts["groups"]),
-            gain_bars=gain_bars(facts["fit"]["compared"]),
             convergence=convergence_chart(facts["fit"]["history"]),
         )
     )
@@ -209,6 +227,8 @@ def environment() -> Environment:
         "count": counted,
         "decimal": decimal,
         "table_line": _table_line,
+        "needs_paper": _needs_paper,
+        "needs_width": _needs_width,
         "number": number,
         "one_line": one_line,
         "percent": in_percent,
@@ -217,6 +237,26 @@ def environment() -> Environment:
         "whole_percent": whole_percent,
     }
     return made
+
+
+def _needs_width(group: Mapping[str, Any]) -> bool:
+    """Return whether the card of a group is as wide as the page, because its states do not fit half of it."""
+    letters = [len(cell[0]) for column in group["columns"] for cell in column["cells"]]
+    longest = min(max(letters, default=0), _MAX_CELL)
+    return len(group["states"]) * max(longest, _MIN_CELL) > _MAX_ACROSS
+
+
+def _needs_paper(group: Mapping[str, Any]) -> bool:
+    """Return whether the card of a group is as wide as a page of paper: half of it is less than on a screen."""
+    words = [word for column in group["columns"][: group["n_shown"]] for word in one_line(column["name"]).split()]
+    letters = min(max(map(len, words), default=0), _MAX_WORD)
+    return letters + (len(group["states"]) + 1) * _MIN_CELL > _MAX_ON_PAPER
+
+
+def _group_texts(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the table of groups as texts to copy, unless they are too long for the page."""
+    groups = facts["groups"] if len(facts["names"]) <= _MAX_COPIED else []
+    return {"csv": write_lines(group_table(facts)) if groups else "", "markdown": groups_as_markdown(groups)}
 
 
 def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -232,6 +272,15 @@ def _by_broad_group(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
     parts = [{"name": name, "groups": below} for name, below in found.items()]
     rest = [{"name": None, "groups": others}] if others else []
     return rest + parts if len(others) == 1 else parts + rest
+
+
+def _stability_bars(groups: Sequence[Mapping[str, Any]]) -> list[dict[str, int]]:
+    """Return a small bar for the stability of each of the largest groups."""
+    return [
+        {"colour": group["colour"], "height": round(_BAR_HEIGHT * group["stability"])}
+        for group in groups[:_MAX_BARS]
+        if group["stability"] is not None
+    ]
 
 
 def _table_line(group: Mapping[str, Any]) -> dict[str, str]:

@@ -60,10 +60,12 @@ class Column:
         For dates and times: what their numbers count, since the start of 1970 or of a day.
     description : str
         A longer text, such as the wording of a question.
+    answers : tuple of str
+        What readers call each category, such as "often" for 4; empty if there is nothing to say.
     storage : Storage or None
         How the data frame of the fit holds the column, so that drawn and decoded values come back in the same type.
 
-    Columns that differ only in their description or their storage are equal.
+    Columns that differ only in their description, their answers or their storage are equal.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Column:
     ordered: bool = False
     unit: Unit | None = None
     description: str = field(default="", compare=False)
+    answers: tuple[str, ...] = field(default=(), compare=False)
     storage: Storage | None = field(default=None, compare=False)
 
     @property
@@ -125,7 +128,8 @@ class Column:
         if self.unit is not None and self.density is not None:
             # Also a mean is to the resolution of the data: one of days is a day.
             return clock_value(cast(Clock, self.kind), round(number, self.density.decimals) * SECONDS[self.unit])
-        return int(number) if self.kind == "integer" and number.is_integer() else number
+        value = int(number) if self.kind == "integer" and number.is_integer() else number
+        return value if self.storage is None else self.storage.within(value)
 
     def number_of(self, label: str) -> float | None:
         """Return the number that a text means in a column with bins, in its unit; None if it means none.
@@ -190,6 +194,8 @@ class Column:
             plain["unit"] = self.unit
         if self.description:
             plain["description"] = self.description
+        if self.answers:
+            plain["answers"] = list(self.answers)
         if self.storage is not None:
             plain["dtype"] = self.storage.to_plain()
         return plain
@@ -211,7 +217,7 @@ class Column:
         name, kind, categories, ordered, missing, cuts, density = (plain.get(key) for key in keys)
         if not is_text(name):
             raise InputError(f"a column's name is not text: {name!a:.60}")
-        check_fields(plain, (*keys, "unit", "description", "dtype"), f"column {name!r:.60}")
+        check_fields(plain, (*keys, "unit", "description", "answers", "dtype"), f"column {name!r:.60}")
         if kind not in KINDS:
             raise InputError(f"column {name!r:.60}: unknown kind {kind!r:.60}; it must be one of {', '.join(KINDS)}")
         if not _are_texts(categories) or not _are_texts(missing):
@@ -230,7 +236,10 @@ class Column:
             storage = None if plain.get("dtype") is None else Storage.from_plain(plain["dtype"])
         except InputError as error:
             raise InputError(f"column {name!r:.60}: {error}") from None
-        more: dict[str, Any] = {"description": description, "storage": storage}
+        answers = plain.get("answers", [])
+        if not _are_texts(answers) or len(answers) not in (0, len(categories)):
+            raise InputError(f"column {name!r:.60}: its answers are not one text for each category")
+        more: dict[str, Any] = {"description": description, "answers": tuple(answers), "storage": storage}
         if cuts is None and density is None:
             column = cls(name, kind, tuple(categories), tuple(missing), ordered=ordered, unit=unit, **more)
             _check_decodes(column)
@@ -309,10 +318,14 @@ class EncodedColumn(NamedTuple):
 def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColumn:
     """Encode raw cells as codes of a known column; missing cells become ``MISSING``, and have the log density 0.
 
+    A column of numbers reads the values behind labels of SPSS and Stata: it was learned from the same data as codes.
+
     A number that an ordered column of numbers does not have gets the state of the nearest number, as if the column had
     bins: which numbers a column has depends on the rows that it was learned from, such as those of a fold.
     """
     missing = column.missing
+    if column.kind != "text":
+        raw = raw.without_labels()
     if column.cuts is not None:
         numbers = read_numbers(column, raw, unseen)
         # Bin b holds the numbers x with cuts[b - 1] < x <= cuts[b].
@@ -323,7 +336,8 @@ def encode_column(column: Column, raw: RawColumn, unseen: Unseen) -> EncodedColu
             return EncodedColumn(codes[raw.codes])
         inside[there] = column.density.log_density(numbers[there], codes[there])
         return EncodedColumn(codes[raw.codes], inside[raw.codes])
-    code_of = {label: code for code, label in enumerate(column.categories)}
+    # Data may have the names of answers in the place of their codes.
+    code_of = {label: code for names in (column.answers, column.categories) for code, label in enumerate(names)}
     codes = np.full(len(raw.values), MISSING, dtype=np.intp)
     unknown: dict[int, str] = {}
     for index, label in enumerate(raw.labels()):
@@ -360,7 +374,10 @@ def read_numbers(column: Column, raw: RawColumn, unseen: Unseen) -> FloatArray:
     if text is None and overflow is not None:
         raise number_too_large(raw.name, overflow)
     if text is not None and unseen != "missing":
-        raise InputError(f"column {column.name!r} has bins, and {text!r:.60} is not a {numbers_are(column)}: {_hint()}")
+        what = f"column {column.name!r} has bins, and {text!r:.60} is not a {numbers_are(column)}"
+        if unseen == "error":
+            raise InputError(f"{what}: {_hint()}")
+        warnings.warn(f"{what}: such cells count as missing.", FitWarning, stacklevel=2)
     return numbers
 
 
@@ -409,7 +426,7 @@ class ParsedNumbers(NamedTuple):
     text : str or None
         The first value that is neither missing nor a number.
     overflow : str or None
-        The first number that is too large for a float.
+        The first number that is too large to compute with.
     """
 
     values: FloatArray
@@ -443,7 +460,9 @@ def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
         return ParsedNumbers(np.full(len(labels), np.nan), next((label for label in labels if label), None))
     if not raw.is_text:
         values = raw.values.astype(np.float64)
-        return ParsedNumbers(np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values))
+        values = np.where(np.isin(values, list(_missing_numbers(missing))), np.nan, values)
+        large = np.flatnonzero(np.abs(values) >= _TOO_LARGE)
+        return ParsedNumbers(values, None, label_of(float(values[large[0]])) if len(large) else None)
     values = np.full(len(raw.values), np.nan)
     first_text = None
     for index, label in enumerate(raw.labels()):
@@ -453,8 +472,12 @@ def parse_numbers(raw: RawColumn, missing: tuple[str, ...]) -> ParsedNumbers:
                 values[index] = number
             elif first_text is None:
                 first_text = label
-    infinite = np.flatnonzero(np.isinf(values))
-    return ParsedNumbers(values, first_text, raw.labels()[infinite[0]] if len(infinite) else None)
+    large = np.flatnonzero(np.abs(values) >= _TOO_LARGE)
+    return ParsedNumbers(values, first_text, raw.labels()[large[0]] if len(large) else None)
+
+
+# Sums and differences of numbers below this are finite.
+_TOO_LARGE = 1e307
 
 
 # New data may have dates with a time where those of the fit had none, and the other way round, or in UTC.
@@ -476,8 +499,10 @@ def parse_times(raw: RawColumn, missing: tuple[str, ...], clock: Clock) -> Parse
 
 
 def number_too_large(name: str, label: str) -> InputError:
-    """Return the error for a number that no float can hold."""
-    return InputError(f"column {name!r}: the number {label!r:.60} is too large: correct it, or make the cell missing")
+    """Return the error for a number that floats cannot hold or compute with."""
+    return InputError(
+        f"column {name!r} has the number {label!r:.60}, which is too large: correct it, or make it missing"
+    )
 
 
 def code_type(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:

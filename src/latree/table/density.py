@@ -41,6 +41,9 @@ _MIN_ROWS = 5
 # Numbers of a model file are below this one: all of them are finite floats.
 _TOO_LARGE = 1e308
 
+# Numbers that differ by less are the same: the density of a smaller step would overflow.
+_SMALLEST = 1e-290
+
 # So many pieces per bin show all that anybody looks at.
 _MAX_PIECES = 64
 
@@ -81,7 +84,7 @@ class Density:
     >>> density.step
     1.0
     >>> density.quantile(np.array([0, 1]), np.array([0.5, 0.5]))  # the medians of both bins
-    array([24., 74.])
+    array([24., 75.])
     >>> np.exp(density.log_density(np.array([70.0]), np.array([1]))).round(3)
     array([0.02])
     """
@@ -457,4 +460,4 @@ def last_place(numbers: FloatArray) -> float:
         fits = np.abs(np.round(some, decimals) - some) <= 2 * np.spacing(np.abs(some))
         if np.count_nonzero(fits) >= _MOST * len(some):
             return 10.0**-decimals
-    return max(float(np.diff(numbers).min(initial=np.inf)) / 2, middle * 10.0**-_DIGITS)
+    return max(float(np.diff(numbers).min(initial=np.inf)) / 2, middle * 10.0**-_DIGITS, _SMALLEST)

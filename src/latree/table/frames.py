@@ -33,7 +33,15 @@ def from_frame(frame: Any) -> list[RawColumn]:
     if isinstance(eager, nw.LazyFrame):
         eager = eager.collect()
     series = ((str(name), eager.get_column(name)) for name in eager.columns)
-    return [replace(_from_series(name, one), storage=Storage.of_series(one)) for name, one in series]
+    return [replace(_from_series(name, _dense(one)), storage=Storage.of_series(one)) for name, one in series]
+
+
+def _dense(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a sparse column of pandas as a plain one."""
+    native = series.to_native()
+    if series.implementation.is_pandas() and hasattr(native.dtype, "subtype") and hasattr(native, "sparse"):
+        series = nw.from_native(native.sparse.to_dense(), series_only=True)
+    return series
 
 
 def check_frame_names(frame: Any) -> None:

@@ -47,6 +47,8 @@ class RawColumn:
         For dates and times, whose values are seconds: what they show; see :mod:`latree.table.clock`.
     storage : Storage or None
         How a frame or an array holds the column; None for files.
+    behind : array of text, or None
+        For labels of SPSS and Stata: the value that each label stands for.
     """
 
     name: str
@@ -56,6 +58,7 @@ class RawColumn:
     exact: bool = False
     clock: Clock | None = None
     storage: Any = None  # not typed: the module that defines it imports this one
+    behind: NDArray[Any] | None = None
 
     @property
     def holds_numbers(self) -> bool:
@@ -66,6 +69,10 @@ class RawColumn:
     def is_text(self) -> bool:
         """Whether the values are texts, as all cells of a text file are."""
         return self.values.dtype == object
+
+    def without_labels(self) -> "RawColumn":
+        """Return the same column with the values that labels of SPSS and Stata stand for."""
+        return self if self.behind is None else replace(self, values=self.behind, order=None, behind=None)
 
     def labels(self) -> list[str]:
         """Return the text of every distinct value; equal numbers have equal texts."""
@@ -86,7 +93,7 @@ def label_of(value: Any) -> str:
     if _is_missing_value(value):
         return ""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < EXACT else repr(float(value))
     clock = seconds_of(value)
     return str(value) if clock is None else clock_label(*clock)
 

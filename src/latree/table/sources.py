@@ -435,7 +435,11 @@ class RawRows:
 
 
 def numbers_in_cells(columns: Mapping[str, Column], cells: Mapping[str, RawColumn], unseen: Unseen) -> FloatArray:
-    """Return the numbers of rows in columns with bins, and NaN in others, by their names in the data."""
+    """Return the numbers of rows in columns with bins, and NaN in others, by their names in the data.
+
+    The cells were encoded before: what is odd about them was said then.
+    """
+    unseen = "missing" if unseen == "warn" else unseen
     found = np.full((count_rows(cells.values()), len(columns)), np.nan)
     for j, (name, column) in enumerate(columns.items()):
         if name in cells and column.density is not None:

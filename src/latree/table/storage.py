@@ -25,6 +25,7 @@ _PLAIN: dict[str, Any] = {
     "time": nw.Time,
 }
 _OF_TIME = re.compile(r"(datetime64|timedelta64)\[(ns|us|ms|s)(?:, ([\w/+:-]{1,60}))?\]")
+_WHOLE = re.compile(r"(u?int(?:8|16|32|64))(?:\[pyarrow\])?")
 # Cells of pandas that are objects of Python, all of one type.
 _OBJECTS = {"object[str]": str, "object[bool]": bool}
 # Everything else that pandas calls a type, such as Int64, boolean, string or int32[pyarrow].
@@ -85,6 +86,14 @@ class Storage:
         if self._is_text:
             return [None if value is None else label_of(value) for value in values]
         return list(values)
+
+    def within(self, number: float) -> float:
+        """Return the nearest number that the type can hold: a drawn one may be larger than those of an int8."""
+        match = _WHOLE.fullmatch(self.dtype.lower())
+        if match is None or not isinstance(number, int):
+            return number
+        limits = np.iinfo(match[1])
+        return min(max(number, int(limits.min)), int(limits.max))
 
     @property
     def _is_text(self) -> bool:
@@ -207,8 +216,9 @@ def _pandas_series(name: str, storage: Storage, values: list[Any]) -> Any:
     try:
         return pandas.Series(values, dtype=storage.dtype, name=name)
     except (TypeError, ValueError):
-        found = pandas.Series(values, name=name)
-        return found.convert_dtypes(convert_integer=False) if storage.dtype[0] in "IU" else found  # Int64, UInt8, ...
+        # Fractions of a column of whole numbers; those of pandas' own types keep its form of missing cells.
+        is_nullable = storage.dtype[0] in "IU" and storage.generic is not None
+        return pandas.Series(values, dtype="Float64" if is_nullable else None, name=name)
 
 
 def _arrow_dictionary(storage: Storage, values: list[Any]) -> Any:

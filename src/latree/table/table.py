@@ -354,7 +354,7 @@ class Table:
         """
         plain = [asdict(column) for column in self.columns]
         for column in plain:
-            for name in ("description", "storage", "density"):  # say nothing about the codes
+            for name in ("description", "answers", "storage", "density"):  # say nothing about the codes
                 del column[name]
             if column["unit"] is None:
                 del column["unit"]

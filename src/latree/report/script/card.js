@@ -87,7 +87,7 @@ function cellTable(number, members) {
   });
   const lines = cards.cells[number].map((cells, i) => {
     const member = members[i];
-    const text = cards.descriptions[member.id];
+    const text = facts.descriptions?.[member.id];
     const bar = drawn(
       "svg",
       { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },

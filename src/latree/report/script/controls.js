@@ -38,6 +38,12 @@ for (const button of document.querySelectorAll("button[data-fold]")) {
   });
 }
 
+// On a phone, all but the search is behind a button.
+$("more-tools").addEventListener("click", () => {
+  const isOpen = $("app").classList.toggle("all-tools");
+  $("more-tools").setAttribute("aria-expanded", String(isOpen));
+});
+
 const slider = $("support");
 $("support-control").hidden = !edges.support.some((support, id) => support !== null && isHidden(id));
 slider.addEventListener("input", () => {

@@ -203,9 +203,11 @@ function supportText(node) {
     return [];
   if (node.kind === "rest") return [];
   const text = String(edges.support[node.id]);
-  if (node.v - node.radius - node.parent.v < widthOf(text, "10px") + 8) return [];
-  const x = (node.parent.v + node.v - node.radius) / 2;
-  return [drawn("text", { class: "support", x: rounded(x), y: rounded(node.u + 11) }, text)];
+  const hasRoom = node.v - node.radius - node.parent.v >= widthOf(text, "10px") + 8;
+  // What is not sure is always said: a short edge has its number below its lower end.
+  if (!hasRoom && edges.support[node.id] >= SURE) return [];
+  const x = hasRoom ? (node.parent.v + node.v - node.radius) / 2 : node.v - node.radius - widthOf(text, "10px") / 2;
+  return [drawn("text", { class: "support", x: rounded(Math.max(x, 8)), y: rounded(node.u + 11) }, text)];
 }
 
 // Brackets around the names of each group, with its number and name. Other groups may lie between parts of a group: then
@@ -291,6 +293,19 @@ function updateSelection() {
     !isCentre(node) &&
     !node.texts.some((text) => Number(text.dataset.id) === state.node);
   layer.chosen.replaceChildren(...(needsName ? [hiddenText(node, state.node).element] : []));
+  uncover();
+}
+// Hides texts at edges that the name of what is selected would cover.
+function uncover() {
+  const [chosen] = layer.chosen.children;
+  const box = chosen?.getBBox();
+  const meets = (other) =>
+    box.x < other.x + other.width &&
+    other.x < box.x + box.width &&
+    box.y < other.y + other.height &&
+    other.y < box.y + box.height;
+  for (const text of layer["edge-texts"].children)
+    text.classList.toggle("covered", Boolean(box) && meets(text.getBBox()));
 }
 function drawBand(node) {
   const y = rounded(node.u - node.height / 2);

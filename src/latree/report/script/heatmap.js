@@ -4,6 +4,7 @@ const { values: packedRows, order: shownItems, signed: isSigned } = facts.matrix
 const isOfGroups = facts.matrix?.of === "groups";
 const MAX_PAIRS = 5;
 const MAX_SIDE = 700; // pixels
+const CELL = 30; // pixels of a cell where there is room
 const canvas = $("heatmap-canvas");
 const readout = $("heatmap-readout");
 const nCells = packedRows.length;
@@ -50,8 +51,9 @@ function drawMap() {
   if (!width) return;
   const scale = window.devicePixelRatio || 1;
   const widest = Math.max(...longest(shownItems.map((_, i) => itemName(i))).map((name) => widthOf(name, "12px")));
-  const namesWidth = Math.min(widest + 22, 160, 0.3 * width);
-  const side = Math.min(width, Math.max(240, Math.min(MAX_SIDE, nCells * 30 + namesWidth)));
+  // Names have the room that the cells leave, but at least a part.
+  const namesWidth = Math.min(widest + 22, Math.max(Math.min(160, 0.3 * width), width - nCells * CELL, 0));
+  const side = Math.min(width, Math.max(240, Math.min(MAX_SIDE, nCells * CELL + namesWidth)));
   const showsNames = (side - namesWidth) / nCells >= 9;
   const left = showsNames ? namesWidth : 12;
   const top = runs.length ? 22 : 4;
@@ -162,7 +164,7 @@ function chooseCell([i]) {
 function pairTable(title, pairs) {
   if (!pairs.length) return "";
   const rows = pairs.map(([i, j, value]) => {
-    const names = [itemLink(i, 20), " and ", itemLink(j, 20)];
+    const names = [itemLink(i, 32), " and ", itemLink(j, 32)];
     const line = row(make("span", {}, ...names), figure(signed(value)));
     line.addEventListener("pointerenter", () => pointAt([i, j]));
     line.addEventListener("pointerleave", () => pointAt(null));

@@ -90,7 +90,7 @@ function horizontalFrame(view, width) {
     : narrow
       ? 30
       : Math.min(40 + Math.max(...groupTexts.map((text) => widthOf(text, BOLD_FONT))), 0.26 * width);
-  const namesWidth = Math.min(widest + 4, (narrow || !groupsWidth ? 0.42 : 0.3) * width);
+  const namesWidth = Math.min(widest + 4, (narrow ? 0.42 : groupsWidth ? 0.38 : 0.5) * width);
   const left = 12;
   const strip = labels ? 14 : 0;
   const namesAt = width - groupsWidth - namesWidth - 4;

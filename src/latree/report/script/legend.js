@@ -68,7 +68,9 @@ function chips() {
         chip(colour, name, { group: number - 1 }, state.group === number - 1, number),
       ),
     ]);
-  if (labels) {
+  // Labels that are groups, with the same names, are told once.
+  const areGroups = labels && rows.length && labels.names.every((name) => groups.some((group) => group.name === name));
+  if (labels && !areGroups) {
     const coloured = labels.names.map((_, i) => i).filter((i) => labels.colours[i] < GREY);
     const others = labels.names.length - coloured.length;
     const shown = coloured.map((i) => chip(labels.colours[i], labels.names[i], { label: i }, state.label === i));

@@ -169,9 +169,11 @@ function showColumn(id) {
   const missing = nMissing ? `${count(nMissing, "cell")} missing` : null;
   const label =
     labels && labels.of[id] >= 0 ? make("span", {}, "Label: ", shortName(labels.names[labels.of[id]], 60)) : null;
+  const text = facts.descriptions?.[id];
+  const description = text ? make("bdi", {}, text) : null;
   const kind = isBinned(id) ? "Column of numbers, cut into bins" : "Column";
   panel.replaceChildren(
-    panelHead(colourOf(id), kind, nameElement(id, 80), [groupLine(id), label, missing], { node: id }),
+    panelHead(colourOf(id), kind, nameElement(id, 80), [description, groupLine(id), label, missing], { node: id }),
     section(facts.has_rows ? "Values" : "Values under the model", null, distribution(id)),
     relatedSection(rows),
     ...(children[id].length || edges.parent[id] >= 0

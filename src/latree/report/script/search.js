@@ -69,11 +69,20 @@ function showResults(open) {
     ...(open && !hits.length ? [make("li", { class: "muted none" }, "Nothing has this name")] : []),
   );
   results.hidden = !open;
+  if (open) fitResults();
   input.setAttribute("aria-expanded", String(open));
   if (active >= 0 && open) input.setAttribute("aria-activedescendant", `result-${active}`);
   else input.removeAttribute("aria-activedescendant");
   const current = results.children[active];
   if (open && current) current.scrollIntoView({ block: "nearest" });
+}
+// The list opens below the field or, if there is more room, above it, and is never higher than the window.
+function fitResults() {
+  const box = input.getBoundingClientRect();
+  const [above, below] = [box.top - 60, window.innerHeight - box.bottom - 12];
+  const isAbove = below < Math.min(results.scrollHeight, 200) && above > below;
+  results.classList.toggle("above", isAbove);
+  results.style.maxHeight = `${Math.max(80, Math.min(320, isAbove ? above : below))}px`;
 }
 function closeResults() {
   input.value = "";

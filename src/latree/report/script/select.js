@@ -143,6 +143,13 @@ svg.addEventListener("pointerleave", () => {
   tooltip.hidden = true;
 });
 
+// What an edge leads to. A hidden variable without a name of its own has its number.
+function edgeEnd(id) {
+  const name = shorten(names[id], 24);
+  if (!isHidden(id) || groupWithCentre.has(id)) return name;
+  const alias = facts.aliases[id - nColumns];
+  return name === alias ? alias : `${alias} (${name})`;
+}
 function tooltipLines({ node = null, group = null, label = null, rest = null }) {
   const lines = [];
   if (rest)
@@ -159,9 +166,7 @@ function tooltipLines({ node = null, group = null, label = null, rest = null }) 
     const edge = view.drawnFor[node].id;
     if (edges.parent[edge] >= 0) {
       const support = edges.support[edge] === null ? "" : `, support ${percent(edges.support[edge])}`;
-      lines.push(
-        `Edge to ${shorten(names[edges.parent[edge]], 24)}: strength ${edges.strength[edge].toFixed(2)}${support}`,
-      );
+      lines.push(`Edge to ${edgeEnd(edges.parent[edge])}: strength ${edges.strength[edge].toFixed(2)}${support}`);
     }
   }
   return lines.map((line) => make("div", {}, line));

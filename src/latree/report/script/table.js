@@ -112,7 +112,7 @@ function searchTable() {
 }
 function columnWords(id) {
   const label = labels && labels.of[id] >= 0 ? labels.names[labels.of[id]] : "";
-  return [names[id], label, facts.cards?.descriptions[id] || ""].join(" ");
+  return [names[id], label, facts.descriptions?.[id] || ""].join(" ");
 }
 
 // Opens or closes the card below the line of a group.

@@ -225,7 +225,8 @@ def packed_columns(columns: Sequence[RawColumn], **facts: Any) -> Parcel:
     plain, arrays = [], []
     for raw in columns:
         texts = raw.values.tolist() if raw.is_text else None
-        plain.append({"name": raw.name, "texts": texts, "order": raw.order, "clock": raw.clock})
+        behind = None if raw.behind is None else raw.behind.tolist()
+        plain.append({"name": raw.name, "texts": texts, "order": raw.order, "clock": raw.clock, "behind": behind})
         arrays += [raw.codes.astype(np.min_scalar_type(len(raw.values))), *([] if raw.is_text else [raw.values])]
     return Parcel({**facts, "columns": plain}, arrays)
 
@@ -243,13 +244,16 @@ def unpacked_columns(path: Path, parcel: Parcel) -> list[RawColumn]:
 
 
 def _column(plain: Mapping[str, Any], arrays: Iterator[NDArray[Any]]) -> RawColumn:
-    name, texts, order, clock = plain["name"], plain["texts"], plain["order"], plain["clock"]
+    name, texts, order, clock, behind = (plain[key] for key in ("name", "texts", "order", "clock", "behind"))
     codes = next(arrays)
     values = next(arrays) if texts is None else text_array(texts)
-    if not all(isinstance(text, str) for text in (name, *(texts or ()), *(order or ()))):
+    if not all(isinstance(text, str) for text in (name, *(texts or ()), *(order or ()), *(behind or ()))):
         raise TypeError("not a text")
     if codes.ndim != 1 or values.ndim != 1 or codes.dtype.kind != "u" or (len(codes) and codes.max() >= len(values)):
         raise ValueError("not the codes of a column")
     if clock is not None and (clock not in CLOCKS or values.dtype != np.float64):
         raise ValueError("not the seconds of a column")
-    return RawColumn(name, values, codes, None if order is None else tuple(order), clock=clock)
+    if behind is not None and len(behind) != len(values):
+        raise ValueError("not one value for each label")
+    of_labels = None if behind is None else text_array(behind)
+    return RawColumn(name, values, codes, None if order is None else tuple(order), clock=clock, behind=of_labels)

@@ -19,7 +19,7 @@ from latree.errors import InputError
 from latree.table.columns import number_label
 from latree.table.formats import FileFormat, Files
 from latree.table.formats.foreign import Parcel, packed_columns, read_apart, unpacked_columns
-from latree.table.raw import RawColumn, check_names, from_objects, from_texts, from_values, label_of
+from latree.table.raw import RawColumn, check_names, from_objects, from_texts, from_values, label_of, text_array
 from latree.table.sources import LocalSource, memory_source
 
 # Words that SPSS does not take as names of variables.
@@ -129,7 +129,11 @@ def _raw_column(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> R
         # Numbers without a label stand between those that have one.
         in_order = all(isinstance(value, float | int) for value in named)
         order = tuple(named[value] for value in sorted(named)) if in_order else ()
-    return from_texts(name, [texts.get(cell, "") for cell in cells], order)
+    raw = from_texts(name, [texts.get(cell, "") for cell in cells], order)
+    if not labels:
+        return raw
+    value_of = {text: label_of(value) for value, text in texts.items()}
+    return replace(raw, behind=text_array([value_of.get(text, "") for text in raw.values]))
 
 
 class Variable(NamedTuple):

@@ -6,15 +6,14 @@ from hypothesis import strategies as st
 
 from helpers.models import model_on
 from helpers.report import SHAPES, wide_model
-from latree.interpret.view import view_of
-from latree.report.drawing import _tree_facts
-from latree.report.overview import MAX_LINES, MIN_LINES, Folds, Overview
+from latree.figure.overview import MAX_LINES, MIN_LINES, Folds, Overview
+from latree.figure.sketch import tree_facts
 from latree.report.render import page_facts
 
 
 def overview_of(model):
     groups = [{"nodes": group.nodes} for group in model.groups if group.level == "main"]
-    return Overview(_tree_facts(view_of(model)), model.tree.n_observed, groups)
+    return Overview(tree_facts(model), model.tree.n_observed, groups)
 
 
 def n_lines(drawn):

@@ -73,11 +73,13 @@ class Overview:
     ----------
     tree : mapping
         ``parent`` and ``strength`` of each node, ``roots``, all nodes in ``order``, and ``own``, the number of branches
-        before the name of an inner column; see :func:`latree.report.drawing.drawing_facts`.
+        before the name of an inner column; see :func:`latree.figure.sketch.tree_facts`.
     n_columns : int
         The first nodes are columns, the others hidden variables.
     groups : sequence of mapping
         With their ``nodes``.
+    most : int, optional
+        The most lines. With a number, large groups stay folded however few lines there are.
 
     Examples
     --------
@@ -86,7 +88,11 @@ class Overview:
     Folds(groups=[], branches=[], rest=[])
     """
 
-    def __init__(self, tree: Mapping[str, Any], n_columns: int, groups: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, tree: Mapping[str, Any], n_columns: int, groups: Sequence[Mapping[str, Any]], *, most: int | None = None
+    ) -> None:
+        self.most = MAX_LINES if most is None else most
+        self.keeps_groups = most is not None
         self.n_columns = n_columns
         self.roots: list[int] = tree["roots"]
         self.parent: list[int] = tree["parent"]
@@ -116,7 +122,7 @@ class Overview:
 
     def _folds(self) -> Folds:
         every = range(len(self.groups))
-        if self.n_columns <= MAX_LINES:
+        if self.n_columns <= self.most:
             return Folds()
         opened = set[int]()
         n_lines, branches, rest = self._opened(self.roots, opened)
@@ -125,7 +131,7 @@ class Overview:
                 more = self._opened(self.roots, opened | {group})
                 if not more[1] and not more[2]:
                     opened, n_lines = opened | {group}, more[0]
-            if n_lines < MIN_LINES:
+            if n_lines < MIN_LINES and not self.keeps_groups:
                 opened = set(every)
             _, branches, rest = self._opened(self.roots, opened)
         # What is below a folded branch, or in a rest, is folded as well.
@@ -175,7 +181,7 @@ class Overview:
             ranked = sorted(branches, key=worth)
             return (ranked, []) if len(ranked) <= room else (ranked[: room - 1], ranked[room - 1 :])
 
-        shown, rest = limited(tops, MAX_LINES)
+        shown, rest = limited(tops, self.most)
         n_lines, n_columns = len(shown) + bool(rest), sum(self.below[node] for node in tops)
         heap, folded = [worth(node) for node in shown], list[int]()
         heapify(heap)
@@ -186,10 +192,10 @@ class Overview:
                 continue
             others = n_lines - 1 + own
             are_small = self.below[node] / len(parts) < least * n_columns / n_lines
-            if (are_small or others + len(parts) > MAX_LINES) and n_lines >= MIN_LINES:
+            if (are_small or others + len(parts) > self.most) and n_lines >= MIN_LINES:
                 folded.append(node)
                 continue
-            shown, left = limited(parts, MAX_LINES - others)
+            shown, left = limited(parts, self.most - others)
             rest += left
             n_lines = others + len(shown) + bool(left)
             for part in shown:
