@@ -153,3 +153,22 @@ def test_progress_of_a_wide_table_never_goes_back(monkeypatch):
     assert {total for _, total in building} == {WHOLE}
     assert building == sorted(building)
     assert building[-1][0] > 0.9 * WHOLE
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_columns_that_depend_on_nothing_take_no_part_in_the_search(monkeypatch):
+    noise = np.random.default_rng(9).integers(0, 4, (800, 60))
+    table = latree.as_table(np.column_stack([noise[:, :30], scales(8, 800).codes(), noise[:, 30:]]))
+    searched = []
+    original = module.Search
+    monkeypatch.setattr(module, "Search", lambda rows, *rest: searched.append(rows.names) or original(rows, *rest))
+    model = search_in_parts(table, parts_of(table, 0), 0)
+    of_scales = {f"x{column}" for column in range(30, 70)}
+    assert {name for names in searched for name in names} <= of_scales
+    assert set(searched[-1]) == of_scales  # the whole tree
+    found = [model.tree.neighbors[column] for column in range(100)]
+    assert [column for column in range(100) if found[column]] == list(range(30, 70))
+    assert adjusted_rand_score(np.arange(40) // 5, [edges[0][0] for edges in found[30:70]]) > 0.9
+    for column in (0, 99):
+        counts = np.bincount(noise[:, 0 if column == 0 else 59], minlength=4)
+        np.testing.assert_allclose(model.tables[column][:, 0], counts / 800, atol=0.01)

@@ -190,3 +190,19 @@ def test_a_start_keeps_the_order_of_columns_and_hidden_variables(model):
     found = draft.start(table)
     assert found.columns == table.columns
     assert found.n_states.tolist() == [*SIZES[:7], SIZES[9]]
+
+
+def test_a_draft_among_other_columns_has_the_same_edges(model, table):
+    """Two columns more in front, and back again."""
+    names = ("new", "more", *TREE.names)
+    draft = Draft(model)
+    wider = draft.renumbered(names, {node: node + 2 for node in range(TREE.n_nodes)})
+    check_joints(wider)
+    assert wider.joint[0] == wider.joint[1] == {}
+    assert edges_of(Tree(names, TREE.edges + 2)) == {
+        tuple(sorted((u, v))) for u, around in wider.joint.items() for v in around
+    }
+    back = wider.renumbered(TREE.names, {node + 2: node for node in range(TREE.n_nodes)}).start(table)
+    assert edges_of(back.tree) == edges_of(TREE)
+    for one, other in zip(back.tables, draft.start(table).tables, strict=True):
+        np.testing.assert_array_equal(one, other)
