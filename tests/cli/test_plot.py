@@ -13,8 +13,11 @@ LABELS = "column,group,more\nx0,<b>one</b>,1\n\n x1 , two,2\nx2,,3\n"
 
 BAD_LABELS = {
     "unknown": ("column,group\nyy,b\n", "none of its names, such as 'yy', is one of the columns"),
-    "no headings": ("x0,a\nx1,b\n", "its first line labels 'x0'; add a header like column,label"),
-    "twice": ("column,group\nx0,a\nx0,b\n", "line 3 labels 'x0' a second time"),
+    "no headings": (
+        "x0,a\nx1,b\n",
+        "its first line is that of the column 'x0'; add a header above it, like column,label",
+    ),
+    "twice": ("column,group\nx0,a\nx0,b\n", "line 3 is the second one for 'x0'; remove one of the two"),
     "one column": ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
     "empty": ("", "the file is empty"),
     "short": ("column,group\nx0\n", "data row 1 (line 2) has 1 cells where the header has 2"),

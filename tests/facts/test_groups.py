@@ -160,8 +160,10 @@ def test_two_values_show_the_share_of_yes():
     columns = [Column(name, "text", ("no", "yes")) for name in "abcdef"]
     model = two_groups(columns)
     card = group_cards(model)[0]
-    assert card["scale"] == "Cells are shares of rows with “yes”."
     ((_, conditionals),) = view_of(model).columns_given({card["centre"]: range(model.tree.n_observed)})
+    most = max(conditionals[column["node"]][1].max() for column in card["columns"])
+    scale = f"Cells are shares of rows with “yes”, from 0 (pale) to {round(100 * most)}\u00a0% (strong)."
+    assert card["scale"] == scale
     first = card["columns"][0]
     shares = conditionals[first["node"]][1]
     assert [cell[0] for cell in first["cells"]] == [f"{round(100 * share)}\u00a0%" for share in shares]
