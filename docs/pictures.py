@@ -1,7 +1,7 @@
 """Draw the pictures of the pages again: run this after a change to figures, to the report or to an example.
 
-    python docs/pictures.py                  # all of them, in a few minutes
-    python docs/pictures.py report scores    # these
+    python docs/pictures.py                          # all of them, in a few minutes
+    python docs/pictures.py report.png scores.svg    # these
 
 Pictures of reports are taken with Chromium. That of the stocks needs skfolio (pip install '.[examples]'), because the
 site shows it where skfolio is not installed.
@@ -27,17 +27,25 @@ from latree.datasets import make_questionnaire
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "figures"
+WIDTH = 1280  # of the window in which reports are opened, in pixels
 
 # Pages whose Python lines write the pictures that they show.
-PAGES = {"tree-correlations": "tree", "tree-star": "tree", "tree-found": "tree", "short": "short", "differ": "differ"}
+PAGES = {
+    "tree-correlations.png": "tree",
+    "tree-star.svg": "tree",
+    "tree-found.svg": "tree",
+    "short.svg": "short",
+    "differ.svg": "differ",
+    "simulated.svg": "plot",
+}
 # Pictures of examples: the script, and the number of the figure, or None for the tree.
 EXAMPLES: dict[str, tuple[str, int | None]] = {
-    "scores": ("questionnaire", 0),
-    "topics": ("topics", None),
-    "sectors": ("stocks", None),
-    "taxa": ("taxa", None),
-    "impute": ("missing", 0),
-    "pipeline": ("pipeline", 0),
+    "scores.svg": ("questionnaire", 0),
+    "topics.svg": ("topics", None),
+    "sectors.svg": ("stocks", None),
+    "taxa.svg": ("taxa", None),
+    "impute.svg": ("missing", 0),
+    "pipeline.svg": ("pipeline", 0),
 }
 
 
@@ -46,11 +54,14 @@ def draw_page(name: str) -> None:
     text = (HERE / f"{name}.md").read_text(encoding="utf-8")
     with in_new_folder() as folder:
         variables: dict[str, Any] = {}
+        wanted = {figure for figure, page in PAGES.items() if page == name}
         for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
             exec(block, variables)
-        for path in folder.glob("*.[sp][vn]g"):
-            if f"figures/{path.name}" in text:
-                shutil.copy(path, FIGURES / path.name)
+            for figure in wanted & {path.name for path in folder.iterdir()}:
+                shutil.move(figure, FIGURES / figure)
+                wanted.remove(figure)
+            if not wanted:  # other blocks may need files of the reader's
+                break
     plt.close("all")
 
 
@@ -59,23 +70,29 @@ def draw_example(name: str) -> None:
     script, number = EXAMPLES[name]
     variables = runpy.run_path(str(HERE.parent / "examples" / f"{script}.py"))
     if number is None:
-        variables["picture"].save(FIGURES / f"{name}.svg")
+        variables["picture"].save(FIGURES / name)
     else:
         with mpl.rc_context({"svg.hashsalt": "latree"}):
-            plt.figure(plt.get_fignums()[number]).savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
+            plt.figure(plt.get_fignums()[number]).savefig(FIGURES / name, metadata={"Date": None})
     plt.close("all")
 
 
 def draw_report() -> None:
-    """Take pictures of the first screen of a report, light and dark."""
+    """Take pictures of a report, light and dark: its first screen, the tree, and the card of a group."""
     answers = make_questionnaire()
     model = latree.LatentTree(random_state=0, labels=answers.labels).fit(answers.data)
     with in_new_folder() as folder, browser() as open_page:
         model.report(folder / "report.html", answers.data)
-        for scheme, name in (("light", "report"), ("dark", "report-dark")):
-            page = open_page(folder / "report.html", scheme, (1280, 800))
-            page.screenshot(path=FIGURES / f"{name}.png")
-            shrink(FIGURES / f"{name}.png")
+        for scheme, ending in (("light", ""), ("dark", "-dark")):
+            page = open_page(folder / "report.html", scheme)
+            tiles = page.locator(".tiles").bounding_box()
+            height = tiles["y"] + tiles["height"] + 24
+            first_screen = FIGURES / f"report{ending}.png"
+            page.screenshot(path=first_screen, clip={"x": 0, "y": 0, "width": WIDTH, "height": height})
+            page.locator("#tree").screenshot(path=FIGURES / f"report-tree{ending}.png")
+            page.locator("#group-1").screenshot(path=FIGURES / f"report-card{ending}.png")
+    for path in FIGURES.glob("report*.png"):
+        shrink(path)
 
 
 def shrink(path: Path) -> None:
@@ -93,9 +110,9 @@ def browser() -> Iterator[Callable[..., Any]]:
             executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=["--no-sandbox"]
         )
 
-        def open_page(path: Path, scheme: str, size: tuple[int, int]) -> Any:
+        def open_page(path: Path, scheme: str) -> Any:
             page = chromium.new_page(
-                color_scheme=scheme, viewport={"width": size[0], "height": size[1]}, device_scale_factor=1.5
+                color_scheme=scheme, viewport={"width": WIDTH, "height": 800}, device_scale_factor=1.5
             )
             page.goto(path.resolve().as_uri())
             page.wait_for_timeout(500)
@@ -120,13 +137,13 @@ def in_new_folder() -> Iterator[Path]:
 def main() -> None:
     """Draw the pictures that were asked for, or all."""
     mpl.use("Agg")
-    names = sys.argv[1:] or ["report", *PAGES, *EXAMPLES]
+    names = sys.argv[1:] or ["report.png", *PAGES, *EXAMPLES]
     for page in dict.fromkeys(PAGES[name] for name in names if name in PAGES):
         draw_page(page)
     for name in names:
         if name in EXAMPLES:
             draw_example(name)
-    if "report" in names:
+    if "report.png" in names:
         draw_report()
 
 

@@ -30,7 +30,7 @@ import matplotlib.pyplot as plt
 scores = model.transform(answers.data)
 figure, axes = plt.subplots(1, 4, figsize=(9, 2.6), sharey=True, layout="constrained")
 for axis, scale in zip(axes, answers.rows, strict=True):
-    axis.boxplot([scores[scale][answers.rows[scale] == level] for level in range(3)])
+    axis.boxplot([scores[scale][answers.rows[scale] == level] for level in range(3)], whis=(5, 95), showfliers=False)
     axis.set(title=scale, xticklabels=["low", "middle", "high"], xlabel="true level")
 axes[0].set_ylabel("score")
 plt.show()
