@@ -70,6 +70,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery/index": []},
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -92,6 +93,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
+    "remove_config_comments": True,
     "min_reported_time": 1e9,  # timings differ from machine to machine
     "image_scrapers": ("matplotlib", "conf.scrape_pictures"),
     "capture_repr": ("_repr_html_",),
