@@ -39,6 +39,6 @@ def test_links_of_the_readme_lead_somewhere_on_every_page(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("METADATA"))
         text = archive.read(name).decode()
-    links = re.findall(r"\]\(([^)]+)\)", text)
+    links = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'\bsrc(?:set)?="([^"]+)"', text)
     assert len(links) > 20
     assert not [link for link in links if not link.startswith(("https://", "#"))]
