@@ -37,6 +37,8 @@ PAGES = {
     "short.svg": "short",
     "differ.svg": "differ",
     "simulated.svg": "plot",
+    "items.svg": "items",
+    "density.svg": "density",
 }
 # Pictures of examples: the script, and the number of the figure, or None for the tree.
 EXAMPLES: dict[str, tuple[str, int | None]] = {
