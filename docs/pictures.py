@@ -1,6 +1,6 @@
 """Draw the pictures of the pages again: run this after a change to figures, to the report or to an example.
 
-    python docs/pictures.py                          # all of them, in a few minutes
+    python docs/pictures.py                          # all of them, in ten minutes
     python docs/pictures.py report.png scores.svg    # these
 
 Pictures of reports are taken with Chromium. That of the stocks needs skfolio (pip install '.[examples]'), because the
@@ -39,6 +39,7 @@ PAGES = {
     "simulated.svg": "plot",
     "items.svg": "items",
     "density.svg": "density",
+    "questions.svg": "questions",
 }
 # Pictures of examples: the script, and the number of the figure, or None for the tree.
 EXAMPLES: dict[str, tuple[str, int | None]] = {
@@ -52,18 +53,18 @@ EXAMPLES: dict[str, tuple[str, int | None]] = {
 
 
 def draw_page(name: str) -> None:
-    """Run the Python lines of a page in a folder of their own, and keep the pictures that the page shows."""
+    """Draw the pictures of a page: run the block that writes each, and those before it from the nearest import on."""
     text = (HERE / f"{name}.md").read_text(encoding="utf-8")
-    with in_new_folder() as folder:
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    figures = [figure for figure, page in PAGES.items() if page == name]
+    last = max(k for k, block in enumerate(blocks) for figure in figures if f'"{figure}"' in block)
+    first = max(k for k, block in enumerate(blocks[: last + 1]) if "import latree" in block)
+    with in_new_folder():
         variables: dict[str, Any] = {}
-        wanted = {figure for figure, page in PAGES.items() if page == name}
-        for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        for block in blocks[first : last + 1]:
             exec(block, variables)
-            for figure in wanted & {path.name for path in folder.iterdir()}:
-                shutil.move(figure, FIGURES / figure)
-                wanted.remove(figure)
-            if not wanted:  # other blocks may need files of the reader's
-                break
+        for figure in figures:
+            shutil.move(figure, FIGURES / figure)
     plt.close("all")
 
 
@@ -74,8 +75,7 @@ def draw_example(name: str) -> None:
     if number is None:
         variables["picture"].save(FIGURES / name)
     else:
-        with mpl.rc_context({"svg.hashsalt": "latree"}):
-            plt.figure(plt.get_fignums()[number]).savefig(FIGURES / name, metadata={"Date": None})
+        plt.figure(plt.get_fignums()[number]).savefig(FIGURES / name)
     plt.close("all")
 
 
@@ -83,18 +83,37 @@ def draw_report() -> None:
     """Take pictures of a report, light and dark: its first screen, the tree, and the card of a group."""
     answers = make_questionnaire()
     model = latree.LatentTree(random_state=0, labels=answers.labels).fit(answers.data)
+    for page, ending in opened(model, answers.data):
+        take(page, f"report{ending}", until=".tiles")
+        page.locator("#tree").screenshot(path=FIGURES / f"report-tree{ending}.png")
+        page.locator("#group-1").screenshot(path=FIGURES / f"report-card{ending}.png")
+
+
+def draw_wide_report() -> None:
+    """Take pictures of the report of 1008 columns in 144 groups of 12 fields."""
+    fields = ["anger", "calm", "craft", "doubt", "fear", "hope", "luck", "order", "pain", "pride", "risk", "skill"]
+    groups = {field: [[f"{field}{g}_{column}" for column in range(1, 8)] for g in range(1, 13)] for field in fields}
+    inside = [",".join(f"({','.join(names)})" for names in groups[field]) for field in fields]
+    tree = latree.Tree.from_newick(f"({','.join(f'({branch})' for branch in inside)});")
+    truth = latree.random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.3, random_state=0)
+    rows = truth.sample(1500, random_state=0)
+    for page, ending in opened(latree.LatentTree(random_state=0).fit(rows), rows):
+        take(page, f"report-thousand{ending}", until="#tree")
+
+
+def opened(model: latree.LatentTree, rows: Any) -> Iterator[tuple[Any, str]]:
+    """Open the report of a model, light and dark; yield the page and the ending of its pictures."""
     with in_new_folder() as folder, browser() as open_page:
-        model.report(folder / "report.html", answers.data)
+        model.report(folder / "report.html", rows)
         for scheme, ending in (("light", ""), ("dark", "-dark")):
-            page = open_page(folder / "report.html", scheme)
-            tiles = page.locator(".tiles").bounding_box()
-            height = tiles["y"] + tiles["height"] + 24
-            first_screen = FIGURES / f"report{ending}.png"
-            page.screenshot(path=first_screen, clip={"x": 0, "y": 0, "width": WIDTH, "height": height})
-            page.locator("#tree").screenshot(path=FIGURES / f"report-tree{ending}.png")
-            page.locator("#group-1").screenshot(path=FIGURES / f"report-card{ending}.png")
-    for path in FIGURES.glob("report*.png"):
-        shrink(path)
+            yield open_page(folder / "report.html", scheme), ending
+
+
+def take(page: Any, name: str, until: str) -> None:
+    """Take a picture of a page down to the end of an element."""
+    last = page.locator(until).bounding_box()
+    area = {"x": 0, "y": 0, "width": WIDTH, "height": last["y"] + last["height"] + 24}
+    page.screenshot(path=FIGURES / f"{name}.png", clip=area, full_page=True)
 
 
 def shrink(path: Path) -> None:
@@ -139,7 +158,9 @@ def in_new_folder() -> Iterator[Path]:
 def main() -> None:
     """Draw the pictures that were asked for, or all."""
     mpl.use("Agg")
-    names = sys.argv[1:] or ["report.png", *PAGES, *EXAMPLES]
+    mpl.rcParams["svg.hashsalt"] = "latree"  # the same picture gives the same bytes
+    os.environ["SOURCE_DATE_EPOCH"] = "0"
+    names = sys.argv[1:] or ["report.png", "report-thousand.png", *PAGES, *EXAMPLES]
     for page in dict.fromkeys(PAGES[name] for name in names if name in PAGES):
         draw_page(page)
     for name in names:
@@ -147,6 +168,10 @@ def main() -> None:
             draw_example(name)
     if "report.png" in names:
         draw_report()
+    if "report-thousand.png" in names:
+        draw_wide_report()
+    for path in FIGURES.glob("report*.png"):
+        shrink(path)
 
 
 if __name__ == "__main__":
