@@ -7,6 +7,7 @@ files. The reference of the site is made from the same lists of public names as 
 import inspect
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from functools import cached_property
@@ -14,6 +15,7 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +26,7 @@ mpl.use("Agg")
 from sphinx_gallery.scrapers import figure_rst
 
 import latree
-from latree.datasets import Dataset, load_python_manual, make_alignment, make_questionnaire
+from latree.datasets import Dataset, load_python_manual, make_alignment
 from latree.figure.picture import Picture
 
 HERE = Path(__file__).parent
@@ -133,9 +135,8 @@ def with_dark_twin(image: re.Match[str]) -> str:
     return f"![{text}]({path}.png){{.only-light}} ![{text}]({path}-dark.png){{.only-dark}}"
 
 
-# The finished reports that the site shows.
+# The finished reports that the site shows beside that of `latree demo`.
 _REPORTS: dict[str, Callable[[], Dataset]] = {
-    "questionnaire": make_questionnaire,
     "words": load_python_manual,
     "alignment": lambda: make_alignment(600),
 }
@@ -143,8 +144,15 @@ _REPORTS: dict[str, Callable[[], Dataset]] = {
 
 def write_reports() -> None:
     """Write the reports that are not there yet."""
+    folder = HERE / "_extra" / "report"
+    if not (folder / "questionnaire.html").exists():
+        with TemporaryDirectory() as run:
+            command = [sys.executable, "-m", "latree", "demo", "--out", "demo-run", "--quiet"]
+            subprocess.run(command, cwd=run, check=True, stdout=subprocess.DEVNULL)
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(Path(run) / "demo-run" / "report.html", folder / "questionnaire.html")
     for name, load in _REPORTS.items():
-        path = HERE / "_extra" / "report" / f"{name}.html"
+        path = folder / f"{name}.html"
         if not path.exists():
             found = load()
             labels = found.labels or None

@@ -12,8 +12,9 @@ import os
 import re
 import runpy
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +24,6 @@ import matplotlib.pyplot as plt
 from PIL import Image
 
 import latree
-from latree.datasets import make_questionnaire
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "figures"
@@ -80,13 +80,15 @@ def draw_example(name: str) -> None:
 
 
 def draw_report() -> None:
-    """Take pictures of a report, light and dark: its first screen, the tree, and the card of a group."""
-    answers = make_questionnaire()
-    model = latree.LatentTree(random_state=0, labels=answers.labels).fit(answers.data)
-    for page, ending in opened(model, answers.data):
-        take(page, f"report{ending}", until=".tiles")
-        page.locator("#tree").screenshot(path=FIGURES / f"report-tree{ending}.png")
-        page.locator("#group-1").screenshot(path=FIGURES / f"report-card{ending}.png")
+    """Draw the tree of `latree demo`, and take pictures of its report: first screen, tree, and the card of a group."""
+    with in_new_folder() as folder:
+        for command in ("demo --out demo-run --quiet", "plot demo-run --out tree.svg"):
+            subprocess.run([sys.executable, "-m", "latree", *command.split()], check=True, stdout=subprocess.DEVNULL)
+        shutil.move("tree.svg", FIGURES / "everyday.svg")
+        for page, ending in opened(folder / "demo-run" / "report.html"):
+            take(page, f"report{ending}", until=".tiles")
+            page.locator("#tree").screenshot(path=FIGURES / f"report-tree{ending}.png")
+            page.locator("#group-1").screenshot(path=FIGURES / f"report-card{ending}.png")
 
 
 def draw_wide_report() -> None:
@@ -97,16 +99,11 @@ def draw_wide_report() -> None:
     tree = latree.Tree.from_newick(f"({','.join(f'({branch})' for branch in inside)});")
     truth = latree.random_model(tree, n_states=4, hidden_states=3, start="identity", perturbation=0.3, random_state=0)
     rows = truth.sample(1500, random_state=0)
-    for page, ending in opened(latree.LatentTree(random_state=0).fit(rows), rows):
-        take(page, f"report-thousand{ending}", until="#tree")
-
-
-def opened(model: latree.LatentTree, rows: Any) -> Iterator[tuple[Any, str]]:
-    """Open the report of a model, light and dark; yield the page and the ending of its pictures."""
-    with in_new_folder() as folder, browser() as open_page:
+    model = latree.LatentTree(random_state=0).fit(rows)
+    with in_new_folder() as folder:
         model.report(folder / "report.html", rows)
-        for scheme, ending in (("light", ""), ("dark", "-dark")):
-            yield open_page(folder / "report.html", scheme), ending
+        for page, ending in opened(folder / "report.html"):
+            take(page, f"report-thousand{ending}", until="#tree")
 
 
 def take(page: Any, name: str, until: str) -> None:
@@ -121,26 +118,21 @@ def shrink(path: Path) -> None:
     Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-@contextlib.contextmanager
-def browser() -> Iterator[Callable[..., Any]]:
-    """Start Chromium, and give a function that opens a file."""
+def opened(report: Path) -> Iterator[tuple[Any, str]]:
+    """Open a report in Chromium, light and dark; yield the page and the ending of its pictures."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or shutil.which("google-chrome"), args=["--no-sandbox"]
-        )
-
-        def open_page(path: Path, scheme: str) -> Any:
-            page = chromium.new_page(
-                color_scheme=scheme, viewport={"width": WIDTH, "height": 800}, device_scale_factor=1.5
-            )
-            page.goto(path.resolve().as_uri())
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"]) as browser,
+    ):
+        for scheme, ending in (("light", ""), ("dark", "-dark")):
+            size = {"width": WIDTH, "height": 800}
+            page = browser.new_page(color_scheme=scheme, viewport=size, device_scale_factor=1.5)
+            page.goto(report.resolve().as_uri())
             page.wait_for_timeout(500)
-            return page
-
-        yield open_page
-        chromium.close()
+            yield page, ending
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from helpers.pages import ROOT
 for _name in ("sphinx", "myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx_design", "sphinx_gallery"):
     pytest.importorskip(_name, reason="the site needs more packages: pip install '.[docs]'")
 
-REPORTS = {"questionnaire": "worry_1", "words": "traceback", "alignment": "Bela"}  # and a column of each
+REPORTS = {"questionnaire": "worries a lot", "words": "traceback", "alignment": "Bela"}  # and a column of each
 TWINS = {"light": "", "dark": "-dark"}
 
 
