@@ -96,8 +96,10 @@ def test_columns_among_those_of_another_label_are_named():
 def test_where_columns_between_two_groups_go():
     one = {"name": "x1", "group": "mood", "stability": 0.6, "other": "sleep", "share": 0.375}
     assert said_of_discoveries(between=[one]) == [
-        "Between two groups: x1 (mood in 60 % of the searches, sleep in 38 %)."
+        "Between groups: x1 (mood in 60 % of the searches, sleep in 38 %, neither in 2 %)."
     ]
+    half = one | {"stability": 0.625}
+    assert said_of_discoveries(between=[half])[0].endswith("(mood in 63 % of the searches, sleep in 38 %).")
     assert said_of_discoveries(between=[one] * 5)[0].endswith(", and 2 more.")
 
 

@@ -156,17 +156,18 @@ def items(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
     the reliability of the score without it, the shares of missing cells and of answers at the lowest and the highest
     value, how often it comes again in its group in parts of the rows, and a verdict:
 
-    - belongs to G: it is more often found in another group, or, in a fit with --groups, it fits another one better;
+    - belongs to G: in at least half of the searches on parts of the rows it is found there, or, in a fit with --groups,
+    it fits G better;
+
+    - fits no group clearly: it is found in no group in half of them;
 
     - says little: it is in no group, or its correlation with the sum of the others is below 0.3;
 
     - redundant with X: both say the same thing beyond their group, and X has the stronger loading;
 
-    - reverse: it falls when its group rises, so reverse it before you add up answers;
+    - keep: none of these; "keep, reversed" if it falls when its group rises: reverse it before you add up answers.
 
-    - keep: none of these.
-
-    If more than 80 % give the lowest answer, or the highest, that is said, too.
+    If more than 80 % give the lowest answer, or the highest, or if alpha rises without the item, that is said, too.
 
     Example: latree items run data.csv --out items.csv
     """

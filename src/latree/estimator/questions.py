@@ -165,10 +165,11 @@ class QuestionMethods(DataMethods):
             One row per column, group by group, with the columns
 
             - ``column``, ``group``, ``description``, and ``verdict`` with the reason ``because``: "belongs to ..." if
-              it is more often found in another group, or fits another one of a ``key`` better; "says little" if it is
-              in no group, or if ``item_rest`` is below 0.3; "redundant with ..." if another column with a stronger
-              loading says the same; "reverse" if it falls when its group rises; "keep". ``remark`` says if more than
-              80 % give the lowest answer, or the highest.
+              it is found in another group in at least half of the searches on parts of the rows, or fits another one
+              of a ``key`` better; "fits no group clearly" if it is found in no group in half of them; "says little"
+              if it is in no group, or if ``item_rest`` is below 0.3; "redundant with ..." if another column with a
+              stronger loading says the same; "keep"; "keep, reversed" if it falls when its group rises. ``remark``
+              says if more than 80 % give the lowest answer, or the highest, and if alpha rises without it.
             - ``loading`` on the hidden variable of the group, and ``direction``, -1 if it falls when the group rises.
             - ``item_rest``: its correlation with the sum of the other columns of the group, reversed ones turned round.
             - ``alpha_without``, ``reliability_without``: Cronbach's alpha of the other columns, and the reliability of

@@ -48,7 +48,8 @@ def item_facts(model: LatentTreeModel, table: Table) -> dict[str, Any]:
             for group in groups
         ],
         "items": [
-            one._asdict() | dict(zip(_JUDGED, (*_verdict(one, loadings, places), _remark(one)), strict=True))
+            one._asdict()
+            | dict(zip(_JUDGED, (*_verdict(one, loadings, places), _remark(one, group.alpha)), strict=True))
             for group in groups
             for one in group.items
         ],
@@ -62,9 +63,12 @@ def _verdict(item: Item, loadings: Mapping[str, float], places: Mapping[str, Map
         return f"belongs to {place['other']}", f"predicted better there, by {place['ahead']:.3f} nats per row"
     if item.group is None:
         return "says little", "in no group"
-    if item.elsewhere is not None and (item.elsewhere_share or 0) > (item.stability or 0):
-        share = f"{percent(item.elsewhere_share or 0)} % of the searches on parts of the rows"
-        return f"belongs to {item.elsewhere}", f"found there in {share}"
+    if item.stability is not None and item.stability < MIN_STABILITY:
+        other, share = item.elsewhere, item.elsewhere_share or 0
+        if share >= MIN_STABILITY:
+            return f"belongs to {other}", f"found there in {percent(share)} % of the searches"
+        elsewhere = "" if other is None else f", in {other} in {percent(share)} %"
+        return "fits no group clearly", f"in {item.group} in {percent(item.stability)} % of the searches{elsewhere}"
     strength = abs(item.loading or 0) if item.item_rest is None else item.item_rest
     if strength < MIN_ITEM_REST:
         what = "loading" if item.item_rest is None else "item-rest correlation"
@@ -72,15 +76,20 @@ def _verdict(item: Item, loadings: Mapping[str, float], places: Mapping[str, Map
     other = item.redundant_with
     if other is not None and (loadings[item.column], other) < (loadings[other], item.column):
         return f"redundant with {other}", f"correlate {item.residual:.2f} beyond their group"
-    return ("reverse", "falls when its group rises") if item.direction < 0 else ("keep", "")
+    return ("keep, reversed", "falls when its group rises") if item.direction < 0 else ("keep", "")
 
 
-def _remark(item: Item) -> str:
-    """Return that nearly all people answer alike, if they do. Such an item may still be a good one at its end."""
-    for alike, end in ((item.floor, "lowest"), (item.ceiling, "highest")):
-        if alike is not None and alike > MAX_ALIKE:
-            return f"{percent(alike)} % give the {end} answer"
-    return ""
+def _remark(item: Item, alpha: float | None) -> str:
+    """Return that nearly all people answer alike, or that alpha rises without the item, as far as it is printed."""
+    found = [
+        f"{percent(alike)} % give the {end} answer"
+        for alike, end in ((item.floor, "lowest"), (item.ceiling, "highest"))
+        if alike is not None and alike > MAX_ALIKE
+    ]
+    without = item.alpha_without
+    if alpha is not None and without is not None and round(without, 2) > round(alpha, 2):
+        found.append(f"alpha rises to {without:.2f} without it")
+    return "; ".join(found)
 
 
 def item_columns(facts: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -109,19 +118,20 @@ def item_lines(facts: Mapping[str, Any]) -> list[str]:
         figures = [f"{what} {group[what]:.2f}" for what in ("alpha", "reliability") if group[what] is not None]
         name = clipped(group["name"]) if group["name"] else "in no group"
         lines += ["", f"{name}: {', '.join(figures)}" if figures else name]
-        lines.append(f"  {'':{width}}   load  rest  alpha-  rel.-  miss   low  high  again  verdict")
+        lines.append(f"  {'':{width}}   load  rest alpha- rel.- miss  low high again  verdict")
         for one in items:
             if (one["group"] or "") != group["name"]:
                 continue
             shares = (_share(one[name]) for name in ("missing", "floor", "ceiling"))
             lines.append(
-                f"  {names[one['column']]:{width}}  {_number(one['loading']):>5} {_number(one['item_rest']):>5}  "
-                f"{_number(one['alpha_without']):>6}  {_number(one['reliability_without']):>5} "
-                f"{' '.join(f'{share:>5}' for share in shares)}  {_share(one['stability']):>5}  {one['verdict']}"
+                f"  {names[one['column']]:{width}}  {_number(one['loading']):>5} {_number(one['item_rest']):>5} "
+                f"{_number(one['alpha_without']):>6} {_number(one['reliability_without']):>5} "
+                f"{' '.join(f'{share:>4}' for share in shares)} {_share(one['stability']):>5}  {one['verdict']}"
             )
     lines += ["", *wrap(_LEGEND, _WIDTH)]
     reasons = [f"{clipped(one['column'])}: {one['verdict']} ({_reason(one)})" for one in items if _is_said(one)]
-    return [*lines, "", *reasons] if reasons else lines
+    found = [line for reason in reasons for line in wrap(reason, _WIDTH, subsequent_indent="  ")]
+    return [*lines, "", *found] if found else lines
 
 
 def _marked(item: Mapping[str, Any]) -> str:
@@ -130,7 +140,7 @@ def _marked(item: Mapping[str, Any]) -> str:
 
 
 def _is_said(item: Mapping[str, Any]) -> bool:
-    return bool(item["verdict"] not in ("keep", "reverse") or item["remark"])
+    return bool(not item["verdict"].startswith("keep") or item["remark"])
 
 
 def _reason(item: Mapping[str, Any]) -> str:

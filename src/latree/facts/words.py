@@ -204,12 +204,15 @@ def _against_their_label(
 
 def _between(columns: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence about columns that often go to another group."""
-    shown = [
-        f"{_short(one['name'])} ({_short(one['group'])} in {percent(one['stability'] or 0)}\u00a0% of the searches, "
-        f"{_short(one['other'])} in {percent(one['share'])}\u00a0%)"
-        for one in columns[:_LISTED_GROUPS]
-    ]
-    return [f"Between two groups: {_named(shown, len(columns))}."] if shown else []
+    shown = []
+    for one in columns[:_LISTED_GROUPS]:
+        own, other = percent(one["stability"] or 0), percent(one["share"])
+        neither = f", neither in {100 - own - other}\u00a0%" if own + other < 100 else ""
+        shown.append(
+            f"{_short(one['name'])} ({_short(one['group'])} in {own}\u00a0% of the searches, "
+            f"{_short(one['other'])} in {other}\u00a0%{neither})"
+        )
+    return [f"Between groups: {_named(shown, len(columns))}."] if shown else []
 
 
 def _closest(pair: Mapping[str, Any] | None) -> list[str]:
