@@ -123,12 +123,14 @@ class DataMethods(BaseEstimator):  # type: ignore[misc]
             raise InputError("no rows (0 sample(s)) to work on")
         return table
 
-    def _without(self, X: Any, names: Iterable[Any]) -> Any:
-        """Return a frame without some columns, unless the estimator was fitted to them."""
+    def _of_fit(self, X: Any) -> Any:
+        """Return a frame without columns that the estimator was not fitted to, such as those that tell groups of rows."""
         if not is_frame(X):
             return X
-        extra = [name for name in names if isinstance(name, str) and name not in self._names_in]
-        return nw.from_native(X).drop(extra, strict=False).to_native()
+        known = {*self._names_in, self._weights}
+        extra = set(as_reading(self.reading).select(names_of(X))) - known
+        frame = nw.from_native(X)
+        return frame.drop([name for name in frame.collect_schema().names() if str(name) in extra]).to_native()
 
     def _column_in(self, X: Any, column: str | None) -> str | None:
         """Return the name of a column that is not learned from, if the data have it; None if not."""

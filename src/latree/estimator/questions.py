@@ -235,7 +235,7 @@ class QuestionMethods(DataMethods):
         Parameters
         ----------
         X : data frame, array, or name of a file
-            Rows with the columns of the model, such as those of the fit.
+            Rows with the columns of the model, such as those of the fit; other columns do not matter.
         by : str, or sequence with one value per row
             The column of X that tells the groups, which may also be a column of the model; or the groups themselves. A
             group needs at least 50 rows. The first group is the one that others are compared with.
@@ -269,7 +269,7 @@ class QuestionMethods(DataMethods):
         (False, False)
         """
         check_is_fitted(self)
-        table = self._encoded(self._without(X, [by, cluster]), sample_weight)
+        table = self._encoded(self._of_fit(X), sample_weight)
         divided = divide_rows(X, by, cuts=cuts, parts=parts, missing=as_reading(self.reading).marks)
         clusters = None if cluster is None else clusters_of(X, cluster)
         facts, rows, groups = compared_rows(self.model_, table, divided, clusters)
