@@ -10,6 +10,7 @@ import pytest
 import latree
 from helpers.cli import run, succeed
 from latree.datasets import make_questionnaire
+from latree.facts.differ import comparison_lines
 
 N_ROWS = 300
 
@@ -75,9 +76,54 @@ def test_a_codebook_names_the_groups():
     Path("book.csv").write_text("column,text,answers\ngender,Gender?,1=men; 2=women; 3=other\nage,Age?,\n")
     text = succeed("compare", "model.json", "codes.csv", "--by", "gender", "--texts", "book.csv")
     assert text == succeed("compare", "model.json", "data.csv", "--by", "gender")
-    code, _, error = run("compare", "model.json", "codes.csv", "--by", "person", "--cuts", "75", "--texts", "book.csv")
-    assert code == 2
-    assert "book.csv: none of its names, such as 'gender', is one of the columns" in error
+    # A codebook may say nothing of the column, and names questions of a model that was fitted without one.
+    book = "column,text,answers\ngender,Gender?,1=men; 2=women\nworry_1,I worry,2=seldom; 5=yes\n"
+    Path("book.csv").write_text(book)
+    arguments = ("compare", "model.json", "codes.csv", "--texts", "book.csv", "--by")
+    facts = json.loads(succeed(*arguments, "person", "--cuts", "75", "--json"))
+    assert [group["name"] for group in facts["groups"]] == ["<= 75", "> 75"]
+    assert {one["column"]: one["description"] for one in facts["items"]}["worry_1"] == "I worry"
+    facts = json.loads(succeed(*arguments, "worry_1", "--json"))
+    assert facts["groups"][0]["name"] == "seldom"
+
+
+def test_what_is_printed_of_three_groups():
+    pairs = [{"group": name, "from": "young"} for name in ("middle", "old")]
+    numbers = [{"difference": 0.1, "low": -0.1, "high": 0.3}, {"difference": 0.5, "low": 0.3, "high": 0.7}]
+    differences = [pair | number | {"all_tied": 0.25} for pair, number in zip(pairs, numbers, strict=True)]
+    sizes = [{"difference": -0.05, "size": "negligible"}, {"difference": -0.5, "size": "large"}]
+    effects = [pair | size for pair, size in zip(pairs, sizes, strict=True)]
+    item = {"scale": "mood", "p": 0.5, "differs": False, "tied": True, "description": "", "effects": effects}
+    differs = {"p": 0.0, "differs": True}
+    items = [item | {"column": name} for name in ("a", "b")]
+    items += [
+        item | differs | {"column": "c", "tied": False, "description": "I sing"},
+        item | differs | {"column": "d"},
+    ]
+    groups = [{"name": name, "rows": 60, "states": {"low": 0.4, "high": 0.6}} for name in ("young", "middle", "old")]
+    facts = {
+        "by": "age",
+        "groups": groups,
+        "n_clusters": 180,
+        "notes": [],
+        "means": [{"name": "mood", "differs": True, "groups": groups, "differences": differences}],
+        "items": items,
+        "not_compared": [],
+        "no_answers": [],
+    }
+    text = "\n".join(comparison_lines(facts))
+    lines = [
+        "Where they stand: standard deviations above 'young', with 95 % intervals",
+        "  mood  middle  +0.10  [-0.10, +0.30]  all tied +0.25  (may be chance)",
+        "        old     +0.50  [+0.30, +0.70]  all tied +0.25",
+        "'mood': 2 of 4 columns work differently (below), so that its difference rests on",
+        "'a', 'b' and 'd' alone.",
+        "  c  middle  -0.05  negligible  I sing",
+        "     old     -0.50  large",
+        "  d  middle  -0.05  negligible",
+        "are without 'c'. 'd' still counts there.",
+    ]
+    assert [line for line in text.splitlines() if line in lines] == [*lines[:8], lines[6], lines[8]]
 
 
 @pytest.mark.usefixtures("here")

@@ -114,6 +114,18 @@ def test_clean_columns_are_rarely_flagged_and_a_biased_one_is():
     assert biased._difference(*profiles, (0, 1), 0) > 0.2
 
 
+def test_the_difference_with_all_columns_tied_is_beside_the_other():
+    answers = drawn(1500, np.random.default_rng(2), difference=0.2, bias=1.5)
+    found = compared(answers)
+    tied = fit_standing(answers, answers.codes.sum(axis=1).astype(float))
+    means, variances = tied.moments()
+    within = np.sqrt(answers.weight_of_groups @ variances / answers.weight_of_groups.sum())
+    pair = intervals(found)
+    assert found.divided == [0]
+    assert pair["all_tied"] == pytest.approx((means[1] - means[0]) / within, abs=1e-3)
+    assert pair["all_tied"] - 0.05 > pair["difference"] == pytest.approx(0.2, abs=0.12)
+
+
 def test_repeated_rows_of_a_cluster_say_no_more_than_one():
     answers = drawn(400, np.random.default_rng(1), difference=0.5)
     twice = Answers(np.repeat(answers.codes, 2, axis=0), answers.n_states, np.repeat(answers.group, 2), 2, np.ones(800))

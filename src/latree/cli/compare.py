@@ -1,5 +1,6 @@
 """The command compare: groups of rows, or two models or trees, side by side."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ _MAX_LISTED = 12
 @click.option(
     "--texts",
     type=common.file,
-    help="With --by: a codebook as that of latree fit --texts, whose answers name the groups, such as 1=men; 2=women.",
+    help="With --by: a codebook as that of latree fit --texts, whose answers name the groups, such as 1=men; 2=women. "
+    "Needed if the column --by was not in the fit.",
 )
 @click.option(
     "--cluster",
@@ -66,6 +68,8 @@ def compare(
 
     - which columns work differently: people with the same standing answer differently, depending on their group.
     Tests are at the 5 % level for all columns together. Columns without an order and numbers with bins are left out.
+    Columns that work differently do not count for where the groups stand, as long as at least half of the columns of
+    their group do; "all tied" is the difference if all of them count.
 
     Two models or trees: FIRST and SECOND are model.json files, folders of fits, or Newick files, such as models of two
     samples or two years. They are compared on the columns that both have.
@@ -124,20 +128,22 @@ def _compared_groups(
     from latree.learn import trees_of_groups
     from latree.settings import Settings
     from latree.table.columns import DEFAULT_MISSING
-    from latree.table.labels import read_codebook
+    from latree.table.labels import read_codebook, with_questions
     from latree.table.people import clusters_of, divide_rows
 
     loaded = common.load_model(model)
-    record = loaded.record
+    record, answers = loaded.record, dict[str, str]()
+    if texts is not None:
+        questions = read_codebook(texts, [*loaded.tree.names, by])
+        loaded = replace(loaded, columns=with_questions(loaded.columns, questions))
+        answers.update(questions[by].answers if by in questions else {})
     marks = record.reading.marks if record and record.reading else DEFAULT_MISSING
     with progress_bars(True):
         with stage("Reading the table"):
             table, _ = common.read_rows(data, loaded, format=format, **options)
             how: dict[str, Any] = {"cuts": None if cuts is None else cuts.split(","), "parts": parts, "missing": marks}
             divided = divide_rows(data, by, format=format, **how)
-            if texts is not None:
-                answers = read_codebook(texts, [by])[by].answers
-                divided = divided._replace(names=tuple(answers.get(name, name) for name in divided.names))
+            divided = divided._replace(names=tuple(answers.get(name, name) for name in divided.names))
             clusters = None if cluster is None else clusters_of(data, cluster, format)
         with stage("Comparing the groups", at_most=True):
             facts, rows, groups = compared_rows(loaded, table, divided, clusters)

@@ -124,7 +124,7 @@ class DataMethods(BaseEstimator):  # type: ignore[misc]
         return table
 
     def _of_fit(self, X: Any) -> Any:
-        """Return a frame without columns that the estimator was not fitted to, such as those that tell groups of rows."""
+        """Return a frame without columns that the fit did not have, such as those that tell groups of rows."""
         if not is_frame(X):
             return X
         known = {*self._names_in, self._weights}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from latree._util.arrays import IntArray, make_frame
-from latree._util.words import clipped, listed, percent, plural, quoted
+from latree._util.words import clipped, listed, percent, plural, quoted, shortened
 from latree.errors import InputError
 from latree.interpret.differ import MIN_COLUMNS, MIN_GROUP, Groups, compare_groups
 from latree.model import LatentTreeModel
@@ -20,6 +20,9 @@ from latree.table.table import row_weights
 _WIDTH = 80
 # The decimals of numbers in files and frames.
 _DECIMALS = 6
+# The width of the longest size in words; texts of questions have at least so much room.
+_SIZE, _MIN_TEXT = len("negligible"), 20
+_YES_OR_NO = {True: "yes", False: "no", None: ""}
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,10 @@ def compared_rows(
     for what, rows in (("groups", divided.of_row), ("clusters", clusters)):
         if rows is not None and len(rows) != table.n_rows:
             raise InputError(f"{len(rows)} {what} for {plural(table.n_rows, 'row')}: give one for each row")
+    questions = {column.name: column for column in model.columns}
+    if (by := questions.get(divided.column)) is not None and by.answers:
+        names = dict(zip(by.categories, by.answers, strict=True))
+        divided = divided._replace(names=tuple(names.get(name, name) for name in divided.names))
     divided, notes = with_enough(divided, MIN_GROUP)
     kept = np.flatnonzero(divided.of_row >= 0)
     of_row = divided.of_row[kept]
@@ -83,6 +90,7 @@ def compared_rows(
     if len(np.unique(own)) < MIN_GROUP:
         raise InputError(f"{plural(len(np.unique(own)), 'cluster')}: at least {MIN_GROUP} are needed for an interval")
     facts = {"by": divided.column or None} | compare_groups(model, taken, groups, [divided.column]) | {"notes": notes}
+    facts["items"] = [one | {"description": questions[one["column"]].description} for one in facts["items"]]
     return facts, taken, groups
 
 
@@ -97,6 +105,7 @@ def mean_rows(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
             "difference": _rounded(pair["difference"]),
             "low": _rounded(pair["low"]),
             "high": _rounded(pair["high"]),
+            "all tied": _rounded(pair["all_tied"]),
             "p": _rounded(one["p"]),
             "adjusted p": _rounded(one["adjusted_p"]),
             "differs": one["differs"],
@@ -115,11 +124,12 @@ def item_rows(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
             "group": effect["group"],
             "from": effect["from"],
             "difference": _rounded(effect["difference"]),
-            "standardised": None if effect["standardised"] is None else _rounded(effect["standardised"]),
-            "size": one["size"] or "",
+            "standardised": _rounded(effect["standardised"]),
+            "size": effect["size"],
             "p": _rounded(one["p"]),
             "adjusted p": _rounded(one["adjusted_p"]),
             "differs": one["differs"],
+            "tied": one["tied"],
         }
         for one in sorted(facts["items"], key=lambda one: one["p"])
         for effect in one["effects"]
@@ -128,12 +138,19 @@ def item_rows(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def comparison_table(facts: Mapping[str, Any]) -> Iterator[list[str]]:
     """Yield the lines of a CSV file, the header first: differences of means, then those of columns."""
-    yield ["what", "name", "scale", "group", "from", "difference", "low", "high", "size", "p", "adjusted p", "differs"]
+    numbers = ("low", "high", "all tied", "size", "p", "adjusted p")
+    yield ["what", "name", "scale", "group", "from", "difference", *numbers, "differs", "tied"]
     for kind, name, rows in (("mean", "scale", mean_rows(facts)), ("column", "column", item_rows(facts))):
         for row in rows:
-            cells = [row[name], row["scale"], row["group"], row["from"], row["difference"]]
-            cells += [row.get(key, "") for key in ("low", "high", "size", "p", "adjusted p")]
-            yield [kind, *map(guarded, map(str, cells[:4])), *map(str, cells[4:]), "yes" if row["differs"] else "no"]
+            cells = [row[name], row["scale"], row["group"], row["from"]]
+            answers = [_YES_OR_NO[row.get(key)] for key in ("differs", "tied")]
+            yield [
+                kind,
+                *map(guarded, cells),
+                str(row["difference"]),
+                *(str(row.get(key, "")) for key in numbers),
+                *answers,
+            ]
 
 
 def comparison_lines(facts: Mapping[str, Any]) -> list[str]:
@@ -147,8 +164,7 @@ def comparison_lines(facts: Mapping[str, Any]) -> list[str]:
         lines += wrap(note, _WIDTH)
     if not facts["means"]:
         return [*lines, "", f"No group of columns has {MIN_COLUMNS} columns, so nothing was compared."]
-    lines += ["", "Where they stand: differences in standard deviations, with 95 % intervals"]
-    lines += list(_mean_lines(facts))
+    lines += ["", *_mean_lines(facts)]
     lines += ["", "Shares of states"]
     lines += list(_state_lines(facts))
     lines += ["", *_item_lines(facts)]
@@ -163,16 +179,35 @@ def comparison_lines(facts: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _mean_lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    width = max(len(clipped(one["name"])) for one in facts["means"])
+def _mean_lines(facts: Mapping[str, Any]) -> list[str]:
+    reference, width = _names(facts)
+    first = max(len(clipped(one["name"])) for one in facts["means"])
+    lines, few = [f"Where they stand: standard deviations above {reference}, with 95 % intervals"], []
     for one in facts["means"]:
+        items = [item for item in facts["items"] if item["scale"] == one["name"]]
+        tied = [item["column"] for item in items if item["tied"]]
         for number, pair in enumerate(one["differences"]):
             name = clipped(one["name"]) if number == 0 else ""
+            interval = f"{pair['difference']:+.2f}  [{pair['low']:+.2f}, {pair['high']:+.2f}]"
+            plain = f"  all tied {pair['all_tied']:+.2f}" if len(tied) < len(items) else ""
             is_shown = one["differs"] and not pair["low"] <= 0 <= pair["high"]
             mark = "" if is_shown else "  (may be chance)"
-            what = f"{clipped(pair['group'])} - {clipped(pair['from'])}"
-            interval = f"{pair['difference']:+.2f}  [{pair['low']:+.2f}, {pair['high']:+.2f}]"
-            yield f"  {name:{width}}  {what}  {interval}{mark}"
+            lines.append(f"  {name:{first}}  {clipped(pair['group']):{width}}  {interval}{plain}{mark}")
+        n_differ = sum(item["differs"] for item in items)
+        if 2 * n_differ >= len(items):
+            few.append(
+                f"{quoted(one['name'])}: {n_differ} of {plural(len(items), 'column')} work differently (below), so that "
+                f"its difference rests on {listed(tied)} alone."
+            )
+    if any(not item["tied"] for item in facts["items"]):
+        lines += wrap("all tied: the difference if columns that work differently (below) count, too.", _WIDTH)
+    return lines + [line for text in few for line in wrap(text, _WIDTH)]
+
+
+def _names(facts: Mapping[str, Any]) -> tuple[str, int]:
+    """Return the first group of people, and the width of the names of those that are compared with it."""
+    first, *others = (group["name"] for group in facts["groups"])
+    return quoted(first), max(len(clipped(name)) for name in others)
 
 
 def _state_lines(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -189,19 +224,24 @@ def _item_lines(facts: Mapping[str, Any]) -> list[str]:
     tested = plural(len(facts["items"]), "column")
     if not items:
         return [f"Do the columns work alike? None of {tested} is shown to differ at the same standing."]
+    reference, group_width = _names(facts)
     answer = f"Do the columns work alike? {len(items)} of {tested} {'differs' if len(items) == 1 else 'differ'}"
-    lines = [f"{answer} at the same standing:"]
+    lines = [f"{answer} at the same standing.", f"Differences from {reference}, in answers:"]
     width = max(len(clipped(one["column"])) for one in items)
     for one in items:
         for number, effect in enumerate(one["effects"]):
             name = clipped(one["column"]) if number == 0 else ""
-            what = f"{clipped(effect['group'])} - {clipped(effect['from'])}"
-            size = one["size"] if number == 0 else ""
-            lines.append(f"  {name:{width}}  {what}  {effect['difference']:+.2f} answers  {size}".rstrip())
-    text = (
-        "Tests are at the 5 % level for all columns together. Columns that differ do not count for the differences "
-        "above."
-    )
+            what = f"  {name:{width}}  {clipped(effect['group']):{group_width}}  {effect['difference']:+.2f}"
+            line = f"{what}  {effect['size']:{_SIZE}}  "
+            if number == 0 and one["description"]:
+                line += shortened(one["description"], max(_WIDTH - len(line), _MIN_TEXT))
+            lines.append(line.rstrip())
+    left_out, counted = ([one["column"] for one in items if one["tied"] == tied] for tied in (False, True))
+    text = "Tests are at the 5 % level for all columns together."
+    if left_out:
+        text += f" The differences of standing are without {listed(left_out)}."
+    if counted:
+        text += f" {listed(counted)} still {'counts' if len(counted) == 1 else 'count'} there."
     return [*lines, *wrap(text, _WIDTH)]
 
 

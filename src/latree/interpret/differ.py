@@ -11,7 +11,8 @@ For each group of columns, a model of one continuous standing is fitted to the c
   average then. What gradients by other parameters explain of it is taken out (the efficient score of Neyman's C(α)
   test, 1959), and its covariance is that of the clusters' sums. No column is refitted for its test.
 - *Anchors.* A column that works differently disturbs the standing of all others. So the clearest one gets parameters of
-  its own in each group, the model is fitted again, and the others are tested again, until none is left that differs.
+  its own in each group, the model is fitted again, and the others are tested again, until none is left that differs, or
+  half of the columns are divided. The differences of means with no column divided are kept beside the others.
 """
 
 from collections.abc import Sequence
@@ -113,8 +114,6 @@ def compare_groups(
         for one, adjusted in zip(found, _holm([one["p"] for one in found]), strict=True):
             one["adjusted_p"] = adjusted
             one["differs"] = adjusted <= ALPHA
-    for one in items:
-        one["size"] = _size(one)
     return {
         "groups": [
             {"name": name, "rows": int((groups.of_row == g).sum()), "weight": float(weights[groups.of_row == g].sum())}
@@ -137,10 +136,9 @@ def _is_answer(column: Column) -> bool:
     return column.ordered and not column.cuts
 
 
-def _size(item: dict[str, Any]) -> str:
+def _size(standardised: float) -> str:
     """Return the size of a difference in words."""
-    largest = max(abs(effect["standardised"]) for effect in item["effects"])
-    return "negligible" if largest <= _MODERATE else "moderate" if largest <= _LARGE else "large"
+    return "negligible" if abs(standardised) <= _MODERATE else "moderate" if abs(standardised) <= _LARGE else "large"
 
 
 def _holm(p: Sequence[float]) -> list[float]:
@@ -187,6 +185,8 @@ class _Comparison:
     cluster : array of int
     deviations : array of float
         The standard deviation of each column's answers.
+    all_tied : array of float
+        The differences of means while no column was divided.
     """
 
     standing: Standing
@@ -195,19 +195,15 @@ class _Comparison:
     p: dict[int, float]
     cluster: IntArray
     deviations: FloatArray
+    all_tied: FloatArray
 
     @classmethod
     def of(cls, answers: Answers, start: FloatArray, cluster: IntArray, n_tests: int) -> "_Comparison":
         """Fit the standing, and divide the columns that work differently, the clearest first."""
         columns = range(len(answers.n_states))
-        found = cls(
-            fit_standing(answers, start),
-            list(columns),
-            [],
-            {},
-            cluster,
-            np.array(list(map(answers.deviation, columns))),
-        )
+        standing = fit_standing(answers, start)
+        deviations = np.array(list(map(answers.deviation, columns)))
+        found = cls(standing, list(columns), [], {}, cluster, deviations, cls._differences(standing))
         while True:
             p = found.p | {column: found._p_value(place) for place, column in enumerate(found.whole)}
             found = replace(found, p=p)
@@ -310,6 +306,7 @@ class _Comparison:
                     "error": float(errors[g]),
                     "low": float(found[g] - margins[g]),
                     "high": float(found[g] + margins[g]),
+                    "all_tied": float(self.all_tied[g]),
                 }
                 for g, name in enumerate(groups.names[1:])
             ],
@@ -331,19 +328,21 @@ class _Comparison:
             effects = []
             for group in range(1, len(groups.names)):
                 difference = self._difference(profiles[0], profiles[group], (0, group), column)
-                standardised = difference / self.deviations[column] if self.deviations[column] > 0 else 0.0
+                standardised = float(difference / self.deviations[column]) if self.deviations[column] > 0 else 0.0
                 effects.append(
                     {
                         "group": groups.names[group],
                         "from": groups.names[0],
                         "difference": difference,
-                        "standardised": float(standardised),
+                        "standardised": standardised,
+                        "size": _size(standardised),
                     }
                 )
             found.append(
                 {
                     "column": name,
                     "scale": scale.name,
+                    "tied": column in self.whole,
                     "effects": effects,
                     "p": self.p[column],
                 }
