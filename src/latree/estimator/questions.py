@@ -229,7 +229,8 @@ class QuestionMethods(DataMethods):
         Differences of standing are those of the latent variable, in standard deviations within groups. They are not
         pulled towards 0 by unreliable scores. A column works differently if people with the same standing answer
         differently, depending on their group (differential item functioning). Tests are at the 5 % level
-        for all columns together. Columns that work differently do not count for the differences of standing. Columns
+        for all columns together. Columns that work differently do not count for the differences of standing, as long
+        as at least half of the columns of a group do; "all tied" is the difference if all of them count. Columns
         without an order and numbers with bins are left out.
 
         Parameters

@@ -142,15 +142,9 @@ def comparison_table(facts: Mapping[str, Any]) -> Iterator[list[str]]:
     yield ["what", "name", "scale", "group", "from", "difference", *numbers, "differs", "tied"]
     for kind, name, rows in (("mean", "scale", mean_rows(facts)), ("column", "column", item_rows(facts))):
         for row in rows:
-            cells = [row[name], row["scale"], row["group"], row["from"]]
-            answers = [_YES_OR_NO[row.get(key)] for key in ("differs", "tied")]
-            yield [
-                kind,
-                *map(guarded, cells),
-                str(row["difference"]),
-                *(str(row.get(key, "")) for key in numbers),
-                *answers,
-            ]
+            cells = map(guarded, (row[name], row["scale"], row["group"], row["from"]))
+            figures = [str(row.get(key, "")) for key in ("difference", *numbers)]
+            yield [kind, *cells, *figures, *(_YES_OR_NO[row.get(key)] for key in ("differs", "tied"))]
 
 
 def comparison_lines(facts: Mapping[str, Any]) -> list[str]:
@@ -196,8 +190,8 @@ def _mean_lines(facts: Mapping[str, Any]) -> list[str]:
         n_differ = sum(item["differs"] for item in items)
         if 2 * n_differ >= len(items):
             few.append(
-                f"{quoted(one['name'])}: {n_differ} of {plural(len(items), 'column')} work differently (below), so that "
-                f"its difference rests on {listed(tied)} alone."
+                f"{quoted(one['name'])}: {n_differ} of {plural(len(items), 'column')} work differently (below), so "
+                f"that its difference rests on {listed(tied)} alone."
             )
     if any(not item["tied"] for item in facts["items"]):
         lines += wrap("all tied: the difference if columns that work differently (below) count, too.", _WIDTH)
