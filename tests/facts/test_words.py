@@ -76,7 +76,15 @@ def test_how_well_numbers_of_groups_come_again():
 
 def said_of_discoveries(**known):
     """What is told, with plain spaces."""
-    nothing = {"labels": None, "groups": [{}, {}], "names": [], "between": [], "closest": None, "unexpected": []}
+    nothing = {
+        "labels": None,
+        "groups": [{}, {}],
+        "names": [],
+        "misplaced": [],
+        "between": [],
+        "closest": None,
+        "unexpected": [],
+    }
     return [line.replace("\xa0", " ") for line in discovery_lines(nothing | known)]
 
 
@@ -91,6 +99,14 @@ def test_columns_among_those_of_another_label_are_named():
     mixed = compare_labels(labels, [[0, 1, 4, 5, 8], [2, 3, 6, 7]])
     assert said_of_discoveries(labels=mixed, names=names) == []
     assert said_of_discoveries(labels=compare_labels(labels, groups), names=names, groups=[{}]) == []
+
+
+def test_columns_that_fit_another_group_than_theirs_are_named_first():
+    one = {"column": "C5", "other": "order"}
+    assert said_of_discoveries(misplaced=[one]) == ["1 column fits another group better than its own: C5 (order)."]
+    (line,) = said_of_discoveries(misplaced=[one] * 14)
+    assert line.startswith("14 columns fit another group better than their own: C5 (order), C5")
+    assert line.endswith(", and 2 more.")
 
 
 def test_where_columns_between_two_groups_go():

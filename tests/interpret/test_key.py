@@ -6,6 +6,8 @@ import pytest
 
 import latree
 from latree.errors import InputError
+from latree.facts.citation import cite
+from latree.facts.found import facts_of
 from latree.facts.words import key_facts
 from latree.interpret.key import Evidence, Given, evidence_of, measure_key, places
 from latree.learners.given import given_groups
@@ -23,13 +25,15 @@ def rows(n, seed=0, tree=TREE):
 
 
 def verdicts(key, table, **settings):
-    found = latree.LatentTree(key=key, n_resamples=0, random_state=0, **settings).fit(table).summary_["key"]
-    return {one["column"]: one for one in found["columns"]}, found
+    model = latree.LatentTree(key=key, n_resamples=0, random_state=0, **settings).fit(table)
+    found = model.summary_["key"]
+    return {one["column"]: one for one in found["columns"]}, found, model.model_
 
 
 def test_true_groups_fit():
     table = rows(1500)
-    columns, found = verdicts(KEY, table)
+    columns, found, model = verdicts(KEY, table)
+    assert "No column was seen to fit another group better than its own." in cite(facts_of(model))
     assert {one["verdict"] for one in columns.values()} == {"fits"}
     assert [columns["a1"][name] for name in ("group", "other")] == ["scale a", "scale b"]
     assert columns["a1"]["ahead"] < 0 < columns["a1"]["gain"]
@@ -38,8 +42,11 @@ def test_true_groups_fit():
 
 
 def test_a_column_in_the_wrong_group_and_one_without_a_group():
-    columns, found = verdicts(KEY | {"a4": "scale b", "b1": ""}, rows(1500))
+    columns, found, model = verdicts(KEY | {"a4": "scale b", "b1": ""}, rows(1500))
     assert [columns["a4"][key] for key in ("verdict", "other")] == ["better in another group", "scale a"]
+    (line,) = (one for one in facts_of(model)["discoveries"] if "fits another" in one)
+    assert line == "1 column fits another group better than its own: a4 (scale a)."
+    assert "1 column fits another group better than its own: a4 in scale a (by 0." in cite(facts_of(model))
     assert {name: one["verdict"] for name, one in columns.items() if name not in ("a4", "b1")} == {
         name: "fits" for name in TREE.names if name not in ("a4", "b1")
     }
@@ -53,7 +60,7 @@ def test_a_column_of_chance_fits_nowhere():
     codes = table.codes().copy()
     codes[:, 3] = np.random.default_rng(0).integers(0, 3, len(codes))
     codes[:, 7] = np.random.default_rng(1).integers(0, 3, len(codes))
-    columns, _ = verdicts({**KEY, "b4": ""}, latree.Table.from_codes(table.columns, codes))
+    columns, *_ = verdicts({**KEY, "b4": ""}, latree.Table.from_codes(table.columns, codes))
     assert columns["a4"]["verdict"] == "not seen to fit"
     assert columns["b4"]["verdict"] == "fits no group"
 

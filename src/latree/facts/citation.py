@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from latree._util.words import counted, listed, plural
 from latree.errors import InputError
-from latree.facts.words import KINDS, figure
+from latree.facts.words import KINDS, figure, misplaced
 
 Form: TypeAlias = Literal["text", "markdown", "bibtex"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -223,7 +223,7 @@ def _tree(summary: Mapping[str, Any], cited: Any) -> str:
         others = f"the likelihood of held-out rows chose it among {len(candidates)} kinds of models"
         return f"The model is {name}{cited(*keys)}: {others}{end}" if len(candidates) > 1 else f"It is {name}{end}"
     if settings["key"] is not None:
-        compared = f" {key['headline']}" if (key := summary["key"]) else ""
+        compared = f" {key['headline']} {_misplaced(key)}" if (key := summary["key"]) else ""
         return (
             "The groups of columns were given: each has one hidden variable, and these form a Chow-Liu tree"
             f"{cited(*_METHODS['chow-liu'][1])}{end}{compared}"
@@ -233,6 +233,23 @@ def _tree(summary: Mapping[str, Any], cited: Any) -> str:
     return (
         "The tree was learned by latree's default method, which keeps an edge between two hidden variables only where "
         f"the two predict held-out rows better than one in their place{end}"
+    )
+
+
+def _misplaced(key: Mapping[str, Any]) -> str:
+    """Return which columns fit another group better than the one that they were given."""
+    found = misplaced(key)
+    if not found:
+        return "No column was seen to fit another group better than its own."
+    shown = [
+        f"{one['column']} in {one['other']} (by {figure(one['ahead'], one['ahead_error'])} nats per row)"
+        for one in found[:_MAX_NAMED]
+    ]
+    more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+    fit = "fits another group better than its own" if len(found) == 1 else "fit another group better than their own"
+    return (
+        f"In tests at the 5 % level for all columns together, {counted(len(found), 'column')} {fit}: "
+        f"{', '.join(shown)}{more}."
     )
 
 

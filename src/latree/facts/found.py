@@ -28,6 +28,7 @@ from latree.facts.words import (
     key_facts,
     key_lines,
     levels_lines,
+    misplaced,
     worth_facts,
 )
 from latree.interpret.dependence import SEED
@@ -100,10 +101,10 @@ def _facts_of(model: LatentTreeModel, labels: Mapping[str, str] | None) -> dict[
         "drawing": model.draw(),
         "warnings": warnings_of(model),
     }
+    key = key_facts(record.key) if record and record.key else None
+    facts |= {"is_given": bool(record and record.settings.key), "key": key_lines(key), "misplaced": misplaced(key)}
     facts |= {"between": between_groups(groups), "closest": closest_groups(view, groups), "unexpected": []}
     facts["discoveries"] = discovery_lines(facts)
-    facts["is_given"] = bool(record and record.settings.key)
-    facts["key"] = key_lines(key_facts(record.key)) if record and record.key else []
     support = [None if isnan(share) else percent(share) for share in tree.support.tolist()]
     facts |= {"headline": headline(facts), "certainty": certainty(support, groups)}
     return facts | {"summary": _summary(model, record, facts, every) if record else {}}

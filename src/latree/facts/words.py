@@ -162,9 +162,10 @@ def discovery_lines(facts: Mapping[str, Any]) -> list[str]:
     Parameters
     ----------
     facts : mapping
-        With ``labels``, ``groups``, ``names``, ``between``, ``closest`` and ``unexpected``.
+        With ``misplaced``, ``labels``, ``groups``, ``names``, ``between``, ``closest`` and ``unexpected``.
     """
     return [
+        *_misplaced(facts["misplaced"]),
         *_against_their_label(facts["labels"], facts["groups"], facts["names"]),
         *_between(facts["between"]),
         *_closest(facts["closest"]),
@@ -179,6 +180,15 @@ def _named(parts: Sequence[str], n_all: int) -> str:
 
 def _short(name: str) -> str:
     return shortened(name, _MAX_NAME)
+
+
+def _misplaced(columns: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence about columns that fit another group better than the one that they were given."""
+    if not columns:
+        return []
+    shown = [f"{_short(one['column'])} ({_short(one['other'])})" for one in columns[:_LISTED_COLUMNS]]
+    fit = "fits another group better than its own" if len(columns) == 1 else "fit another group better than their own"
+    return [f"{counted(len(columns), 'column')} {fit}: {_named(shown, len(columns))}."]
 
 
 def _against_their_label(
@@ -405,6 +415,12 @@ def _verdict_of(place: Place, sure: float) -> str:
     return "fits" if place.gain > CLEAR * place.error else "not seen to fit"
 
 
+def misplaced(facts: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """Return the columns that fit another group better than the one that they were given, the clearest first."""
+    columns = [] if facts is None else [one for one in facts["columns"] if one["verdict"] == "better in another group"]
+    return sorted(columns, key=lambda one: -one["ahead"])
+
+
 def _key_headline(key: Key) -> str:
     found = "what latree finds"
     if key.ahead is None or key.error is None:
@@ -425,8 +441,9 @@ def key_lines(facts: Mapping[str, Any] | None) -> list[str]:
     of = {verdict: [one for one in facts["columns"] if one["verdict"] == verdict] for verdict in _VERDICTS}
     found = facts["found"]
     lines = [
-        f"{facts['headline']} That has {found['n_groups']:.2g} groups and {found['n_hidden']:.2g} hidden variables; "
-        f"the adjusted Rand index of its groups and these is {found['agreement']:.2f} (1: the same)."
+        f"{facts['headline']} Learned in parts of the rows, that has {found['n_groups']:.2g} groups and "
+        f"{found['n_hidden']:.2g} hidden variables on average; the adjusted Rand index of its groups and these is "
+        f"{found['agreement']:.2f} (1: the same)."
     ]
     for verdict, text in _VERDICTS.items():
         columns = sorted(of[verdict], key=lambda one: -(one["ahead"] or 0))
