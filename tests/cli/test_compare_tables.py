@@ -36,11 +36,19 @@ def test_it_writes_a_page():
     assert succeed(*arguments, "--force", "--quiet") == ""
 
 
-def test_a_column_that_one_table_has_not():
-    pd.read_csv("drawn.csv").drop(columns="sex").to_csv("less.csv", index=False)
-    code, output, errors = run("compare-tables", "real.csv", "less.csv")
-    assert (code, output) == (2, "")
-    assert errors == (
-        "latree: 'sex': the column is in real.csv and not in less.csv: both tables need the same columns; leave others "
-        "out with --drop sex\n"
-    )
+def test_columns_that_one_table_has_not_are_left_out_if_two_are_common():
+    rows = pd.read_csv("drawn.csv")
+    rows.drop(columns="sex").assign(fresh=1).to_csv("less.csv", index=False)
+    arguments = ("compare-tables", "real.csv", "less.csv", "--out", "page.html")
+    text = succeed(*arguments)
+    left_out = [
+        f"Left out, as only the {which} rows have it: '{name}'."
+        for which, name in (("real", "sex"), ("drawn", "fresh"))
+    ]
+    assert text.startswith("60 real rows, 60 drawn rows, 2 columns\n" + "\n".join(left_out) + "\n\n")
+    assert "as only the real rows have it: &#39;sex&#39;." in Path("page.html").read_text(encoding="utf-8")
+    for columns, shared in ((["sex"], "only the column 'sex'"), ([], "no column")):
+        rows[columns].assign(fresh=1).to_csv("other.csv", index=False)
+        code, output, errors = run("compare-tables", "real.csv", "other.csv")
+        assert (code, output) == (2, "")
+        assert errors == f"latree: real.csv and other.csv have {shared} in common to compare: two are needed\n"

@@ -60,15 +60,21 @@ def test_groups_of_a_model_that_has_none():
 def test_rename_in_place_and_to_a_new_file():
     before = load()
     name = before.hidden_names[0]
-    assert succeed("rename", "model.json", "H1=the mood") == (
-        "H1 is now the mood\n"
-        "Written to model.json. Files that were made before, such as report.html, stay as they are.\n"
-    )
+    assert succeed("rename", "model.json", "H1=the mood") == ("H1 is now the mood\nWritten to model.json.\n")
     assert load().hidden_names == ("the mood", *before.hidden_names[1:])
     assert succeed("rename", "model.json", f"the mood={name}", "--out", "again.json", "--quiet") == ""
     assert load("again.json").hidden_names == before.hidden_names
     assert load().hidden_names[0] == "the mood"
     assert "the mood" in succeed("groups", "model.json") or "the mood" not in {group.name for group in load().groups}
+
+
+def test_files_that_a_new_direction_makes_old_are_named():
+    for name in ("report.html", "groups.csv", "tree.nwk"):
+        Path(name).write_text("old")
+    printed = succeed("rename", "model.json", "--flip", "H1")
+    assert "These files beside it stay as they were: report.html, groups.csv. To write new ones: latree rep" in printed
+    assert "latree groups model.json --out NEW.csv" in printed
+    assert Path("groups.csv").read_text() == "old"
 
 
 def test_names_may_contain_the_sign_itself():

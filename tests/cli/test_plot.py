@@ -20,7 +20,7 @@ BAD_LABELS = {
     "twice": ("column,group\nx0,a\nx0,b\n", "line 3 is the second one for 'x0'; remove one of the two"),
     "one column": ("column\nx0\n", "needs two columns, the names of columns and their labels, and has one"),
     "empty": ("", "the file is empty"),
-    "short": ("column,group\nx0\n", "data row 1 (line 2) has 1 cells where the header has 2"),
+    "short": ("column,group\nx0\n", "data row 1 (line 2) has 1 cell where the header has 2"),
 }
 
 

@@ -75,6 +75,9 @@ def test_groups_and_weights_count():
     assert [group["name"] for group in facts["groups"]] == ["worry"]
     assert facts["without_score"] == ["social_1"]
     assert facts["columns"][0].startswith("worry")
+    text = " ".join(succeed("short", "model.json", "data.csv", "--items", 1, "--keep", "social_1").split())
+    assert "In the form because they were to be kept: 'social_1'." in text
+    assert "Without any column in the form, and so the same score for everybody: 'worry'." in text
     weighted = json.loads(succeed("short", "model.json", "data.csv", "--items", 4, "--weights", "weight", "--json"))
     plain = json.loads(succeed("short", "model.json", "data.csv", "--items", 4, "--json"))
     assert weighted["groups"][0]["correlation"] != plain["groups"][0]["correlation"]

@@ -54,6 +54,11 @@ def test_what_to_know_about_reliability_stands_below_it(folder):
     printed = succeed("transform", "scale", "scale.csv", "--out", "scale scores.csv")
     assert re.search(r"^\w, \w \+2 +4 +0\.\d\d +0\.\d\d$", printed, flags=re.MULTILINE)
     assert CAVEAT in " ".join(printed.split())
+    # Of fewer rows than it needs, no reliability is printed.
+    pd.DataFrame(rows[:29], columns=list("abcd")).to_csv("few.csv", index=False)
+    assert succeed("transform", "scale", "few.csv", "--out", "few scores.csv") == (
+        "29 rows, 1 score each\nWritten to few scores.csv\n"
+    )
 
 
 def test_scores_without_a_direction_give_a_warning(folder):

@@ -116,7 +116,7 @@ def with_stability(model, *shares):
 def test_what_was_discovered_stands_below_the_groups():
     facts = facts_of(scales("a", "b", between=(0.4,)))
     (line,) = facts["discoveries"]
-    assert line.startswith("Rows that are high on a are often high on b: no two groups depend on each other more (0.")
+    assert line.startswith("Rows that are high on a are often high on b: no two groups depend on each other more (corr")
     assert " ".join(text.group_lines(facts)).endswith(line)
 
 

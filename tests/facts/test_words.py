@@ -122,10 +122,11 @@ def test_where_columns_between_two_groups_go():
 def test_the_closest_groups_and_unexpected_pairs_in_words():
     closest = {"groups": ["mood", "sleep"], "correlation": -0.456, "has_order": True}
     assert said_of_discoveries(closest=closest) == [
-        "Rows that are high on mood are often low on sleep: no two groups depend on each other more (−0.46)."
+        "Rows that are high on mood are often low on sleep: no two groups depend on each other more "
+        "(correlation −0.46)."
     ]
     assert said_of_discoveries(closest=closest | {"has_order": False, "correlation": 0.3}) == [
-        "Of all groups, mood and sleep depend on each other most (0.30)."
+        "Of all groups, mood and sleep depend on each other most (informational correlation 0.30)."
     ]
     assert said_of_discoveries(closest=closest | {"correlation": 0.05}) == []
     pair = {"names": ["a", "b"], "in_rows": -0.35, "in_model": 0.12}

@@ -36,7 +36,7 @@ def test_labels_are_read(tmp_path):
         ("column,group\n", "has a header and no other lines; add one for each column"),
         ("group,column\na,x0\na,x1\n", "none of its names, such as 'a', is .*; swap its first two columns"),
         ("column,group\nx00,a\n", "none of its names, such as 'x00', is one of the columns; did you mean 'x0'"),
-        ("column,group\nx0\n", r"data row 1 \(line 2\) has 1 cells where the header has 2"),
+        ("column,group\nx0\n", r"data row 1 \(line 2\) has 1 cell where the header has 2"),
     ],
 )
 def test_bad_labels_are_refused_in_one_line(tmp_path, text, message):
@@ -44,6 +44,13 @@ def test_bad_labels_are_refused_in_one_line(tmp_path, text, message):
     with pytest.raises(InputError, match=f"labels.csv: {message}") as caught:
         read_labels(path, ["x0", "x1"])
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_of_groups_of_another_form_is_told_what_it_must_look_like(tmp_path):
+    for text in ("agree\t-A1,A2,A3\nopen\tO1,O2\n", "agree\t-A1,A2\nopen\tO1,O2\n"):
+        path = write_file(tmp_path / "psych.tsv", text)
+        with pytest.raises(InputError, match=r"a header and a line for each column, such as column,group and A1,mood"):
+            read_groups(path, ["A1", "A2", "A3", "O1", "O2"])
 
 
 def test_labels_from_python_are_checked():

@@ -48,7 +48,7 @@ GARBAGE = gzip.compress(b"a,b\n1,2\n", mtime=0)[:12] + b"\xff" * 20
 @pytest.mark.parametrize(
     ("name", "content", "culprit"),
     [
-        ("short.csv", b"a,b\n1,2\n\n3\n", "data row 2 (line 4) has 1 cells where the header has 2"),
+        ("short.csv", b"a,b\n1,2\n\n3\n", "data row 2 (line 4) has 1 cell where the header has 2"),
         ("twice.csv", b"a,b,a \n1,2,3\n", "'a' appears twice (columns 1 and 3)"),
         ("unnamed.csv", b"a, ,b\n1,2,3\n", "column 2 has an empty name"),
         ("empty.csv", b"", "the file is empty"),

@@ -38,6 +38,8 @@ _FILES_OF_A_RUN = (
     "summary.json",
     "model.json",
 )
+# Those that have no names of groups and no directions.
+_WITHOUT_NAMES = ("tree.nwk", "consensus.nwk", "model.json")
 # How the two files begin by which a folder is known as the result of a fit.
 _MARKS_OF_A_RUN = {
     "model.json": rb'\s*\{\s*"format":\s*"%s"' % MODEL_FORMAT.encode(),
@@ -134,6 +136,11 @@ def sync(stream: BinaryIO) -> None:
     """Wait until what was written is on the disk; otherwise a power cut could leave an empty file."""
     stream.flush()
     os.fsync(stream.fileno())
+
+
+def files_with_names(folder: Path) -> list[str]:
+    """Return the files of a fit in a folder that have the names and the directions of groups, beside the model."""
+    return [name for name in _FILES_OF_A_RUN if name not in _WITHOUT_NAMES and (folder / name).is_file()]
 
 
 @contextmanager

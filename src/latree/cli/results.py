@@ -360,7 +360,7 @@ def rename(
 
     Example: latree rename run H3=anxiety "E4, E2 +3=extraversion" --flip anxiety
     """
-    from latree._util.files import locked, staged
+    from latree._util.files import files_with_names, locked, staged
     from latree.interpret.compare import NothingInCommon, opposite_groups
     from latree.interpret.order import flip
 
@@ -394,7 +394,14 @@ def rename(
             click.echo(f"{clipped(name)} counts in the other direction now")
         if like is not None and not turned:
             click.echo(f"all groups count in the same direction as in {like}")
-        click.echo(f"Written to {target}. Files that were made before, such as report.html, stay as they are.")
+        click.echo(f"Written to {target}.")
+        if old_files := files_with_names(target.parent):
+            python = f"latree.LatentTree.load({str(target)!r})"
+            click.echo(
+                f"These files beside it stay as they were: {', '.join(old_files)}. To write new ones: latree report "
+                f"{target} DATA --out NEW.html; latree groups {target} --out NEW.csv; in Python, {python}.loadings() "
+                "and .profiles()."
+            )
 
 
 def _old_and_new(text: str, model: "LatentTreeModel") -> tuple[str, str]:

@@ -183,9 +183,10 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, scale: Any, qu
     from latree._util.progress import progress_bars, stage
     from latree.facts.warnings import scores_without_direction
     from latree.facts.words import kinds_lines
-    from latree.interpret.reliability import few_rows, finish, reliability_sums
+    from latree.interpret.reliability import finish, reliability_sums
     from latree.interpret.scores import Scorer, scored_groups, with_scale
     from latree.interpret.view import view_of
+    from latree.interpret.worth import MIN_ROWS
     from latree.table.reading import stream_rows
     from latree.table.rows import add
 
@@ -210,9 +211,10 @@ def transform(model: Path, data: Path, out: Path | None, of: Any, scale: Any, qu
         weighted = f", weighted by {quoted(how['weights'])}" if how["weights"] else ""
         click.echo(f"{plural(n_rows, 'row')}{weighted}, {plural(len(scorer.names), 'score')} each")
         if of == "groups" and scorer.names:
-            click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
+            if n_rows >= MIN_ROWS:  # of fewer, a reliability is mostly chance
+                click.echo("\n" + "\n".join(_reliability_lines(finish(scorer, sums))) + "\n")
             kinds = kinds_lines([scale.name for scale in scorer.scales if scale.hidden in view_of(loaded).kinds])
-            for warning in (*few_rows(n_rows), *scores_without_direction(loaded, scored_groups(loaded)), *kinds):
+            for warning in (*scores_without_direction(loaded, scored_groups(loaded)), *kinds):
                 click.echo(f"warning: {warning}\n")
         click.echo(f"Written to {out}")
 

@@ -40,10 +40,10 @@ def compare_tables(
     """Compare drawn rows with real ones.
 
     REAL and DRAWN are tables with the same columns, such as the data of a fit and the rows of `latree sample`; those of
-    any other tool will do. Prints the area under the ROC curve (AUC) of a classifier that tells them apart, the
-    distances of the columns' distributions, the pairs of columns whose association differs most, how many drawn rows
-    are copies of real ones, and whether they come nearer to real rows than these come to each other. Beside them is how
-    large the figures are by chance.
+    any other tool will do. Columns that only one of them has are left out. Prints the area under the ROC curve (AUC) of
+    a classifier that tells them apart, the distances of the columns' distributions, the pairs of columns whose
+    association differs most, how many drawn rows are copies of real ones, and whether they come nearer to real rows
+    than these come to each other. Beside them is how large the figures are by chance.
 
     Example: latree compare-tables data.csv drawn.csv --out quality.html
     """

@@ -105,7 +105,8 @@ class LatentTree(RowMethods, QuestionMethods):
     model_ : LatentTreeModel
         The fitted model.
     groups_ : list of Group
-        The groups of columns: main groups first, then groups of groups, then parts of groups.
+        The groups of columns: main groups first, then groups of groups, then parts of groups. The columns of a group
+        are in the order of the tree, not of their loadings, which :meth:`loadings` has.
     labels_ : array of int
         One label per column of the data, as in scikit-learn's ``FeatureAgglomeration``, and not per row: the number of
         the main group of the column, ``groups_[labels_[j]]``; -1 for a column that is in no group, also if it says

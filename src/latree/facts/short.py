@@ -27,7 +27,7 @@ _MAX_LINES = 12
 _MEANING = (
     "Forms were chosen without the rows that judge them. Correlation: with the score from all columns, of the same "
     "answers. Apart: what to expect if both forms were answered separately. Reliability: that of the full score is in "
-    "brackets. Same state: the share of rows."
+    "brackets. Same state: the share of rows whose most probable state is that of the full form."
 )
 
 
@@ -183,8 +183,16 @@ def short_lines(facts: Mapping[str, Any]) -> list[str]:
             f"{one['reliability']:4.2f} ({one['full_reliability']:4.2f})  {percent(one['same_state']):8} %"
         )
         lines += _names(one["columns"], facts["texts"])
+    notes = []
+    if facts["keep"]:
+        notes.append(f"In the form because they were to be kept: {listed(facts['keep'])}.")
     if facts["without_score"]:
-        lines += ["", *wrap(f"Kept, but in no group with a score: {listed(facts['without_score'])}.", _WIDTH)]
+        notes.append(f"In no group with a score: {listed(facts['without_score'])}.")
+    if empty := [one["name"] for one in groups if not one["columns"]]:
+        scores = "the same score for everybody" if len(empty) == 1 else "the same scores for everybody"
+        notes.append(f"Without any column in the form, and so {scores}: {listed(empty)}.")
+    if notes:
+        lines += ["", *(line for note in notes for line in wrap(note, _WIDTH))]
     lines += ["", *wrap(_MEANING, _WIDTH), "", "columns  correlation  lowest  reliability  same state"]
     for one in _some(facts):
         mark = "  <" if one["n_items"] == facts["n_items"] else ""

@@ -232,10 +232,11 @@ def _closest(pair: Mapping[str, Any] | None) -> list[str]:
     one, other = map(_short, pair["groups"])
     value = f"{pair['correlation']:.2f}".replace("-", "−")
     if not pair["has_order"]:
-        return [f"Of all groups, {one} and {other} depend on each other most ({value})."]
+        return [f"Of all groups, {one} and {other} depend on each other most (informational correlation {value})."]
     ends = "high" if pair["correlation"] > 0 else "low"
     return [
-        f"Rows that are high on {one} are often {ends} on {other}: no two groups depend on each other more ({value})."
+        f"Rows that are high on {one} are often {ends} on {other}: no two groups depend on each other more "
+        f"(correlation {value})."
     ]
 
 
@@ -415,7 +416,7 @@ def _verdict_of(place: Place, sure: float) -> str:
     return "fits" if place.gain > CLEAR * place.error else "not seen to fit"
 
 
-def misplaced(facts: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+def misplaced(facts: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Return the columns that fit another group better than the one that they were given, the clearest first."""
     columns = [] if facts is None else [one for one in facts["columns"] if one["verdict"] == "better in another group"]
     return sorted(columns, key=lambda one: -one["ahead"])

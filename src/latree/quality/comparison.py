@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Literal
 
 import numpy as np
 
 from latree._util.arrays import FloatArray, RandomState, generator, make_frame
 from latree._util.files import write_text
-from latree._util.words import clipped, in_shell, percent, plural
+from latree._util.words import clipped, in_shell, listed, percent, plural
 from latree.quality.measures import (
     associations,
     classifier_auc,
@@ -29,6 +30,7 @@ _MAX_ROWS = 10_000
 _SHUFFLES = 10
 # The most lines of columns and of pairs in words.
 _MAX_LINES, _MAX_PAIRS = 30, 5
+_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class ComparedTables:
         The share of drawn rows that equal a real row, and of real rows that equal another real row.
     nearest_drawn, nearest_real : float
         The median distance of drawn rows to the nearest real row, and of real rows to the nearest other real row.
+    only_real, only_drawn : tuple of str
+        Columns that only one of the tables has: they are left out.
     closer : float
         The probability that a drawn row has a nearer real row than a real row has. It is 0.5 for new rows of the same
         kind, and near 1 for copies with small changes.
@@ -120,6 +124,8 @@ class ComparedTables:
     nearest_drawn: float
     nearest_real: float
     closer: float
+    only_real: tuple[str, ...]
+    only_drawn: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data for JSON; None where a figure is not defined."""
@@ -128,7 +134,8 @@ class ComparedTables:
             plain[name] = [
                 {key: None if _is_nan(value) else value for key, value in one.items()} for one in plain[name]
             ]
-        return plain | {"summary": self.summary()}
+        only = {"only_real": list(self.only_real), "only_drawn": list(self.only_drawn)}
+        return plain | only | {"summary": self.summary(), "left_out": self._left_out()}
 
     def to_frame(self, of: Literal["columns", "pairs"] = "columns", backend: str | None = None) -> Any:
         """Return a data frame with one row per column, or per pair of columns.
@@ -177,11 +184,20 @@ class ComparedTables:
         lines = [
             f"{plural(self.rows_real, 'real row')}, {plural(self.rows_drawn, 'drawn row')}, "
             f"{plural(len(self.columns), 'column')}",
+            *(line for text in self._left_out() for line in wrap(text, _WIDTH)),
             "",
         ]
         for row in self.summary():
             lines += [row["what"], f"  {row['figure']} ({row['reference']})"]
         return "\n".join([*lines, "", *self._column_lines(), *self._pair_lines()])
+
+    def _left_out(self) -> list[str]:
+        """Return sentences about columns that only one of the tables has."""
+        return [
+            f"Left out, as only the {which} rows have {'it' if len(names) == 1 else 'them'}: {listed(names)}."
+            for which, names in (("real", self.only_real), ("drawn", self.only_drawn))
+            if names
+        ]
 
     def _column_lines(self) -> list[str]:
         shown = self.columns[:_MAX_LINES]
@@ -242,8 +258,8 @@ def compare_tables(
     Parameters
     ----------
     real, drawn : data frame, 2-D array, or path of a file
-        See :func:`latree.as_table`. Both need the same columns, in any order; columns are compared as the data have
-        them, without bins.
+        See :func:`latree.as_table`. The columns that both have are compared, in any order, as the data have them,
+        without bins. Two are needed.
     reading : Reading or dict, optional
         Which columns are left out, and which cells are missing, in both tables: ``drop``, ``keep``, ``identifier``,
         ``missing``, ``missing_also`` and ``format`` of :class:`latree.Reading`. Drop columns that name rows: they tell
@@ -312,6 +328,8 @@ def compare_tables(
         nearest_drawn=float(np.median(near.drawn)),
         nearest_real=float(np.median(near.real)),
         closer=near.closer,
+        only_real=table.only[0],
+        only_drawn=table.only[1],
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latree._util.arrays import FloatArray, IntArray
-from latree._util.words import listed, quoted, setting
+from latree._util.words import quoted
 from latree.errors import InputError
 from latree.table import Table
 from latree.table.clock import Clock, common_clock
@@ -22,6 +22,9 @@ from latree.table.summary import clock_of
 BoolArray: TypeAlias = NDArray[np.bool_]
 # Fewer rows of a table say nothing: five folds of a classifier would have one row of it each.
 MIN_ROWS = 10
+
+
+_Only: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,15 @@ class Stacked:
         Whether the cells of a column are numbers; dates and times are.
     is_drawn : array of bool
         Whether a row is of the second table.
+    only : tuple
+        The columns that only the first table has, and those that only the second one has; both are left out.
     """
 
     names: tuple[str, ...]
     cells: FloatArray
     is_number: BoolArray
     is_drawn: BoolArray
+    only: _Only = ((), ())
 
     @property
     def real(self) -> FloatArray:
@@ -93,7 +99,7 @@ class _Cells(NamedTuple):
 def stack(real: Any, drawn: Any, reading: Reading) -> Stacked:
     """Read two tables and put the rows of the second below those of the first."""
     tables = [_open(data, f"the {which} table", reading) for data, which in ((real, "real"), (drawn, "drawn"))]
-    names = _common_names(tables, reading)
+    names, only = _common_names(tables, reading)
     read = [_read(table, names, reading) for table in tables]
     rows = [len(cells[0].numbers) for cells in read]
     for table, n_rows in zip(tables, rows, strict=True):
@@ -103,7 +109,7 @@ def stack(real: Any, drawn: Any, reading: Reading) -> Stacked:
     columns = [_joined(name, one, two, wheres) for name, one, two in zip(names, *read, strict=True)]
     is_number = np.array([kind for kind, _ in columns])
     is_drawn = np.arange(sum(rows)) >= rows[0]
-    return Stacked(tuple(names), np.column_stack([cells for _, cells in columns]), is_number, is_drawn)
+    return Stacked(tuple(names), np.column_stack([cells for _, cells in columns]), is_number, is_drawn, only)
 
 
 class _Opened(NamedTuple):
@@ -124,27 +130,20 @@ def _open(data: Any, name: str, reading: Reading) -> _Opened:
     return _Opened(where, source)
 
 
-def _common_names(tables: Sequence[_Opened], reading: Reading) -> list[str]:
-    """Return the names of the columns to compare; raise unless both tables have them."""
+def _common_names(tables: Sequence[_Opened], reading: Reading) -> tuple[list[str], _Only]:
+    """Return the names of the columns to compare, and those of each table that the other one does not have."""
     known = {name for table in tables for name in table.source.names}
     for name in (*reading.drop, *(reading.keep or ()), *([reading.identifier] if reading.identifier else ())):
         if name not in known:
             raise InputError(f"there is no column {quoted(name)} in {tables[0].where} or {tables[1].where}")
     one, two = (reading.select(table.source.names) for table in tables)
-    for names, others, here, there in (
-        (one, two, tables[0].where, tables[1].where),
-        (two, one, tables[1].where, tables[0].where),
-    ):
-        if only := [name for name in names if name not in set(others)]:
-            are, shown = ("columns are" if len(only) > 1 else "column is"), listed(only[:4])
-            more = f" and {len(only) - 4} more" if len(only) > 4 else ""
-            raise InputError(
-                f"{shown}{more}: the {are} in {here} and not in {there}: both tables need the same columns; leave "
-                f"others out with {setting('drop', only)}"
-            )
-    if not one:
-        raise InputError(f"{tables[0].where}: no column is left to compare: drop fewer")
-    return one
+    only = tuple(name for name in one if name not in set(two)), tuple(name for name in two if name not in set(one))
+    common = [name for name in one if name not in only[0]]
+    wheres = [table.where for table in tables]
+    if not common or (len(common) == 1 and any(only)):
+        shared = f"only the column {quoted(common[0])}" if common else "no column"
+        raise InputError(f"{wheres[0]} and {wheres[1]} have {shared} in common to compare: two are needed")
+    return common, only
 
 
 def _read(table: _Opened, names: Sequence[str], reading: Reading) -> list[_Cells]:

@@ -54,7 +54,11 @@ def read_labels(path: Path, columns: Collection[str], unknown: bool = False) -> 
 
 def read_groups(path: Path, columns: Collection[str]) -> dict[str, str]:
     """Read a file like those of :func:`read_labels` with the groups of columns; unknown names are returned, too."""
-    lines = _lines(path, columns, ("group", "groups"))
+    try:
+        lines = _lines(path, columns, ("group", "groups"))
+    except InputError as error:
+        form = "a file of groups has a header and a line for each column, such as column,group and A1,mood"
+        raise InputError(f"{error} ({form})") from None
     groups = {name: cells[0] for name, cells in lines.items() if cells[0]}
     if max(Counter(groups[name] for name in groups.keys() & set(columns)).values(), default=0) < 2:
         raise InputError(f"{path}: no group has two columns of the table: give at least one group two columns")

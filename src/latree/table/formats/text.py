@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from latree._util.files import readable, text_encoding
 from latree._util.progress import Progress, claim_progress
-from latree._util.words import quoted, setting
+from latree._util.words import plural, quoted, setting
 from latree.errors import InputError
 from latree.table.formats import FileFormat, Files
 from latree.table.raw import RawColumn, check_header, check_same_columns, from_texts, parse_number, text_array
@@ -238,8 +238,8 @@ def _checked_rows(path: Path, reader: "_csv.Reader", width: int) -> Iterator[lis
             if number == 1 and len(row) == width + 1:
                 hint = ": name all columns; in R, use write.csv(..., row.names=FALSE)"
             raise InputError(
-                f"{path}: data row {number} (line {reader.line_num}) has {len(row)} cells where the header has "
-                f"{width}{hint}"
+                f"{path}: data row {number} (line {reader.line_num}) has {plural(len(row), 'cell')} where the header "
+                f"has {width}{hint}"
             )
         yield row
 
