@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment
 
 from latree._util.files import write_text
-from latree._util.words import counted, one_line, percent, shortened
+from latree._util.words import beginning, counted, one_line, percent, shortened
 from latree.facts.citation import cite
 from latree.facts.found import report_facts, title_of
 from latree.facts.text import group_table, groups_as_markdown
@@ -224,6 +224,7 @@ def environment() -> Environment:
     """Return the templates of pages with figures, and the filters that these use."""
     made = templates()
     made.filters |= {
+        "beginning": beginning,
         "count": counted,
         "decimal": decimal,
         "table_line": _table_line,
