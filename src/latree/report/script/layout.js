@@ -66,8 +66,8 @@ function placeNodes(view, rowHeight) {
 }
 
 // The text of a row; of a folded group, its number, name and number of columns. Only the name is cut to fit a width.
-function rowText(node, width = Infinity) {
-  if (!folded(node)) return fitted(viewName(node), NAME_FONT, width);
+function rowText(node, width = Infinity, font = NAME_FONT) {
+  if (!folded(node)) return fitted(viewName(node), font, width);
   const before = node.kind === "group" ? `${groups[node.group].number} ` : "";
   const theirGroups = new Set(node.kind === "group" ? [] : node.columns.map((id) => groupOf[id]));
   const inGroups = theirGroups.has(-1) ? 0 : theirGroups.size;
