@@ -301,7 +301,7 @@ def number(value: float) -> str:
 
 def decimal(value: float | None, digits: int = 2) -> str:
     """Return a number with some digits after the decimal point; a dash for None."""
-    return "–" if value is None else f"{value:,.{digits}f}".replace("-", "−")
+    return "–" if value is None else f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
 def hundredths(value: float | None) -> str:
