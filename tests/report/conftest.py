@@ -93,7 +93,7 @@ def thousand():
 
 def german():
     """Questions that begin alike, with words that are wider than their cells."""
-    stems, ends = ("Arbeitsplatzunsicherheit", "Verkehrsmittelnutzungsverhalten"), ("Berufe", "Nachbarn", "Zeiten")
+    stems, ends = ("Arbeitsplatzunsicherheit", "Verkehrsmittelnutzungsgewohnheiten"), ("Berufe", "Nachbarn", "Zeiten")
     names = [f"{stem} hinsichtlich der eigenen {end}" for stem in stems for end in ends]
     model = grouped_model([3, 3], names=names)
     named = tuple(replace(group, name=stem) for group, stem in zip(model.groups, stems, strict=True))

@@ -19,7 +19,7 @@ from latree.facts.words import worth_facts
 from latree.interpret.topics import find_topics
 from latree.interpret.worth import measure_worth
 from latree.model import LatentTreeModel
-from latree.report.render import in_percent, report_html
+from latree.report.render import decimal, in_percent, report_html
 from latree.table import Column
 from latree.tree import Tree
 
@@ -178,6 +178,7 @@ def test_numbers_are_written_for_readers():
         "50\u00a0%",
         "100\u00a0%",
     ]
+    assert [decimal(value) for value in (None, -0.004, -0.006, 1234.5)] == ["–", "0.00", "−0.01", "1,234.50"]
 
 
 def test_the_key_of_the_printed_tree_comes_before_it():
