@@ -1,6 +1,9 @@
 """The page in a real browser: theme, phone, print, without JavaScript."""
 
+import numpy as np
 import pytest
+
+import latree
 
 
 def test_the_theme_follows_the_system_and_the_button(visit):
@@ -162,3 +165,16 @@ def test_numbers_on_the_darkest_cells_can_be_read(visit, scheme):
       });
     }"""
     assert min(visit("nine", color_scheme=scheme).page.evaluate(contrast)) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_about_two_tables_is_accessible_and_fits_a_phone(open_file, tmp_path, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    real, drawn = (np.random.default_rng(seed).integers(0, 3, (60, 3)) for seed in range(2))
+    latree.compare_tables(real, drawn).report(tmp_path / "page.html")
+    opened = open_file(tmp_path / "page.html", width=390, is_mobile=True, color_scheme=scheme)
+    assert Axe().run(opened.page).response["violations"] == []
+    assert opened.overflow() == 0
+    hidden = "(one => one.scrollWidth - one.clientWidth)(document.querySelector('.intro .scroll'))"
+    assert opened.page.evaluate(hidden) == 0

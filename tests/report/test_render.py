@@ -171,9 +171,10 @@ def test_support_is_explained_as_it_was_computed():
 
 def test_numbers_are_written_for_readers():
     assert [counted(number, "row") for number in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
-    assert [in_percent(share) for share in (None, 0, 0.004, 0.5, 1)] == [
+    assert [in_percent(share) for share in (None, 0, 9e-9, 0.004, 0.5, 1)] == [
         "–",
         "0\u00a0%",
+        "<\u00a00.001\u00a0%",
         "0.4\u00a0%",
         "50\u00a0%",
         "100\u00a0%",

@@ -313,6 +313,8 @@ def in_percent(share: float | None) -> str:
     """Return a share in per cent; a dash for None."""
     if share is None:
         return "–"
+    if 0 < share < 1e-5:
+        return "<\u00a00.001\u00a0%"
     return f"{percent(share)}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
 
 
