@@ -351,7 +351,7 @@ def noise_row(shape: str, seed: int) -> Row:
 
 def times(exam: Exam) -> None:
     tables = {"135x4000x6": recipe_model(27, 5, 6).sample(4000, FIRST_SEED)}
-    tables = exam.tables(["demo"]) | tables | (exam.tables(["bfi", "words"]) if exam.folder else {})
+    tables = exam.tables(["tumours"]) | tables | (exam.tables(["bfi", "words"]) if exam.folder else {})
     settings: Settings = {name: [partial(time_row, table)] for name, table in tables.items()}
     columns = [Shown(name, mean(name), ".1f") for name in ("seconds", "ratio", "processor", "processor ratio")]
     exam.run("time", settings, columns)

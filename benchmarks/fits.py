@@ -63,7 +63,7 @@ def ordinary(folder: str | None, only: Collection[str] = ()) -> None:
         "1000x5000x4": lambda: simulated(1000, 5000, 4, 4)[0],  # the paper's binary tree
     }
     known = real_tables(Path(folder or ""))
-    tables |= {name: known[name] for name in (("demo", "bfi", "words") if folder else ("demo",))}
+    tables |= {name: known[name] for name in (("tumours", "bfi", "words") if folder else ("tumours",))}
     for name, read in tables.items():
         if only and name not in only:
             continue

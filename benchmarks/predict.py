@@ -2,7 +2,7 @@
 
 The folder is that of real_tables.py. Per table: the mean log-likelihood of a test row under `auto` and under each other
 method, each with its own number of states and smoothing; the difference to the best of them, with the standard error of
-the mean difference over the test rows; and the best published value where there is one. The demo's table is divided
+the mean difference over the test rows; and the best published value where there is one. The table of tumours is divided
 into thirds, `density/` has splits of its own, tables in `folds/` have ten folds, all others are halved. Rows of all
 splits of a table are taken together.
 
@@ -27,7 +27,7 @@ from real_tables import FOLDS, SCALES, real_tables
 
 # The best published mean log-likelihood of a test row.
 PUBLISHED = {"dna": -79.06, "accidents": -26.55}
-TABLES = ("demo", *(f"{name} (folds)" for name in FOLDS), "bfi", *SCALES, "words", "dna", "accidents")
+TABLES = ("tumours", *(f"{name} (folds)" for name in FOLDS), "bfi", *SCALES, "words", "dna", "accidents")
 
 
 def splits_of(folder: Path, name: str, splits: int) -> Iterator[tuple[Table, Table]]:
@@ -46,7 +46,7 @@ def splits_of(folder: Path, name: str, splits: int) -> Iterator[tuple[Table, Tab
             yield table.take(np.flatnonzero(fold != number)), table.take(np.flatnonzero(fold == number))
         return
     table = real_tables(folder)[name]()
-    share = 2 / 3 if name == "demo" else 1 / 2
+    share = 2 / 3 if name == "tumours" else 1 / 2
     for split in range(splits):
         order = np.random.default_rng([0, split]).permutation(table.n_rows)
         train, test = np.split(order, [round(share * table.n_rows)])

@@ -1,7 +1,7 @@
 """Real tables from a folder, which is not part of the project, and the true groups of some of them.
 
 The folder holds `questionnaire/`, `scales/`, `population/`, `words/`, `stocks/`, `density/`, `primates/` and `folds/`.
-Tables are read when they are asked for, so that a missing file is noticed there. The demo's table comes with
+Tables are read when they are asked for, so that a missing file is noticed there. The table of tumours comes with
 scikit-learn.
 """
 
@@ -24,7 +24,7 @@ BFI = "questionnaire/bfi.csv.gz"
 def real_tables(folder: Path) -> dict[str, Callable[[], Table]]:
     """Return for the name of each table a function that reads it."""
     return {
-        "demo": _demo,
+        "tumours": _tumours,
         **labelled_tables(folder),
         "sd3": partial(_file, folder / "population" / "sd3.csv.gz"),
         "primates": partial(_alignment, folder / "primates" / "primates.chars.fasta"),
@@ -65,7 +65,7 @@ def _fold_table(folder: Path, name: str) -> Table:
     return read_table(folder, name)[1]
 
 
-def _demo() -> Table:
+def _tumours() -> Table:
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()

@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--drop", nargs="*", default=[], help="columns of it to leave out")
     parser.add_argument("--folder", help="of real tables")
     parser.add_argument("--texts", help="a file with one text per line, for the words of `wide`")
-    parser.add_argument("--only", nargs="*", default=[], help="names of tables, such as demo or growth")
+    parser.add_argument("--only", nargs="*", default=[], help="names of tables, such as tumours or growth")
     options = parser.parse_args()
     parts: dict[str, Callable[[], None]] = {
         "quartets": quartets,

@@ -27,7 +27,7 @@ from latree.settings import Goal, Settings
 from real_tables import real_tables
 from simulated_tables import independent_model, non_binary_model, recipe_model
 
-REAL = ("demo", "vote (folds)", "bfi", "hsq", "kims", "icar")
+REAL = ("tumours", "vote (folds)", "bfi", "hsq", "kims", "icar")
 SIMULATED = ("recipe", "random tree", "independent")
 N_FITTED, N_NEW = 500, 5000  # rows of simulated tables
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from latree.export.trees import to_linkage as to_linkage
     from latree.export.write import export_model as export_model
     from latree.figure.draw import plot as plot
-    from latree.interpret.columns import redundant_columns as redundant_columns
     from latree.interpret.compare import compare_models as compare_models
     from latree.interpret.scores import row_scores as row_scores
     from latree.learn import learn_tree as learn_tree
@@ -47,7 +46,6 @@ _HOMES = {
     "export.trees": ("to_linkage",),
     "export.write": ("export_model",),
     "figure.draw": ("plot",),
-    "interpret.columns": ("redundant_columns",),
     "interpret.compare": ("compare_models",),
     "interpret.scores": ("row_scores",),
     "learn": ("learn_tree",),

@@ -1,6 +1,7 @@
 """Small tables for examples and first steps. Nothing is downloaded.
 
 - :func:`make_questionnaire`: people × items, with the true scales. Simulated by latree, free to use.
+- :func:`make_everyday`: people × questions in words, with two surprises. Simulated by latree, free to use.
 - :func:`make_alignment`: sites × taxa, with the true tree. Simulated by latree, free to use.
 - :func:`load_python_manual`: paragraphs × words of Python's language reference. It comes with Python, under the licence
   of the Python Software Foundation.
@@ -18,6 +19,7 @@ Examples
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +32,7 @@ from latree.model import LatentTreeModel
 from latree.table import Column
 from latree.tree import Tree
 
-__all__ = ["load_python_manual", "make_alignment", "make_questionnaire"]
+__all__ = ["load_python_manual", "make_alignment", "make_everyday", "make_questionnaire"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Dataset:
         The true tree of the columns, where there is one.
     description : str
         What the table is, where it comes from, and its licence.
+    texts : dict of str to str
+        The wording of the questions, where columns are questions.
 
     Examples
     --------
@@ -68,6 +72,7 @@ class Dataset:
     rows: Any = field(repr=False)
     tree: Tree | None = field(repr=False)
     description: str
+    texts: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 SCALES = ("worry", "social", "order", "ideas")
@@ -133,23 +138,122 @@ def _answers(answers: Any, absent: Any) -> Any:
 
 
 def _model() -> LatentTreeModel:
-    """Return the model that answers are drawn from: items below scales, scales below a general factor."""
-    n_items = len(SCALES) * _ITEMS
-    general = n_items + len(SCALES)
-    names = [f"{scale}_{number + 1}" for scale in SCALES for number in range(_ITEMS)]
-    edges = [(item, n_items + item // _ITEMS) for item in range(n_items)]
-    edges += [(scale, general) for scale in range(n_items, general)]
-    items = [_item_table(_SLOPES[item % _ITEMS]) for item in range(n_items)]
-    tables = (*items, *[_SCALE_TABLE] * len(SCALES), np.full((2, 1), 0.5))
+    """Return the model that answers of `make_questionnaire` are drawn from."""
+    items = {scale: [f"{scale}_{number + 1}" for number in range(_ITEMS)] for scale in SCALES}
+    return _scales_model(items, [_SLOPES] * len(SCALES), [_SCALE_TABLE] * len(SCALES))
+
+
+def _scales_model(
+    items: Mapping[str, Sequence[str]], slopes: Sequence[Sequence[float]], tables: Sequence[FloatArray]
+) -> LatentTreeModel:
+    """Return a model with items below scales, and scales below a general factor."""
+    names = [name for scale in items.values() for name in scale]
+    scales = range(len(names), len(names) + len(items))
+    of_item = [scale for scale, below in zip(scales, items.values(), strict=True) for _ in below]
+    general = len(names) + len(items)
+    edges = [*enumerate(of_item), *((scale, general) for scale in scales)]
+    of_items = [_item_table(slope) for below in slopes for slope in below]
     categories = tuple(str(answer + 1) for answer in range(_ANSWERS))
     columns = tuple(Column(name, "integer", categories, ordered=True) for name in names)
-    return LatentTreeModel(Tree(names, edges), columns, tables)
+    return LatentTreeModel(Tree(names, edges), columns, (*of_items, *tables, np.full((2, 1), 0.5)))
 
 
 def _item_table(slope: float) -> FloatArray:
     """Return P(answer | level) of an item: binomial, with a probability that moves by the slope."""
     probabilities = 0.5 + slope * np.array([-1, 0, 1])
     return np.asarray(binom.pmf(np.arange(_ANSWERS)[:, None], _ANSWERS - 1, probabilities))
+
+
+# Questions by what they are printed under, each with its wording and how much answers rise from one level to the next.
+_EVERYDAY: dict[str, dict[str, tuple[str, float]]] = {
+    "mood": {
+        "worries a lot": ("I worry about what might go wrong.", 0.36),
+        "gets nervous": ("I get nervous before phone calls.", 0.33),
+        "broods": ("I think about my mistakes for days.", 0.31),
+        "upset by trifles": ("Small things can spoil my day.", 0.28),
+        "stays calm": ("I stay calm when others do not.", -0.27),
+    },
+    "people": {
+        "likes parties": ("I like parties with many guests.", 0.36),
+        "talks to strangers": ("I talk to people on the train.", 0.33),
+        "invites friends": ("I invite friends to my home.", 0.3),
+        "speaks up": ("I speak up in meetings.", 0.27),
+        "needs quiet": ("I need an evening alone after a day with people.", -0.28),
+    },
+    "order": {
+        "makes lists": ("I make lists of what I have to do.", 0.34),
+        "tidy desk": ("My desk is tidy in the evening.", 0.32),
+        "is on time": ("I am on time.", 0.3),
+        "plans ahead": ("I plan my week on Sunday.", 0.28),
+        "puts things off": ("I put things off until the last day.", -0.31),
+    },
+    "ideas": {
+        "reads a lot": ("I read books that nobody told me to read.", 0.33),
+        "visits museums": ("I go to museums when I have a free day.", 0.32),
+        "tries new food": ("I order dishes that I do not know.", 0.29),
+        "asks why": ("I look up how things work.", 0.28),
+        "likes to travel": ("I like to travel to places that are new to me.", 0.3),
+        "keeps habits": ("I like every day to be like the one before.", -0.28),
+    },
+    "health": {
+        "does sports": ("I do sports every week.", 0.36),
+        "takes the stairs": ("I take the stairs, not the lift.", 0.31),
+        "walks to work": ("I walk or cycle to work.", 0.29),
+        "feels fit": ("I feel fit.", 0.3),
+        "sleeps badly": ("I wake up at night and cannot sleep again.", 0.31),
+    },
+}
+
+
+def make_everyday(n_people: int = 800, *, random_state: RandomState = 0) -> Dataset:
+    """Simulate a questionnaire about everyday life: 26 questions in five sections, answered from 1 to 5.
+
+    People have a level on each section, as in :func:`make_questionnaire`. Two questions are not what their section
+    says: "sleeps badly" is printed under health and answered like mood, and "likes to travel" is answered like ideas by
+    half of the people and like people by the others. One answer in fifty is missing. ``latree demo`` learns this table.
+
+    Parameters
+    ----------
+    n_people : int
+        Number of rows.
+    random_state : int, Generator or None
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+        ``labels`` has the section of each question, ``texts`` its wording, ``rows`` the levels of each person.
+
+    Examples
+    --------
+    >>> from latree.datasets import make_everyday
+    >>> everyday = make_everyday(500)
+    >>> everyday.labels["sleeps badly"], everyday.texts["sleeps badly"]
+    ('health', 'I wake up at night and cannot sleep again.')
+    """
+    rng = generator(random_state)
+    labels = {name: section for section, below in _EVERYDAY.items() for name in below}
+    names = list(labels)
+    true = labels | {"sleeps badly": "mood"}
+    items = {section: [name for name in names if true[name] == section] for section in _EVERYDAY}
+    slope = {name: value for below in _EVERYDAY.values() for name, (_, value) in below.items()}
+    slopes = [[slope[name] for name in below] for below in items.values()]
+    tables = [_SCALE_TABLE[::-1] if section == "mood" else _SCALE_TABLE for section in items]
+    model = _scales_model(items, slopes, tables)
+    states = model.sample_all(n_people, rng)
+    levels = dict(zip(items, states[:, len(names) : len(names) + len(items)].T, strict=True))
+    answers = dict(zip(model.tree.names, states[:, : len(names)].T + 1, strict=True))
+    like_people = 1 + rng.binomial(_ANSWERS - 1, 0.5 + slope["likes to travel"] * (levels["people"] - 1))
+    answers["likes to travel"] = np.where(rng.random(n_people) < 0.5, answers["likes to travel"], like_people)
+    absent = rng.random((n_people, len(names))) < 0.02
+    return Dataset(
+        data=make_frame({name: _answers(answers[name], absent[:, place]) for place, name in enumerate(names)}),
+        labels=labels,
+        rows=make_frame({section: values.astype(np.int64) for section, values in levels.items()}),
+        tree=None,
+        description=f"{n_people} people × {len(names)} questions; simulated by latree, free to use",
+        texts={name: text for below in _EVERYDAY.values() for name, (text, _) in below.items()},
+    )
 
 
 # Twelve invented taxa in three clades. Lengths are expected changes per site.

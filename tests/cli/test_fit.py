@@ -234,7 +234,7 @@ def test_the_demo_needs_no_network(monkeypatch):
     Path("latree-demo").mkdir()
     assert succeed("demo").endswith("The report is latree-demo-2/report.html: open it in a browser.\n")
     summary = json.loads(Path("latree-demo-2/summary.json").read_bytes())
-    assert (summary["n_rows"], summary["n_columns"]) == (569, 30)
+    assert (summary["n_rows"], summary["n_columns"]) == (800, 26)
     assert Path("latree-demo-2/report.html").exists()
 
 

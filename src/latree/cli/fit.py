@@ -194,24 +194,26 @@ def fit(
 def demo(out: Path | None, seed: int, quiet: bool, as_json: bool) -> None:
     """Learn a tree from example data and write a report.
 
-    The data are 30 measurements of 569 tumours, from scikit-learn. Needs no network.
+    The data are simulated answers of 800 people to 26 questions about everyday life. Needs no network.
 
     Example: latree demo --out demo
     """
-    from sklearn.datasets import load_breast_cancer
-
     from latree._util.checkpoint import NOTHING_KEPT
     from latree._util.progress import progress_bars
+    from latree.datasets import make_everyday
     from latree.model.record import Origin
     from latree.table import as_table
+    from latree.table.labels import Question, with_questions
 
-    data = load_breast_cancer()
-    table = as_table(data.data, names=data.feature_names.tolist())
-    origin = Origin("tumour measurements", common.command_line())
+    everyday = make_everyday()
+    table = as_table(everyday.data)
+    questions = {name: Question(text, {}) for name, text in everyday.texts.items()}
+    table = replace(table, columns=with_questions(table.columns, questions))
+    origin = Origin("simulated answers", common.command_line(), labels=tuple(everyday.labels.items()))
     out = out or _free_name("latree-demo")
     with progress_bars(not quiet):
         settings = Settings(random_state=seed)
-        learned = _learn(table, "breast cancer data", settings, origin, out, lambda _: NOTHING_KEPT)
+        learned = _learn(table, "the simulated answers", settings, origin, out, lambda _: NOTHING_KEPT, everyday.labels)
     _print_run(learned, out, as_json, quiet)
 
 

@@ -173,7 +173,8 @@ class QuestionMethods(DataMethods):
             - ``item_rest``: its correlation with the sum of the other columns of the group, reversed ones turned round.
             - ``alpha_without``, ``reliability_without``: Cronbach's alpha of the other columns, and the reliability of
               the score from them; :meth:`reliability` has those of all columns.
-            - ``redundant_with``, ``residual``: see :func:`latree.redundant_columns`.
+            - ``redundant_with``, ``residual``: the column that it shares most with beyond their group, if that is
+              much, and their correlation beyond it.
             - ``stability``, ``elsewhere``, ``elsewhere_share``: how often it is in this group in parts of the rows, and
               in which other one it is most often.
             - ``missing``, ``floor``, ``ceiling``: the share of missing cells, and those of answers at the lowest and at

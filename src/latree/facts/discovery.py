@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from latree.interpret.between import node_correlation
 from latree.interpret.scores import row_scores, scored_groups
@@ -19,6 +20,8 @@ _BETWEEN = 1 / 3
 _MAX_GROUPS, _MAX_COLUMNS = 60, 400
 # So many pairs are named, and so many rows of each state.
 _MAX_PAIRS, _MAX_TYPICAL = 2, 3
+# A pair is named if chance alone would name any pair of the table no more often than this.
+_CHANCE = 0.05
 # Probabilities that agree in so many decimals are equal.
 _DECIMALS = 6
 
@@ -58,7 +61,10 @@ def closest_groups(view: View, groups: Sequence[Mapping[str, Any]]) -> dict[str,
 
 
 def unexpected_pairs(view: View, table: Table, groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return columns of different groups whose correlation in the rows is not that of the model, clearest first."""
+    """Return columns of different groups whose correlation in the rows is not that of the model, clearest first.
+
+    Where the tree explains all pairs, one is named by chance in at most one of twenty tables.
+    """
     model = view.model
     if model.tree.n_observed > _MAX_COLUMNS or len(groups) < 2:
         return []
@@ -70,8 +76,9 @@ def unexpected_pairs(view: View, table: Table, groups: Sequence[Mapping[str, Any
     # At most so many rows have both cells.
     present = [min(table.n_rows - missing, MAX_ROWS) for missing in table.n_missing.tolist()]
     found: list[tuple[float, PairDependence]] = []
-    for one, other in zip(*np.triu_indices(len(in_rows), 1), strict=True):
-        a, b = int(one), int(other)
+    pairs = np.transpose(np.triu_indices(len(in_rows), 1)).tolist()
+    n_errors = float(norm.isf(_CHANCE / 2 / len(pairs)))
+    for a, b in pairs:
         if group_of.get(a, -1) == group_of.get(b, -1) or np.isnan(in_rows[a, b]):
             continue
         columns = model.columns[a], model.columns[b]
@@ -79,11 +86,11 @@ def unexpected_pairs(view: View, table: Table, groups: Sequence[Mapping[str, Any
             (columns[0].name, columns[1].name),
             float(in_model[a, b]),
             float(in_rows[a, b]),
-            correlation_by_chance(n_both := max(min(present[a], present[b]), 1), columns),
+            correlation_by_chance(max(min(present[a], present[b]), 1), columns, n_errors),
         )
-        if pair.is_doubtful:
-            # How many standard errors the two are apart.
-            apart = abs(float(in_rows[a, b] - in_model[a, b])) * n_both**0.5
+        # How far the two are apart, where 1 is the most that may be chance.
+        apart = abs(float(in_rows[a, b] - in_model[a, b])) / pair.by_chance
+        if pair.is_doubtful and apart >= 1:
             found.append((-round(apart, _DECIMALS), pair))
     return [
         {

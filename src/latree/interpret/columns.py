@@ -291,7 +291,7 @@ def redundant_columns(model: LatentTreeModel, table: Table) -> list[RedundantPai
     The columns d and e copy each other, beside what all five have in common:
 
     >>> import numpy as np, latree
-    >>> from latree import redundant_columns
+    >>> from latree.interpret.columns import redundant_columns
     >>> rng = np.random.default_rng(0)
     >>> common = rng.integers(0, 3, (2000, 1))
     >>> rows = np.where(rng.random((2000, 5)) < 0.7, common, rng.integers(0, 3, (2000, 5)))
