@@ -6,8 +6,8 @@ A main group, and the hidden variable in its middle, is named by the first of th
    with the label are in the group. So a label names one group at most, and a group has one label at most.
 2. A stem: words that at least three quarters of its columns have in common, and at most a quarter of the columns with
    these words are elsewhere. ``s1_1``, ``s1_2`` and ``s1_3`` are ``s1``; ``mean fractal dimension``, ``worst fractal
-   dimension`` and ``fractal dimension error`` are ``fractal dimension``. Of long names, only a beginning that ends in a long
-   word is a stem: ``Satisfaction`` of ``Satisfaction with the place where you work``.
+   dimension`` and ``fractal dimension error`` are ``fractal dimension``. Of long names, only a beginning that ends in a
+   long word is a stem: ``Satisfaction`` of ``Satisfaction with the place where you work``.
 3. The two columns that share the most information with the hidden variable, and the number of the others:
    ``space, orbit +10``. Columns that are often found in other groups come last.
 
