@@ -567,3 +567,10 @@ def test_the_tools_are_in_one_line_and_on_a_phone_the_search_stays_wide(visit):
     phone = visit("many", width=390, is_mobile=True).page
     phone.click("#more-tools")
     assert phone.locator("#search").bounding_box()["width"] > 200
+
+
+def test_the_name_of_a_group_is_whole_whatever_its_number(visit):
+    opened = visit("many", width=1280)
+    opened.find("item 135")
+    opened.settled("document.querySelector('#drawing .group-name')")
+    assert opened.page.locator("#drawing .group").all_text_contents() == ["34group of item 132"]
