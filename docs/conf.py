@@ -6,10 +6,16 @@ files. The reference of the site is made from the same lists of public names as 
 
 import inspect
 import re
+import shutil
+import subprocess
 import sys
+from collections.abc import Callable
 from functools import cached_property
+from hashlib import sha256
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +26,7 @@ mpl.use("Agg")
 from sphinx_gallery.scrapers import figure_rst
 
 import latree
-from latree.datasets import make_questionnaire
+from latree.datasets import Dataset, load_python_manual, make_alignment
 from latree.figure.picture import Picture
 
 HERE = Path(__file__).parent
@@ -45,7 +51,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
 language = "en"
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 autosummary_generate = False  # the pages of the reference are written below
 autodoc_typehints = "none"  # the docstrings have the types, in words
@@ -55,32 +61,41 @@ add_module_names = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "latree"
+html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["latree.css"]
 html_extra_path = ["_extra"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
+    "logo": {"text": "latree", "alt_text": "latree: front page"},
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery/index": []},
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "tango",
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "live": []}
+
+# Examples whose data come with packages that are not installed do not run: their pages show a picture of this folder.
+_DATA_FROM = {"stocks": "skfolio"}
+_NOT_RUN = [name for name, package in _DATA_FROM.items() if not find_spec(package)]
+_PICTURES = {"stocks": "sectors.svg"}
 
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
-    "filename_pattern": r"\.py$",
+    "filename_pattern": rf"/(?!{'|'.join(_NOT_RUN) or '$'})\w+\.py$",
     "ignore_pattern": r"__init__\.py",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
+    "remove_config_comments": True,
     "min_reported_time": 1e9,  # timings differ from machine to machine
     "image_scrapers": ("matplotlib", "conf.scrape_pictures"),
     "capture_repr": ("_repr_html_",),
@@ -103,15 +118,58 @@ def link_inside(app: object, name: str, source: list[str]) -> None:
     for there, here in _IN_ITS_PLACE.items():
         source[0] = re.sub(rf"\]\({re.escape(up)}{there}", rf"]({up}{here}", source[0])
     source[0] = re.sub(rf"\[([^\]]+)\]\({re.escape(up)}\.\./[^)]*\)", r"\1", source[0])
+    source[0] = re.sub(r"!\[([^\]]*)\]\((figures/[\w-]+)\.png\)", with_dark_twin, source[0])
+    example = name.removeprefix("gallery/")
+    if example in _NOT_RUN:
+        code = source[0].index(".. code-block::")
+        source[0] = f"{source[0][:code]}.. image:: /figures/{_PICTURES[example]}\n\n{source[0][code:]}"
     if name in _CHILDREN:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:maxdepth: 1\n:glob:\n\n{_CHILDREN[name]}\n```\n"
 
 
-def write_report() -> None:
-    """Write the report that the site shows."""
-    answers = make_questionnaire()
-    model = latree.LatentTree(random_state=0, labels=answers.labels).fit(answers.data)
-    model.report(HERE / "_extra" / "report" / "questionnaire.html", answers.data)
+def with_dark_twin(image: re.Match[str]) -> str:
+    """Return an image of Markdown, and beside it the one for dark pages if there is one."""
+    text, path = image.groups()
+    if not (HERE / f"{path}-dark.png").exists():
+        return image[0]
+    return f"![{text}]({path}.png){{.only-light}} ![{text}]({path}-dark.png){{.only-dark}}"
+
+
+# The finished reports that the site shows beside that of `latree demo`.
+_REPORTS: dict[str, Callable[[], Dataset]] = {
+    "words": load_python_manual,
+    "alignment": lambda: make_alignment(600),
+}
+
+
+def write_reports() -> None:
+    """Write the reports that are not there yet."""
+    folder = HERE / "_extra" / "report"
+    if not (folder / "questionnaire.html").exists():
+        with TemporaryDirectory() as run:
+            command = [sys.executable, "-m", "latree", "demo", "--out", "demo-run", "--quiet"]
+            subprocess.run(command, cwd=run, check=True, stdout=subprocess.DEVNULL)
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(Path(run) / "demo-run" / "report.html", folder / "questionnaire.html")
+    for name, load in _REPORTS.items():
+        path = folder / f"{name}.html"
+        if not path.exists():
+            found = load()
+            labels = found.labels or None
+            latree.LatentTree(random_state=0, labels=labels).fit(found.data).report(path, found.data)
+
+
+def forget_other_versions() -> None:
+    """Remove the gallery and the reports if another version of latree, or of this file, has made them."""
+    sources = [Path(__file__), *sorted(Path(latree.__file__).parent.rglob("*.*"))]
+    sources = [path for path in sources if path.suffix in {".py", ".html", ".css", ".js"}]
+    version = sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    mark = HERE / "gallery" / "version.txt"
+    if not mark.exists() or mark.read_text() != version:
+        for folder in (mark.parent, HERE / "_extra"):
+            shutil.rmtree(folder, ignore_errors=True)
+        mark.parent.mkdir()
+        mark.write_text(version)
 
 
 def scrape_pictures(block: tuple[str, str, int], variables: dict[str, Any], settings: dict[str, Any]) -> str:
@@ -120,9 +178,9 @@ def scrape_pictures(block: tuple[str, str, int], variables: dict[str, Any], sett
     for value in list(variables["example_globals"].values()):
         if isinstance(value, Picture) and id(value) not in variables.setdefault("pictures_seen", set()):
             variables["pictures_seen"].add(id(value))
-            name = next(variables["image_path_iterator"])
+            name = Path(next(variables["image_path_iterator"])).with_suffix(".svg")
             value.save(name)
-            names.append(name)
+            names.append(str(name))
     return str(figure_rst(names, settings["src_dir"]))
 
 
@@ -180,7 +238,8 @@ def name_page(module: ModuleType, name: str) -> str:
 
 
 def setup(app: object) -> None:
-    """Write the reference, and connect what changes pages."""
+    """Write the reference and the reports, and connect what changes pages."""
+    forget_other_versions()
     write_reference()
-    write_report()
+    write_reports()
     app.connect("source-read", link_inside)  # type: ignore[attr-defined]

@@ -40,5 +40,5 @@ accuracy = {
 figure, axis = plt.subplots(figsize=(6, 2), layout="constrained")
 axis.barh(list(accuracy), list(accuracy.values()))
 axis.bar_label(axis.containers[0], fmt="%.2f")
-axis.set(xlim=(0.5, 1), xlabel="accuracy for the other 340 people")
+axis.set(xlim=(0.5, 1.02), xlabel="accuracy for the other 340 people")
 plt.show()

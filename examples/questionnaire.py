@@ -17,8 +17,7 @@ for group in model.groups_:
         print(f"{group.name:8} stability {group.stability:.2f}  {', '.join(group.columns)}")
 
 # %%
-# The tree, coloured by the true scales. Numbers are the support of edges in per cent. The edges of the four scales are
-# sure. The edge with a low support is not in the model that made the answers: do not build on such edges.
+# The tree, with markers of the true scales. Numbers are the support of edges in per cent: build on 90 and more.
 
 picture = model.plot(labels=answers.labels)
 
@@ -30,7 +29,8 @@ import matplotlib.pyplot as plt
 scores = model.transform(answers.data)
 figure, axes = plt.subplots(1, 4, figsize=(9, 2.6), sharey=True, layout="constrained")
 for axis, scale in zip(axes, answers.rows, strict=True):
-    axis.boxplot([scores[scale][answers.rows[scale] == level] for level in range(3)])
+    of_level = [scores[scale][answers.rows[scale] == level] for level in range(3)]
+    axis.boxplot(of_level, whis=(5, 95), showfliers=False)
     axis.set(title=scale, xticklabels=["low", "middle", "high"], xlabel="true level")
 axes[0].set_ylabel("score")
 plt.show()

@@ -7,29 +7,24 @@ changes into four bins and finds out which stocks move together. The prices come
 latree itself: ``pip install skfolio``.
 """
 
+# sphinx_gallery_thumbnail_path = 'figures/sectors.svg'
+from skfolio.datasets import load_sp500_dataset
+
 import latree
 
-try:
-    from skfolio.datasets import load_sp500_dataset
-except ImportError:
-    print("skfolio is not installed: there are no prices to look at")
-else:
-    prices = load_sp500_dataset().loc["2014":]
-    changes = prices.pct_change().dropna()
-    model = latree.LatentTree(reading={"bins": 4}, random_state=0).fit(changes)
-    sectors = {
-        **dict.fromkeys(["AAPL", "MSFT", "AMD"], "technology"),
-        **dict.fromkeys(["BAC", "JPM"], "banks"),
-        **dict.fromkeys(["CVX", "XOM", "RRC"], "oil and gas"),
-        **dict.fromkeys(["JNJ", "LLY", "MRK", "PFE", "UNH"], "health"),
-        **dict.fromkeys(["KO", "PEP", "PG", "WMT"], "consumer goods"),
-        **dict.fromkeys(["BBY", "HD", "GE"], "others"),
-    }
-    picture = model.plot(labels={name: sectors[name] for name in changes})
+changes = load_sp500_dataset().loc["2014":].pct_change().dropna()
+model = latree.LatentTree(reading={"bins": 4}, random_state=0).fit(changes)
+sectors = {
+    **dict.fromkeys(["AAPL", "MSFT", "AMD"], "technology"),
+    **dict.fromkeys(["BAC", "JPM"], "banks"),
+    **dict.fromkeys(["CVX", "XOM", "RRC"], "oil and gas"),
+    **dict.fromkeys(["JNJ", "LLY", "MRK", "PFE", "UNH"], "health"),
+    **dict.fromkeys(["KO", "PEP", "PG", "WMT"], "consumer goods"),
+    **dict.fromkeys(["BBY", "HD", "GE"], "others"),
+}
+picture = model.plot(labels={name: sectors[name] for name in changes})
 
 # %%
 # What the model is worth: a new day is this much more probable than if all stocks moved independently.
 
-if "model" in globals():
-    gain = model.summary_["worth"]["gain"]
-    print(f"{gain:.2f} nats per day")
+print(f"{model.summary_['worth']['gain']:.2f} nats per day")

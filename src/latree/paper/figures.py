@@ -1,4 +1,4 @@
-"""Figures in one style: a light grid, colours that colour-blind people can tell apart, a marker for each line."""
+"""Figures in one style: a light grid, the paper's method in colour, all others grey, and names at the ends of lines."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The palette of Okabe and Ito, without the yellow that is too pale on paper, then black and grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-MARKERS = "osD^vPX*<>hd"
-STYLES = ("-", "--")  # when all colours are used, they repeat with the next line style
+# Blue and vermilion of Okabe and Ito's palette: colour-blind people can tell them apart.
+COLOURS = ("#0072B2", "#D55E00")
+_GREY = "#a6a6a6"
+_GREY_TEXT = "#666666"
+_NAME_SIZE = 6.5  # points
 _MARGIN = 0.03  # share of the axis that stays free beyond the last marker
 
 _FONT: Any = {"font.family": "sans-serif", "font.size": 9, "svg.hashsalt": "latree", "svg.fonttype": "none"}
@@ -59,19 +60,6 @@ def save(draw: Callable[[], "Figure"], path: Path) -> list[Path]:
     return files
 
 
-def line_style(number: int) -> dict[str, Any]:
-    """Return the style of the n-th line of a figure."""
-    return {
-        "color": COLOURS[number % len(COLOURS)],
-        "marker": MARKERS[number % len(MARKERS)],
-        "linestyle": STYLES[number // len(COLOURS) % len(STYLES)],
-        "linewidth": 1.4,
-        "markersize": 4,
-        "capsize": 2,
-        "elinewidth": 0.8,
-    }
-
-
 def panels(
     rows: Sequence[dict[str, Any]],
     *,
@@ -82,6 +70,8 @@ def panels(
     letter: str = "a",
 ) -> "Figure":
     """Draw panels with one line per method over the number of rows.
+
+    The first method and its variants, such as "tensor, nearest", have colours; all others are grey.
 
     Parameters
     ----------
@@ -103,13 +93,16 @@ def panels(
     places = {split(row) for row in rows}
     height, width = 1 + max(i for i, _, _ in places), 1 + max(j for _, j, _ in places)
     figure, axes = new_figure(
-        rows=height, columns=width, size=(3.1 * width, 2.4 * height + 0.8), sharex=True, sharey=True
+        rows=height, columns=width, size=(3.4 * width, 2.6 * height + 0.4), sharex=True, sharey=True
     )
     methods = list(dict.fromkeys(row["method"] for row in rows))
+    own = [method for method in methods if method.partition(",")[0] == methods[0]]
+    colours = dict(zip(own, COLOURS, strict=False))
     for i, j, title in sorted(places):
         panel = axes[i, j]
         start_panel(panel, (50, 100, 200, 500, 1000, 2000), limits)
         panel.set_title(f"({chr(ord(letter) + i * width + j)}) {title}", fontsize=10)
+        ends = []
         for number, method in enumerate(methods):
             mine = [row for row in rows if split(row)[:2] == (i, j) and row["method"] == method]
             panel.errorbar(
@@ -118,15 +111,56 @@ def panels(
                 [row["standard_error"] for row in mine],
                 label=method,
                 zorder=2 + len(methods) - number,  # the first method is the paper's own and lies on top
-                **line_style(number),
+                color=colours.get(method, _GREY),
+                marker="o" if method in colours else None,
+                markersize=3.5,
+                linewidth=2 if method in colours else 0.9,
+                elinewidth=0.7,
             )
+            ends.append((mine[-1][value], mine[-1]["rows"], method))
+        _name_lines(panel, sorted(ends), colours, 72 * 2.1)
         if i == height - 1:
             panel.set_xlabel("number of rows")
         if j == 0:
             panel.set_ylabel(label)
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(7, len(methods)), frameon=False)
     return figure
+
+
+def _name_lines(panel: "Axes", ends: list[tuple[float, float, str]], colours: dict[str, str], height: float) -> None:
+    """Write the names of lines beside their ends, from the lowest to the highest, a line of text apart.
+
+    ``height`` is that of the panel in points.
+    """
+    low, high = panel.get_ylim()
+    step = _NAME_SIZE * 1.1 * (high - low) / height
+    heights = [value for value, _, _ in ends]
+    for _ in range(100):  # names that are too close push each other apart, as far as the panel reaches
+        for k in range(len(ends) - 1):
+            overlap = (step - (heights[k + 1] - heights[k])) / 2
+            if overlap > 0:
+                heights[k], heights[k + 1] = heights[k] - overlap, heights[k + 1] + overlap
+        heights = [min(max(one, low), high) for one in heights]
+    right = panel.get_xlim()[1]
+    for (value, size, method), place in zip(ends, heights, strict=True):
+        colour = colours.get(method)
+        panel.plot(
+            [size, right, right * 1.06],
+            [value, place, place],
+            color=colour or _GREY,
+            linewidth=0.5,
+            linestyle=":",
+            clip_on=False,
+            zorder=1,
+        )
+        panel.text(
+            right * 1.09,
+            place,
+            method,
+            fontsize=_NAME_SIZE,
+            color=colour or _GREY_TEXT,
+            fontweight="bold" if colour else "normal",
+            va="center",
+        )
 
 
 def start_panel(panel: "Axes", sizes: Sequence[int], limits: tuple[float, float]) -> None:

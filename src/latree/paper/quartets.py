@@ -20,6 +20,7 @@ N_STATES = 10
 HIDDEN = ((2, 4), (2, 8), (4, 4))
 PERTURBATIONS = (0.5, 1.0)
 SIZES = (50, 100, 200, 300, 400, 500, 750, 1000, 1500, 2000)
+QUICK_SIZES = (50, 200, 500, 2000)
 SPECTRAL = (2, 4, 6, 8)
 METHODS = ("tensor", "nj", *(f"spectral@{k}" for k in SPECTRAL))
 
@@ -35,7 +36,7 @@ def cells(quick: bool) -> list[Cell]:
         )
         for mu in PERTURBATIONS
         for hidden in HIDDEN
-        for size in ((200, 1000) if quick else SIZES)
+        for size in (QUICK_SIZES if quick else SIZES)
     ]
 
 

@@ -19,6 +19,7 @@ STARTS: tuple[Literal["independent", "identity"], ...] = ("independent", "identi
 BALANCES = (0.5, 0.2)
 PERTURBATIONS = (0.2, 0.5, 1.0)
 SIZES = (50, 100, 200, 500, 1000, 2000)
+QUICK_SIZES = (50, 200, 500, 2000)
 SPECTRAL = (2, 4, 6, 8)
 
 # Each line of the figure: its name, and the settings of the learner.
@@ -33,7 +34,7 @@ LEARNERS = {
 
 def cells(quick: bool) -> list[Cell]:
     """Return the grid: one cell per configuration, sample size and batch of a few repeats, so that cells are short."""
-    batches, repeats = (1, 1) if quick else (5, 4)
+    batches, repeats = (1, 2) if quick else (5, 4)
     return [
         Cell(
             f"{start}-beta{balance}-mu{mu}-m{size}-{batch}",
@@ -43,7 +44,7 @@ def cells(quick: bool) -> list[Cell]:
         for start in STARTS
         for balance in BALANCES
         for mu in PERTURBATIONS
-        for size in ((200,) if quick else SIZES)
+        for size in (QUICK_SIZES if quick else SIZES)
         for batch in range(batches)
     ]
 
