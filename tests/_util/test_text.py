@@ -2,7 +2,7 @@
 
 import pytest
 
-from latree._util.words import did_you_mean, listed, one_line, plural, printable, quoted, shortened
+from latree._util.words import beginning, did_you_mean, listed, one_line, plural, printable, quoted, shortened
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
@@ -42,15 +42,29 @@ def test_names_on_one_line():
     ("name", "shown"),
     [
         ("x" * 20, "x" * 20),
-        ("x" * 5000, "x" * 19 + "…"),
-        ("I am the life of the party", "I am the life of…"),  # between two words
-        ("I am the life of it the party", "I am the life of it…"),  # the cut is at the end of a word
-        ("I am " + "x" * 100, "I am " + "x" * 14 + "…"),  # too little would be left
+        ("x" * 5000, "x" * 13 + "…" + "x" * 6),
+        ("I am the life of the party", "I am the life…party"),  # between two words
+        ("I am the life it is a party", "I am the life…party"),  # both cuts are between words
+        ("I am " + "x" * 100, "I am " + "x" * 8 + "…" + "x" * 6),  # too little would be left
+        ("Zufriedenheit mit dem Einkommen", "Zufriedenheit…kommen"),
+        ("Zufriedenheit mit der Wohnung", "Zufriedenheit…ohnung"),
         ("two\n lines", "two lines"),
     ],
 )
-def test_long_names_are_cut(name, shown):
+def test_long_names_lose_their_middle(name, shown):
     assert shortened(name, 20) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("I am the life of the party", "I am the life of…"),  # between two words
+        ("I am the life of it the party", "I am the life of it…"),  # the cut is at the end of a word
+        ("I am " + "x" * 100, "I am " + "x" * 14 + "…"),  # too little would be left
+    ],
+)
+def test_long_texts_lose_their_end(text, shown):
+    assert beginning(text, 20) == shown
 
 
 def test_lists_of_names():

@@ -210,8 +210,8 @@ def test_many_states_are_cut_to_the_largest():
     model = with_groups(latree.random_model(tree, n_states=9, hidden_states=9, start="identity", random_state=1))
     (card,) = group_cards(model)
     assert card["n_states"] == 9
-    assert len(card["states"]) == 6
-    assert len(card["columns"][0]["cells"]) == 6
+    assert len(card["states"]) == 8
+    assert len(card["columns"][0]["cells"]) == 8
 
 
 def test_columns_in_no_group_are_known():

@@ -198,7 +198,7 @@ def test_long_names_stand_above_their_columns(name, beside):
     assert lines == expected
 
 
-@pytest.mark.parametrize(("length", "shown"), [(40, "x" * 40), (41, "x" * 39 + "…")])
+@pytest.mark.parametrize(("length", "shown"), [(40, "x" * 40), (41, "x" * 26 + "…" + "x" * 13)])
 def test_long_names_of_columns_are_cut(length, shown):
     model = with_groups(copying_model(Tree(["x" * length, "b", "c"], [(0, 3), (1, 3), (2, 3)]), lambda *_: 0.6))
     assert group_lines(model)[2:] == [f"b, c +1  b, c, {shown}"]

@@ -117,6 +117,9 @@ def test_where_columns_between_two_groups_go():
     half = one | {"stability": 0.625}
     assert said_of_discoveries(between=[half])[0].endswith("(mood in 63 % of the searches, sleep in 38 %).")
     assert said_of_discoveries(between=[one] * 5)[0].endswith(", and 2 more.")
+    assert said_of_discoveries(between=[one | {"other": "nap, bed +2"}]) == [
+        "Between groups: x1 (mood in 60 % of the searches, 'nap, bed +2' in 38 %, neither in 2 %)."
+    ]
 
 
 def test_the_closest_groups_and_unexpected_pairs_in_words():
@@ -132,6 +135,10 @@ def test_the_closest_groups_and_unexpected_pairs_in_words():
     pair = {"names": ["a", "b"], "in_rows": -0.35, "in_model": 0.12}
     assert said_of_discoveries(unexpected=[pair]) == [
         "Correlations that the tree does not explain: a and b (−0.35 in the rows, 0.12 in the tree)."
+    ]
+    pair = {"names": ["a-0", "b"], "in_rows": -1.0, "in_model": -0.004}
+    assert said_of_discoveries(unexpected=[pair]) == [
+        "Correlations that the tree does not explain: a-0 and b (−1.00 in the rows, 0.00 in the tree)."
     ]
 
 

@@ -1,6 +1,7 @@
 """Pictures as SVG: whatever the names are, they do no harm."""
 
 from helpers.pictures import FOREST, SVG, check_picture, every_layout, parse, written
+from helpers.report import grouped_model
 from latree.figure.draw import plot
 from latree.figure.picture import MAX_LETTERS
 from latree.tree import Tree
@@ -60,3 +61,15 @@ def test_an_svg_has_a_page_of_its_own_or_the_ink_of_the_page_around_it():
     assert parse(inside).find(f"{SVG}rect") is None
     assert "#000000" not in inside
     assert parse(alone).find(f"{SVG}title").text == "Tree of 12 columns with 3 hidden variables"
+
+
+def test_lines_end_at_hollow_circles_on_a_page_of_unknown_colour():
+    two_groups = grouped_model([3, 3])
+    root = parse(plot(two_groups).to_svg(page=False))
+    (mask,) = root.iter(f"{SVG}mask")
+    circles = [(one.get("cx"), one.get("cy")) for one in root.findall(f"{SVG}circle") if one.get("fill") == "none"]
+    assert [(one.get("cx"), one.get("cy")) for one in mask.iter(f"{SVG}circle")] == circles
+    assert len(circles) == 2
+    assert root.findall(f"{SVG}polyline") == []
+    assert {one.get("mask") for one in root.findall(f"{SVG}g")} == {f"url(#{mask.get('id')})"}
+    assert "<mask" not in plot(two_groups).to_svg()

@@ -62,6 +62,8 @@ def parse(svg):
         "polygon",
         "circle",
         "text",
+        "mask",
+        "g",
     }
     return root
 

@@ -88,7 +88,7 @@ def learned_run():
     return learn_model(model.sample(300, random_state=2), settings, origin=origin)
 
 
-def grouped_model(sizes, seed=0):
+def grouped_model(sizes, seed=0, names=None):
     """Return a model whose columns form groups of these sizes, with support of the edges between the groups.
 
     Each group has a hidden variable of its own, and all of these hang on one more.
@@ -97,7 +97,7 @@ def grouped_model(sizes, seed=0):
     hidden = np.repeat(np.arange(n, n + k), sizes)
     edges = [*enumerate(hidden.tolist()), *((n + group, n + k) for group in range(k))]
     support = [np.nan] * n + np.linspace(0.4, 1, k).round(2).tolist()
-    tree = Tree([f"item {number}" for number in range(n)], edges, support=support)
+    tree = Tree(names or [f"item {number}" for number in range(n)], edges, support=support)
     model = latree.random_model(
         tree, n_states=3, hidden_states=3, start="identity", perturbation=0.15, random_state=seed
     )

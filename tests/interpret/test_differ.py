@@ -126,6 +126,16 @@ def test_the_difference_with_all_columns_tied_is_beside_the_other():
     assert pair["all_tied"] - 0.05 > pair["difference"] == pytest.approx(0.2, abs=0.12)
 
 
+def test_three_columns_with_two_answers_are_not_flagged_by_rounding():
+    """So few answers determine the test nearly or wholly: what is left of it is rounding, or nothing."""
+    p = []
+    for seed in range(12):
+        answers = drawn(600, np.random.default_rng(seed))
+        codes = (answers.codes[:, -3:] > 1).astype(np.intp)
+        p += compared(Answers(codes, [2] * 3, answers.group, 2, np.ones(600))).p.values()
+    assert min(p) > 0.001
+
+
 def test_repeated_rows_of_a_cluster_say_no_more_than_one():
     answers = drawn(400, np.random.default_rng(1), difference=0.5)
     twice = Answers(np.repeat(answers.codes, 2, axis=0), answers.n_states, np.repeat(answers.group, 2), 2, np.ones(800))

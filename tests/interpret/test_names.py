@@ -78,6 +78,7 @@ def test_columns_that_may_not_belong_to_a_group_do_not_name_it():
             ("A1", "A2", "A3"),
             "I do like it 1, I do like it 2 +1",
         ),
+        (tuple(f"How satisfied are you with {x} now" for x in "abc"), ("A1", "A2", "A3"), "How satisfied"),
         (("N1", "N2", "N3", "N"), ("A1", "A2", "A3"), "N1, N2 +2"),  # the stem is a column
         (("H1_1", "H1_2", "H1_3"), ("A1", "A2", "A3"), "H1_1, H1_2 +1"),  # H1 is a hidden variable's other name
     ],
@@ -119,7 +120,7 @@ def test_small_differences_decide_and_names_break_ties(strengths, name):
 
 def test_long_names_are_cut_between_words():
     model = grouped(("I am the life of the party and more", "x" * 40, "c"), "def")
-    assert names_of(model)[0] == f"I am the life of the party…, {'x' * 29}… +1"
+    assert names_of(model)[0] == f"I am the life of…and more, {'x' * 19}…{'x' * 10} +1"
     assert names_of(grouped(("x" * 30, "b"), "def"))[0] == f"{'x' * 30}, b"
 
 

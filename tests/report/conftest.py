@@ -1,6 +1,7 @@
 """Reports that are opened in a real browser: Chromium opens the file, and does what a reader does."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,6 +91,16 @@ def thousand():
     return report_html(latree.random_model(tree, n_states=2, hidden_states=2, start="identity", random_state=1))
 
 
+def german():
+    """Questions that begin alike, with words that are wider than their cells."""
+    stems, ends = ("Arbeitsplatzunsicherheit", "Verkehrsmittelnutzungsgewohnheiten"), ("Berufe", "Nachbarn", "Zeiten")
+    names = [f"{stem} hinsichtlich der eigenen {end}" for stem in stems for end in ends]
+    model = grouped_model([3, 3], names=names)
+    named = tuple(replace(group, name=stem) for group, stem in zip(model.groups, stems, strict=True))
+    named_model = replace(model, groups=named, hidden_names=(*stems, "what all share"))
+    return report_html(named_model, model.sample(300, random_state=1))
+
+
 def words():
     """Words of documents in two large groups, some of which are folded."""
     tree = Tree.from_newick(f"(({','.join(f'moon{i}' for i in range(20))}),({','.join(f'god{i}' for i in range(5))}));")
@@ -116,6 +127,7 @@ MAKERS = {
     "wide": lambda: report_html(wide_model(90, 9)),
     "flat": lambda: report_html(wide_model(90, 1)),
     "binned": binned,
+    "german": german,
     "words": words,
     "hostile": hostile,
     "thousand": thousand,

@@ -536,3 +536,41 @@ def test_hostile_names_run_nothing_and_break_nothing(visit):
     assert page.evaluate("document.querySelectorAll('#panel img, #panel script, svg script, img').length") == 0
     assert opened.overflow() <= 0
     assert page.locator("bdi").count() > 20
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_long_names_that_begin_alike_can_be_told_apart(visit, width):
+    opened = visit("german", width=width, is_mobile=width == 390)
+    names = opened.page.locator("#drawing .name").all_text_contents()
+    assert len(set(names)) == 6
+    assert all("…" in name for name in names)
+
+
+def test_a_selected_name_covers_no_bracket(visit):
+    opened = visit("german")
+    for node in range(6):
+        opened.page.evaluate(f"location.hash = '#node={node}'")
+        opened.settled(f"document.querySelector('#drawing .name.selected')?.dataset.id === '{node}'")
+        beyond = """() => {
+          const name = document.querySelector("#drawing .name.selected").getBoundingClientRect();
+          return Math.max(...[...document.querySelectorAll("#drawing .bracket")].map(
+            (bracket) => name.right - bracket.getBoundingClientRect().left));
+        }"""
+        assert opened.page.evaluate(beyond) <= 0
+    assert opened.page.locator("#drawing .name.selected").count() == 1
+
+
+def test_the_tools_are_in_one_line_and_on_a_phone_the_search_stays_wide(visit):
+    tops = "[...document.querySelectorAll('.toolbar > *')].filter(e => e.offsetWidth).map(e => e.offsetTop)"
+    found = visit("many", width=1280).page.evaluate(tops)
+    assert max(found) - min(found) < 10
+    phone = visit("many", width=390, is_mobile=True).page
+    phone.click("#more-tools")
+    assert phone.locator("#search").bounding_box()["width"] > 200
+
+
+def test_the_name_of_a_group_is_whole_whatever_its_number(visit):
+    opened = visit("many", width=1280)
+    opened.find("item 135")
+    opened.settled("document.querySelector('#drawing .group-name')")
+    assert opened.page.locator("#drawing .group").all_text_contents() == ["34group of item 132"]

@@ -1,6 +1,9 @@
 """The page in a real browser: theme, phone, print, without JavaScript."""
 
+import numpy as np
 import pytest
+
+import latree
 
 
 def test_the_theme_follows_the_system_and_the_button(visit):
@@ -55,6 +58,9 @@ def test_it_prints(visit):
     )
     too_wide = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1).length"
     assert page.evaluate(too_wide) == 0
+    # What a reader of paper cannot press is not there.
+    for text in ("Keys", "Table of the groups"):
+        assert page.get_by_role("heading", name=text, include_hidden=True).is_hidden()
     # No heading stands alone at the end of a page: what follows it comes with it.
     for text in ("#groups > h2", "#groups > p.muted", "#rows h3 + p", ".static-tree figcaption"):
         assert page.locator(text).first.evaluate("element => getComputedStyle(element).breakAfter") == "avoid"
@@ -124,3 +130,51 @@ def test_a_table_that_is_too_wide_fades_out_where_it_goes_on(visit):
     opened.settled(f"{fade} > 20")
     opened.page.evaluate("document.querySelector('.group .scroll').scrollLeft = 10000")
     opened.settled(f"{fade} === 0")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_long_words_hide_no_states(visit, width):
+    page = visit("german", width=width, is_mobile=width == 390).page
+    assert page.locator("article.group").count() == 2
+    assert page.locator("article.group .heat thead .state").count() == 6
+    hidden = "[...document.querySelectorAll('.group .scroll')].map(one => one.scrollWidth - one.clientWidth)"
+    assert page.evaluate(hidden) == [0, 0]
+    # A word of a title is whole, too, if it fits the card.
+    lines = "[...document.querySelectorAll('article h3 bdi')].map(name => name.getClientRects().length)"
+    assert page.evaluate(lines) == [1, 1] or width == 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_on_the_darkest_cells_can_be_read(visit, scheme):
+    contrast = """() => {
+      const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+      const light = (colour) => {
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map((value) => value / 255)
+          .map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const card = document.querySelector(".group");
+      const cell = card.querySelector(".heat tbody td:not(.loading)");
+      return Array.from({ length: 13 }, (_, colour) => {
+        card.className = `group c${colour}`;
+        cell.className = "h10";
+        const both = [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor].map(light);
+        return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+      });
+    }"""
+    assert min(visit("nine", color_scheme=scheme).page.evaluate(contrast)) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_about_two_tables_is_accessible_and_fits_a_phone(open_file, tmp_path, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    real, drawn = (np.random.default_rng(seed).integers(0, 3, (60, 3)) for seed in range(2))
+    latree.compare_tables(real, drawn).report(tmp_path / "page.html")
+    opened = open_file(tmp_path / "page.html", width=390, is_mobile=True, color_scheme=scheme)
+    assert Axe().run(opened.page).response["violations"] == []
+    assert opened.overflow() == 0
+    hidden = "(one => one.scrollWidth - one.clientWidth)(document.querySelector('.intro .scroll'))"
+    assert opened.page.evaluate(hidden) == 0

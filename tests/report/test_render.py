@@ -19,7 +19,7 @@ from latree.facts.words import worth_facts
 from latree.interpret.topics import find_topics
 from latree.interpret.worth import measure_worth
 from latree.model import LatentTreeModel
-from latree.report.render import in_percent, report_html
+from latree.report.render import decimal, in_percent, report_html
 from latree.table import Column
 from latree.tree import Tree
 
@@ -171,13 +171,15 @@ def test_support_is_explained_as_it_was_computed():
 
 def test_numbers_are_written_for_readers():
     assert [counted(number, "row") for number in (0, 1, 1000)] == ["0 rows", "1 row", "1,000 rows"]
-    assert [in_percent(share) for share in (None, 0, 0.004, 0.5, 1)] == [
+    assert [in_percent(share) for share in (None, 0, 9e-9, 0.004, 0.5, 1)] == [
         "–",
         "0\u00a0%",
+        "<\u00a00.001\u00a0%",
         "0.4\u00a0%",
         "50\u00a0%",
         "100\u00a0%",
     ]
+    assert [decimal(value) for value in (None, -0.004, -0.006, 1234.5)] == ["–", "0.00", "−0.01", "1,234.50"]
 
 
 def test_the_key_of_the_printed_tree_comes_before_it():

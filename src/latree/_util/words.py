@@ -41,13 +41,28 @@ def one_line(name: str) -> str:
 
 
 def shortened(name: str, max_length: int) -> str:
-    """Return a name on one line; the end of a long name, from the end of a word if possible, becomes an ellipsis."""
+    """Return a name on one line; of a long name, the middle becomes an ellipsis, because many names begin alike.
+
+    Words are kept whole if possible.
+    """
     line = one_line(name)
     if len(line) <= max_length:
         return line
-    kept = line[: max_length - 1]
-    end = kept.rfind(" ") if line[max_length - 1] != " " else max_length
-    return (kept[:end] if end > max_length // 2 else kept).rstrip() + "…"
+    last = max_length // 3
+    return _first_words(line, max_length - last - 1) + "…" + _first_words(line[::-1], last)[::-1]
+
+
+def beginning(text: str, max_length: int) -> str:
+    """Return a text on one line; the end of a long text, from the end of a word if possible, becomes an ellipsis."""
+    line = one_line(text)
+    return line if len(line) <= max_length else _first_words(line, max_length - 1) + "…"
+
+
+def _first_words(line: str, max_length: int) -> str:
+    """Return at most so many of a longer line's letters; the last word is whole unless too little would be left."""
+    kept = line[:max_length]
+    end = kept.rfind(" ") if line[max_length] != " " else max_length
+    return (kept[:end] if end > max_length // 2 else kept).rstrip()
 
 
 def _printable_letter(letter: str) -> str:

@@ -23,7 +23,7 @@ MAX_CARDS = 20
 # The others are listed by name, unless they are very few.
 _MAX_COLUMNS, _MAX_COLUMNS_OF_MANY, _VERY_FEW = 12, 5, 2
 # The number of states that are shown; if there are more, the largest of them.
-MAX_STATES = 6
+MAX_STATES = 8
 # The number of shades of a heat map's cells, beside the lightest.
 _SHADES = 10
 # The number of columns that say in words what a high score means, for each of the two directions, and their least

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from latree._util.words import clipped, percent, plural, shortened
+from latree._util.words import beginning, clipped, percent, plural, shortened
 from latree.facts.words import (
     candidate_lines,
     independence,
@@ -216,7 +216,7 @@ def described(columns: list[str], descriptions: list[str], width: int) -> list[s
     lines = []
     for column, text in zip(shown, descriptions, strict=False):
         room = max(width - _INDENT - longest - 2, _MAX_COLUMN)
-        lines.append(" " * _INDENT + (f"{column:{longest}}  {shortened(text, room)}" if text else column))
+        lines.append(" " * _INDENT + (f"{column:{longest}}  {beginning(text, room)}" if text else column))
     return lines + [" " * _INDENT + _more(columns[_MAX_DESCRIBED:])] * (len(columns) > _MAX_DESCRIBED)
 
 

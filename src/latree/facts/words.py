@@ -182,11 +182,20 @@ def _short(name: str) -> str:
     return shortened(name, _MAX_NAME)
 
 
+def _group(name: str) -> str:
+    """Return the name of a group; in quotes if a comma in it could be one of the sentence."""
+    return f"'{_short(name)}'" if "," in name else _short(name)
+
+
+def _correlation(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
 def _misplaced(columns: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence about columns that fit another group better than the one that they were given."""
     if not columns:
         return []
-    shown = [f"{_short(one['column'])} ({_short(one['other'])})" for one in columns[:_LISTED_COLUMNS]]
+    shown = [f"{_short(one['column'])} ({_group(one['other'])})" for one in columns[:_LISTED_COLUMNS]]
     fit = "fits another group better than its own" if len(columns) == 1 else "fit another group better than their own"
     return [f"{counted(len(columns), 'column')} {fit}: {_named(shown, len(columns))}."]
 
@@ -219,8 +228,8 @@ def _between(columns: Sequence[Mapping[str, Any]]) -> list[str]:
         own, other = percent(one["stability"] or 0), percent(one["share"])
         neither = f", neither in {100 - own - other}\u00a0%" if own + other < 100 else ""
         shown.append(
-            f"{_short(one['name'])} ({_short(one['group'])} in {own}\u00a0% of the searches, "
-            f"{_short(one['other'])} in {other}\u00a0%{neither})"
+            f"{_short(one['name'])} ({_group(one['group'])} in {own}\u00a0% of the searches, "
+            f"{_group(one['other'])} in {other}\u00a0%{neither})"
         )
     return [f"Between groups: {_named(shown, len(columns))}."] if shown else []
 
@@ -229,8 +238,8 @@ def _closest(pair: Mapping[str, Any] | None) -> list[str]:
     """Return a sentence about the two groups that depend on each other most."""
     if pair is None or abs(pair["correlation"]) < MIN_CORRELATION:
         return []
-    one, other = map(_short, pair["groups"])
-    value = f"{pair['correlation']:.2f}".replace("-", "−")
+    one, other = map(_group, pair["groups"])
+    value = _correlation(pair["correlation"])
     if not pair["has_order"]:
         return [f"Of all groups, {one} and {other} depend on each other most (informational correlation {value})."]
     ends = "high" if pair["correlation"] > 0 else "low"
@@ -244,7 +253,7 @@ def _unexpected(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a sentence about pairs of columns that the tree does not explain."""
     shown = [
         f"{_short(one['names'][0])} and {_short(one['names'][1])} "
-        f"({one['in_rows']:.2f} in the rows, {one['in_model']:.2f} in the tree)".replace("-0", "−0")
+        f"({_correlation(one['in_rows'])} in the rows, {_correlation(one['in_model'])} in the tree)"
         for one in pairs
     ]
     return [f"Correlations that the tree does not explain: {', '.join(shown)}."] if shown else []

@@ -141,17 +141,20 @@ def plot(
                 f"a width of {width:g} mm leaves no room for the tree beside its names, which need "
                 f"{(least + 2 * _MARGIN) / _PIXELS_PER_MM:.0f} mm: choose a larger width, or a smaller font_size"
             )
-    picture = _on_page(primitives, f"Tree of {plural(own.n_observed, 'column')} with {_hidden_variables(own)}", width)
+    picture = _on_page(primitives, own, width)
     if path is not None:
         picture.save(path)
     return picture
 
 
-def _hidden_variables(tree: Tree) -> str:
-    return plural(tree.n_hidden, "hidden variable")
+def overview(model: LatentTreeModel, labels: Mapping[str, str], most: int) -> Picture:
+    """Return the picture of a model as ``plot`` draws it; of more columns than ``most``, large groups are folded."""
+    shown = _sketch_of(model, most)
+    columns = own_labels(shown, model.tree, labels)
+    return _on_page(draw(shown, columns=columns, with_scale=True), model.tree, None)
 
 
-def _sketch_of(tree: Tree | LatentTreeModel) -> Sketch:
+def _sketch_of(tree: Tree | LatentTreeModel, most: int | None = None) -> Sketch:
     if isinstance(tree, Tree):
         return sketch(tree_facts(tree), tree.node_names, tree.n_observed)
     main = [group for group in tree.groups if group.level == "main"]
@@ -159,7 +162,7 @@ def _sketch_of(tree: Tree | LatentTreeModel) -> Sketch:
         {"number": number, "name": group.name, "nodes": group.nodes, "centre": group.centre, "colour": colour}
         for number, (group, colour) in enumerate(zip(main, group_colours(len(main)), strict=True), 1)
     ]
-    return sketch(tree_facts(tree), tree.node_names, tree.tree.n_observed, groups)
+    return sketch(tree_facts(tree), tree.node_names, tree.tree.n_observed, groups, most=most)
 
 
 def fitted(shown: Sketch, width: float, options: Mapping[str, Any]) -> list[Primitive]:
@@ -187,7 +190,8 @@ def _width_of(primitives: Sequence[Primitive]) -> float:
     return right - left
 
 
-def _on_page(primitives: Sequence[Primitive], title: str, width: float | None) -> Picture:
+def _on_page(primitives: Sequence[Primitive], tree: Tree, width: float | None) -> Picture:
+    title = f"Tree of {plural(tree.n_observed, 'column')} with {plural(tree.n_hidden, 'hidden variable')}"
     left, top, right, bottom = extent_of(primitives)
     moved = tuple(primitive.moved(_MARGIN - left, _MARGIN - top) for primitive in primitives)
     across = right - left + 2 * _MARGIN if width is None else width * _PIXELS_PER_MM

@@ -3,8 +3,10 @@
 import io
 import unicodedata
 import warnings
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import cos, radians, sin
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
@@ -261,15 +263,34 @@ def svg(width: float, height: float, title: str, primitives: Sequence[Primitive]
     """Return a picture as SVG, with a white background or in the colours of the page that it is put into."""
     colours = {} if page else {INK: "currentColor", PAPER: "none"}
     size = f'width="{_number(width)}" height="{_number(height)}"'
+    elements = [_element(primitive, colours) for primitive in primitives]
+    if not page:
+        elements = _masked(elements, primitives, size)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {_number(width)} {_number(height)}" '
         f'role="img" font-family="{_FONT}"' + ("" if page else ' style="max-width:100%;height:auto"') + ">",
         f"<title>{escape(printable(title))}</title>",
         *([f'<rect {size} fill="{PAPER}"/>'] if page else []),
-        *(_element(primitive, colours) for primitive in primitives),
+        *elements,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _masked(elements: Sequence[str], primitives: Sequence[Primitive], size: str) -> list[str]:
+    """Return elements with lines that end at hollow circles: on a page of unknown colour, nothing else hides them."""
+    hollow = [one for one in primitives if isinstance(one, Circle) and one.fill == PAPER]
+    if not hollow:
+        return list(elements)
+    holes = "".join(_element(replace(one, stroke="none"), {PAPER: "#000000"}) for one in hollow)
+    area = f'<rect {size} fill="{PAPER}"/>{holes}'
+    # Pages may have several pictures.
+    name = f"holes-{zlib.crc32(area.encode()):08x}"
+    found = [f'<mask id="{name}" maskUnits="userSpaceOnUse" x="0" y="0" {size}>{area}</mask>']
+    for is_line, run in groupby(zip(primitives, elements, strict=True), lambda both: isinstance(both[0], Line)):
+        texts = [text for _, text in run]
+        found += [f'<g mask="url(#{name})">', *texts, "</g>"] if is_line else texts
+    return found
 
 
 def svg_strip(width: float, top: float, bottom: float, primitives: Sequence[Primitive], colours: dict[str, str]) -> str:

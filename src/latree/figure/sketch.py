@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from latree._util.words import one_line, percent, shortened
+from latree._util.words import beginning, one_line, percent, shortened
 from latree.figure.overview import DrawnNode, Folds, Overview
 from latree.figure.picture import MAX_LETTERS
 from latree.model import LatentTreeModel
@@ -182,4 +182,6 @@ def _name(
     has_groups = node.kind != "group" and len(node.groups) > 1 and -1 not in node.groups
     in_groups = f" in {len(node.groups):,} groups" if has_groups else ""
     counts = f" ({node.n_columns:,}{in_groups})"
-    return shortened(name, max(letters - len(counts), _LEAST_LETTERS)) + counts
+    # The name of a branch is a list of groups, the largest first.
+    cut = beginning if node.kind == "branch" else shortened
+    return cut(name, max(letters - len(counts), _LEAST_LETTERS)) + counts

@@ -41,8 +41,10 @@ MIN_COLUMNS = 3
 # Sizes of a difference in standard deviations of the answers: those of the Educational Testing Service for items with
 # several answers (Zwick, Thayer & Mazzeo 1997).
 _MODERATE, _LARGE = 0.17, 0.25
-# Directions whose share of the largest is less than this are rounding.
+# Directions of vectors of length one that are shorter than this are rounding.
 _RANK = 1e-7
+# A column is tested in directions of which at least this share, as a length, is not determined by other parameters.
+_LEFT = 1e-3
 _STATE_STEPS = 1000
 _STATE_TOLERANCE = 1e-8
 
@@ -149,6 +151,21 @@ def _holm(p: Sequence[float]) -> list[float]:
     return [float(min(number, 1.0)) for number in adjusted]
 
 
+def _basis(columns: FloatArray, least: float | None = None) -> FloatArray:
+    """Return orthonormal columns that span the same space, without directions that are rounding.
+
+    With ``least``, directions are kept whose singular value is at least that; otherwise columns are first divided by
+    their lengths, because their units say nothing.
+    """
+    if least is None:
+        lengths = np.linalg.norm(columns, axis=0)
+        columns, least = columns[:, lengths > 0] / lengths[lengths > 0], _RANK
+    if not columns.size:
+        return np.zeros((len(columns), 0))
+    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(directions[:, sizes > least])
+
+
 def _hotelling(total: FloatArray, sums: FloatArray, degrees: int) -> float:
     """Return the p value of a test that ``total`` is zero, but for an error whose covariance is that of some sums.
 
@@ -163,7 +180,7 @@ def _hotelling(total: FloatArray, sums: FloatArray, degrees: int) -> float:
         The degrees of freedom of the covariance.
     """
     covariance = sums.T @ sums
-    rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    rank = int(np.linalg.matrix_rank(covariance, hermitian=True)) if covariance.size else 0
     if rank == 0 or degrees < rank:
         return 1.0
     statistic = float(total @ np.linalg.pinv(covariance, hermitian=True) @ total)
@@ -247,10 +264,10 @@ class _Comparison:
         nuisance = standing.row_gradients[:, self._own_parameters(place)]
         shifts = [self._shifts(other) for other in range(len(answers.n_states)) if other != place]
         sums = by_cluster(np.concatenate([nuisance, standing.row_gradients @ np.concatenate(shifts, axis=1)], axis=1))
-        directions, sizes, _ = np.linalg.svd(sums, full_matrices=False)
-        directions = directions[:, sizes > sizes[0] * _RANK]
-        tested = by_cluster(tested)
+        directions, tested = _basis(sums), _basis(by_cluster(tested))
         left = tested - directions @ (directions.T @ tested)
+        # What is left of a direction that others nearly determine is rounding, as in groups of three yes-or-no columns.
+        left = left @ _basis(left.T, _LEFT)
         # Residuals are smaller than errors, as the directions are fitted to them, above all where few rows have an
         # answer (HC3 of MacKinnon & White 1985).
         free = np.maximum(1 - (directions**2).sum(axis=1, keepdims=True), _RANK)

@@ -6,7 +6,8 @@ A main group, and the hidden variable in its middle, is named by the first of th
    with the label are in the group. So a label names one group at most, and a group has one label at most.
 2. A stem: words that at least three quarters of its columns have in common, and at most a quarter of the columns with
    these words are elsewhere. ``s1_1``, ``s1_2`` and ``s1_3`` are ``s1``; ``mean fractal dimension``, ``worst fractal
-   dimension`` and ``fractal dimension error`` are ``fractal dimension``. Only short names of columns have stems.
+   dimension`` and ``fractal dimension error`` are ``fractal dimension``. Of long names, only a beginning that ends in a
+   long word is a stem: ``Satisfaction`` of ``Satisfaction with the place where you work``.
 3. The two columns that share the most information with the hidden variable, and the number of the others:
    ``space, orbit +10``. Columns that are often found in other groups come last.
 
@@ -41,8 +42,9 @@ _HALF = 0.5
 _NEARLY_ALL = 0.75
 # A group has a stem if it has at least so many columns. Two columns are named both.
 _MIN_COLUMNS_OF_STEM = 3
-# A name of more words is a sentence, whose words may be shared by chance.
-_MAX_WORDS = 4
+# A name of more words may be a sentence, whose words may be shared by chance. Its beginning says what it is about if
+# the last word of that is so long: not "I often feel", and "Satisfaction" rather than "Satisfaction with the".
+_MAX_WORDS, _LONG_WORD = 4, 6
 # How the name of a hidden variable that connects others begins.
 _BETWEEN = "between "
 # What stands between columns.
@@ -247,6 +249,8 @@ def _stems_of(name: str) -> set[str]:
     """Return the runs of words in the name of a column; a word has letters or digits only, a run has a letter."""
     words = list(re.finditer(r"[^\W\d_]+|\d+", name))
     if len(words) > _MAX_WORDS:
-        return set()
-    runs = {name[one.start() : other.end()] for i, one in enumerate(words) for other in words[i:]}
+        last = [word for word in words[:_MAX_WORDS] if len(word.group()) >= _LONG_WORD]
+        runs = {name[words[0].start() : word.end()] for word in last}
+    else:
+        runs = {name[one.start() : other.end()] for i, one in enumerate(words) for other in words[i:]}
     return {run for run in runs if any(letter.isalpha() for letter in run) and run == one_line(run)}

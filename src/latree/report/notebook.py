@@ -10,7 +10,8 @@ from latree.facts.found import facts_of
 from latree.facts.text import marked
 from latree.facts.words import certainty_lines, kinds_lines, redundancy_lines, worth_lines
 from latree.figure.colours import colour_of
-from latree.figure.draw import plot
+from latree.figure.draw import overview
+from latree.figure.overview import MAX_LINES
 from latree.model import LatentTreeModel
 from latree.report.drawing import with_colours
 
@@ -36,6 +37,7 @@ def notebook_html(model: LatentTreeModel, labels: Mapping[str, str] | None) -> s
     groups = facts["groups"]
     parts = [Markup("<div style='font-size:1.25em;font-weight:600'>{}</div>").format(facts["headline"])]
     lines = [
+        *facts["discoveries"],
         *certainty_lines(facts["certainty"]),
         *kinds_lines([group["name"] for group in groups if group["states_are"] == "kinds"]),
         *facts["key"],
@@ -50,7 +52,7 @@ def notebook_html(model: LatentTreeModel, labels: Mapping[str, str] | None) -> s
             parts.append(Markup("<table>{}{}</table>").format(head, rows))
             if len(groups) > _MAX_GROUPS:
                 parts.append(Markup("<div>and {} more groups</div>").format(len(groups) - _MAX_GROUPS))
-        parts.append(Markup(plot(model, labels=labels).to_svg(page=False)))
+        parts.append(Markup(overview(model, labels or {}, MAX_LINES).to_svg(page=False)))
     parts += [Markup("<div>Warning: {}</div>").format(warning) for warning in facts["warnings"]]
     return str(Markup("").join(parts))
 

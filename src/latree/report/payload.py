@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from latree._util.words import one_line, percent, shortened
+from latree._util.words import beginning, one_line, percent, shortened
 from latree.facts.groups import MAX_CARDS
 from latree.facts.words import LIKELY, SURE
 from latree.report.page import page_json
@@ -86,7 +86,7 @@ def _details(facts: Mapping[str, Any]) -> dict[str, Any]:
             ],
         },
         "descriptions": {
-            node: shortened(text, _MAX_DESCRIPTION) for node, text in enumerate(facts["descriptions"]) if text
+            node: beginning(text, _MAX_DESCRIPTION) for node, text in enumerate(facts["descriptions"]) if text
         },
         "related": _related(columns),
     }
@@ -166,7 +166,7 @@ def _cards(facts: Mapping[str, Any]) -> dict[str, Any]:
     groups, labels = facts["groups"], facts["labels"]
     state_lists = list(dict.fromkeys(tuple(state["name"] for state in group["states"]) for group in groups))
     state_numbers = {names: place for place, names in enumerate(state_lists)}
-    scales = list(dict.fromkeys(shortened(group.get("scale", ""), 200) for group in groups))
+    scales = list(dict.fromkeys(beginning(group.get("scale", ""), 200) for group in groups))
     scale_numbers = {scale: place for place, scale in enumerate(scales)}
     node = {name: number for number, name in enumerate(facts["names"][: facts["n_columns"]])}
     group_number = {group["name"]: group["number"] for group in groups}
@@ -176,7 +176,7 @@ def _cards(facts: Mapping[str, Any]) -> dict[str, Any]:
         "states": [state_numbers[tuple(state["name"] for state in group["states"])] for group in groups],
         "sizes": [[state["size"] for state in group["states"]] for group in groups],
         "n_states": [group["n_states"] for group in groups],
-        "scale": [scale_numbers[shortened(group.get("scale", ""), 200)] for group in groups],
+        "scale": [scale_numbers[beginning(group.get("scale", ""), 200)] for group in groups],
         "kinds": [group["number"] for group in groups if group["states_are"] == "kinds"],
         "loadings": [packed([_loading_code(column, group) for column in group["columns"]]) for group in groups],
         "cells": [[[cell[0] for cell in one["cells"]] for one in _with_cells(group)] for group in groups],

@@ -40,7 +40,7 @@ _MAX_ROWS = 200  # a tree of more columns, about three pages, is folded
 _ROWS_PER_PAGE, _ROWS_PER_STRIP = 60, 10
 # The first screen: the width and about the height of the picture, the size of its names, and the most lines.
 _FIRST_WIDTH, _FIRST_HEIGHT, _FIRST_FONT, _FIRST_LINES = 520, 300, 13, 26
-_FIRST_LETTERS = 28  # the most of the name of a folded group
+_FIRST_LETTERS = 38  # the most of the name of a folded group
 _MAX_ROW = 2.6  # the most height of a row, in units of the letters
 
 # The colours of the page, by those of a picture.

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment
 
 from latree._util.files import write_text
-from latree._util.words import counted, one_line, percent, shortened
+from latree._util.words import beginning, counted, one_line, percent, shortened
 from latree.facts.citation import cite
 from latree.facts.found import report_facts, title_of
 from latree.facts.text import group_table, groups_as_markdown
@@ -224,6 +224,7 @@ def environment() -> Environment:
     """Return the templates of pages with figures, and the filters that these use."""
     made = templates()
     made.filters |= {
+        "beginning": beginning,
         "count": counted,
         "decimal": decimal,
         "table_line": _table_line,
@@ -300,7 +301,7 @@ def number(value: float) -> str:
 
 def decimal(value: float | None, digits: int = 2) -> str:
     """Return a number with some digits after the decimal point; a dash for None."""
-    return "–" if value is None else f"{value:,.{digits}f}".replace("-", "−")
+    return "–" if value is None else f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
 def hundredths(value: float | None) -> str:
@@ -312,6 +313,8 @@ def in_percent(share: float | None) -> str:
     """Return a share in per cent; a dash for None."""
     if share is None:
         return "–"
+    if 0 < share < 1e-5:
+        return "<\u00a00.001\u00a0%"
     return f"{percent(share)}\u00a0%" if share >= 0.0095 or share == 0 else f"{100 * share:.1g}\u00a0%"
 
 

@@ -106,7 +106,7 @@ function cellTable(number, members) {
     make("th", { scope: "col", class: "loading" }, "Loading"),
     ...heads,
   );
-  const cellsTable = make("table", { class: "heat" }, make("thead", {}, head), make("tbody", {}, ...lines));
+  const cellsTable = make("table", { class: classes("heat", stateNames.length > 6 && "many-states") }, make("thead", {}, head), make("tbody", {}, ...lines));
   return make("div", { class: "scroll" }, cellsTable);
 }
 function otherColumns(members, hasLoadings) {

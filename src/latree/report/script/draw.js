@@ -277,7 +277,10 @@ function updateSelection() {
     for (const element of [node.mark, node.name, node.strip, ...node.texts]) element?.classList.toggle("dim", dim);
     node.link?.classList.toggle("dim", dim || (state.group !== null && isDim(node.parent)));
     node.mark.classList.toggle("selected", selected);
-    node.name?.classList.toggle("selected", selected);
+    if (!node.name || node.name.classList.contains("selected") === selected) continue;
+    node.name.classList.toggle("selected", selected);
+    // Bold letters need more room.
+    node.name.textContent = rowText(node, frame.namesWidth, selected ? BOLD_FONT : NAME_FONT);
   }
   for (const element of layer.brackets.children)
     element.classList.toggle(

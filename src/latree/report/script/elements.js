@@ -24,16 +24,16 @@ const SVG = "http://www.w3.org/2000/svg";
 const unpack = (text, width = 2) =>
   Array.from({ length: text.length / width }, (_, i) => parseInt(text.slice(width * i, width * (i + 1)), 32));
 
-// Names come from Python without line breaks and invisible characters. A long name ends with an ellipsis.
-const shorten = (text, maxLength = 28) => {
+// Names come from Python without line breaks and invisible characters. The middle of a long name becomes an ellipsis.
+function shorten(text, maxLength = 28) {
   const characters = Array.from(text);
-  return characters.length <= maxLength
-    ? text
-    : characters
-        .slice(0, maxLength - 1)
-        .join("")
-        .trimEnd() + "…";
-};
+  return characters.length <= maxLength ? text : withoutMiddle(characters, maxLength);
+}
+function withoutMiddle(characters, length) {
+  const end = Math.floor(length / 3);
+  const [first, last] = [characters.slice(0, length - end - 1), characters.slice(characters.length - end)];
+  return `${first.join("").trimEnd()}…${last.join("").trimStart()}`;
+}
 const isHidden = (id) => id >= nColumns;
 const percent = (whole) => (whole === null ? "–" : `${whole}\u00a0%`);
 const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
@@ -79,13 +79,13 @@ function fitted(text, font, width) {
   text = shorten(text, 80);
   if (width === Infinity || widthOf(text, font) <= width) return text;
   const characters = Array.from(text);
-  let [low, high] = [1, characters.length - 1];
+  let [low, high] = [2, characters.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (widthOf(`${characters.slice(0, middle).join("")}…`, font) <= width) low = middle;
+    if (widthOf(withoutMiddle(characters, middle), font) <= width) low = middle;
     else high = middle - 1;
   }
-  return `${characters.slice(0, low).join("").trimEnd()}…`;
+  return withoutMiddle(characters, low);
 }
 // A text on at most so many lines, which are broken between words; the last one is cut to fit.
 function wrapped(text, font, width, maxLines) {

@@ -4,7 +4,7 @@ const { values: packedRows, order: shownItems, signed: isSigned } = facts.matrix
 const isOfGroups = facts.matrix?.of === "groups";
 const MAX_PAIRS = 5;
 const MAX_SIDE = 700; // pixels
-const CELL = 30; // pixels of a cell where there is room
+const [CELL, SMALL_CELL] = [30, 14]; // pixels of a cell where there is room, and where names need some
 const canvas = $("heatmap-canvas");
 const readout = $("heatmap-readout");
 const nCells = packedRows.length;
@@ -51,8 +51,9 @@ function drawMap() {
   if (!width) return;
   const scale = window.devicePixelRatio || 1;
   const widest = Math.max(...longest(shownItems.map((_, i) => itemName(i))).map((name) => widthOf(name, "12px")));
-  // Names have the room that the cells leave, but at least a part.
-  const namesWidth = Math.min(widest + 22, Math.max(Math.min(160, 0.3 * width), width - nCells * CELL, 0));
+  // Names have the room that the cells leave, but at least a part, and a larger one if the cells remain large enough.
+  const part = Math.max(Math.min(160, 0.3 * width), Math.min(0.35 * width, MAX_SIDE - nCells * SMALL_CELL));
+  const namesWidth = Math.min(widest + 22, Math.max(part, width - nCells * CELL));
   const side = Math.min(width, Math.max(240, Math.min(MAX_SIDE, nCells * CELL + namesWidth)));
   const showsNames = (side - namesWidth) / nCells >= 9;
   const left = showsNames ? namesWidth : 12;

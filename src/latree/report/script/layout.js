@@ -66,8 +66,8 @@ function placeNodes(view, rowHeight) {
 }
 
 // The text of a row; of a folded group, its number, name and number of columns. Only the name is cut to fit a width.
-function rowText(node, width = Infinity) {
-  if (!folded(node)) return fitted(viewName(node), NAME_FONT, width);
+function rowText(node, width = Infinity, font = NAME_FONT) {
+  if (!folded(node)) return fitted(viewName(node), font, width);
   const before = node.kind === "group" ? `${groups[node.group].number} ` : "";
   const theirGroups = new Set(node.kind === "group" ? [] : node.columns.map((id) => groupOf[id]));
   const inGroups = theirGroups.has(-1) ? 0 : theirGroups.size;
@@ -84,12 +84,12 @@ function horizontalFrame(view, width) {
   const narrow = width < NARROW;
   const widest = Math.max(0, ...longest(rows.map((node) => rowText(node))).map((text) => widthOf(text, BOLD_FONT)));
   const unfolded = manyGroups ? groups.filter((_, number) => !state.foldedGroups.has(number)) : [];
-  const groupTexts = longest(unfolded.map((group) => group.name));
+  const groupTexts = longest(unfolded.map((group) => `${group.number}${group.name}`));
   const groupsWidth = !unfolded.length
     ? 0
     : narrow
       ? 30
-      : Math.min(40 + Math.max(...groupTexts.map((text) => widthOf(text, BOLD_FONT))), 0.26 * width);
+      : Math.min(26 + Math.max(...groupTexts.map((text) => widthOf(text, BOLD_FONT))), 0.26 * width);
   const namesWidth = Math.min(widest + 4, (narrow ? 0.42 : groupsWidth ? 0.38 : 0.5) * width);
   const left = 12;
   const strip = labels ? 14 : 0;
