@@ -77,12 +77,16 @@ def test_a_codebook_names_the_groups():
     text = succeed("compare", "model.json", "codes.csv", "--by", "gender", "--texts", "book.csv")
     assert text == succeed("compare", "model.json", "data.csv", "--by", "gender")
     # A codebook may say nothing of the column, and names questions of a model that was fitted without one.
-    book = "column,text,answers\ngender,Gender?,1=men; 2=women\nworry_1,I worry,2=seldom; 5=yes\n"
+    book = "column,text,answers\ngender,Gender?,1=men; 2=women\nage,,18 to 99\nworry_1,I worry,2=seldom; 5=yes\n"
     Path("book.csv").write_text(book)
     arguments = ("compare", "model.json", "codes.csv", "--texts", "book.csv", "--by")
     facts = json.loads(succeed(*arguments, "person", "--cuts", "75", "--json"))
     assert [group["name"] for group in facts["groups"]] == ["<= 75", "> 75"]
     assert {one["column"]: one["description"] for one in facts["items"]}["worry_1"] == "I worry"
+    # A fit with the codebook keeps what it says of columns that are not in the model.
+    succeed("fit", "codes.csv", "--drop", "gender,age,rare,person", "--texts", "book.csv", "--out", "run")
+    facts = json.loads(succeed("compare", "run", "codes.csv", "--by", "gender", "--json"))
+    assert [group["name"] for group in facts["groups"]] == ["men", "women"]
     facts = json.loads(succeed(*arguments, "worry_1", "--json"))
     assert facts["groups"][0]["name"] == "seldom"
 

@@ -34,7 +34,7 @@ _MAX_LISTED = 12
     "--texts",
     type=common.file,
     help="With --by: a codebook as that of latree fit --texts, whose answers name the groups, such as 1=men; 2=women. "
-    "Needed if the column --by was not in the fit.",
+    "By default that of the fit.",
 )
 @click.option(
     "--cluster",

@@ -175,7 +175,10 @@ def fit(
         with stage("Reading the table"):
             table = as_table(data, client=client, **how_to_read)
         if texts_file is not None:
-            table = replace(table, columns=with_questions(table.columns, read_codebook(texts_file, table.names)))
+            questions = read_codebook(texts_file, table.names, unknown=True)
+            table = replace(table, columns=with_questions(table.columns, questions))
+            others = [(name, *pair) for name, one in questions.items() for pair in one.answers.items()]
+            origin = origin._replace(answers=tuple(one for one in others if one[0] not in table.names))
         labels = read_labels(labels_file, table.names, unknown=True) if labels_file is not None else None
         if key_file is not None:
             settings = replace(settings, key=tuple(read_groups(key_file, table.names).items()))

@@ -73,9 +73,11 @@ def compared_rows(
         if rows is not None and len(rows) != table.n_rows:
             raise InputError(f"{len(rows)} {what} for {plural(table.n_rows, 'row')}: give one for each row")
     questions = {column.name: column for column in model.columns}
+    others = (model.record.answers if model.record else None) or ()
+    names = {code: answer for column, code, answer in others if column == divided.column}
     if (by := questions.get(divided.column)) is not None and by.answers:
         names = dict(zip(by.categories, by.answers, strict=True))
-        divided = divided._replace(names=tuple(names.get(name, name) for name in divided.names))
+    divided = divided._replace(names=tuple(names.get(name, name) for name in divided.names))
     divided, notes = with_enough(divided, MIN_GROUP)
     kept = np.flatnonzero(divided.of_row >= 0)
     of_row = divided.of_row[kept]

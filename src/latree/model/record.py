@@ -146,6 +146,7 @@ class Origin(NamedTuple):
     library: str | None = None  # the library of the data frame, or "numpy" for an array; None for files and others
     unseen: Unseen = "warn"  # what to do with categories that were not there
     labels: tuple[tuple[str, str], ...] = ()  # the user's labels of columns
+    answers: tuple[tuple[str, str, str], ...] | None = None  # as in Record
 
 
 @dataclass(frozen=True)
@@ -205,6 +206,9 @@ class Record:
         What the weights are, "counts" or "survey"; None if rows had none.
     key : Key or None
         What held-out rows say of groups that were given.
+    answers : tuple of (str, str, str), or None
+        What a codebook says of columns that are not in the model, such as gender: their names, codes, and the names of
+        the codes. Groups of rows are named by them.
     """
 
     latree: str
@@ -237,6 +241,7 @@ class Record:
     order_cost: float | None = None
     norms: tuple[tuple[float, ...], ...] = ()
     key: Key | None = None
+    answers: tuple[tuple[str, str, str], ...] | None = None
 
     @property
     def identifier(self) -> str | None:

@@ -72,11 +72,12 @@ class Question(NamedTuple):
     answers: Mapping[str, str]
 
 
-def read_codebook(path: Path, columns: Collection[str]) -> dict[str, Question]:
+def read_codebook(path: Path, columns: Collection[str], unknown: bool = False) -> dict[str, Question]:
     r"""Read a file whose first columns are the names of columns, the texts of their questions and their answers.
 
     The third column, if there is one with the name "answers", has the names of answers by their codes, such as
-    ``1=never; 2=often``. Other columns are ignored, and so are names that are not among ``columns``.
+    ``1=never; 2=often``. Other columns are ignored, and so are names that are not among ``columns``, unless they are
+    asked for (``unknown``).
 
     Examples
     --------
@@ -91,8 +92,10 @@ def read_codebook(path: Path, columns: Collection[str]) -> dict[str, Question]:
     """
     found = {}
     for name, (text, *more) in _lines(path, columns, ("text", "texts"), "answers").items():
-        if name in columns:
-            answers = _answers(more[0], f"{path}: column {quoted(name)}") if more else {}
+        if unknown or name in columns:
+            # The third cell of a column that is not in the table, such as age, need not be answers.
+            has_answers = bool(more) and (name in columns or "=" in more[0])
+            answers = _answers(more[0], f"{path}: column {quoted(name)}") if has_answers else {}
             found[name] = Question(" ".join(text.split()), answers)
     return found
 
