@@ -1,7 +1,7 @@
 """What the commands share: options, checkpoints, and reading models and trees."""
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
 from glob import glob, has_magic
@@ -346,6 +346,28 @@ def rows_output(out: Path | None) -> Iterator[WriteRows]:
             stream.write(write_lines(rows, delimiter_of(out)).encode())
 
         yield write
+
+
+def tell(
+    facts: Mapping[str, Any],
+    lines: Sequence[str],
+    table: Iterable[Sequence[object]],
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write a finding as a table, if there is a file for it, and print it as JSON or in lines of text."""
+    from latree._util.files import to_json
+
+    if out is not None:
+        with rows_output(out) as write:
+            write(table)
+    if as_json:
+        click.echo(to_json(facts), nl=False)
+    elif not quiet:
+        click.echo("\n".join(lines))
+        if out is not None:
+            click.echo(f"\nWritten to {out}")
 
 
 def command_line(*arguments: str, name: str | None = None, more: str = "") -> str:

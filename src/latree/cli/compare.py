@@ -84,30 +84,21 @@ def compare(
 
     Example: latree compare run data.csv --by gender
     """
-    from latree._util.files import to_json
     from latree.facts.differ import comparison_lines, comparison_table
 
     if options["by"] is not None:
         if data is not None:
             raise InputError("--data is for two models; with --by, the table is the second argument")
         facts = _compared_groups(first, second, **options)
-        lines = comparison_lines(facts)
-        if out is not None:
-            with common.rows_output(out) as write:
-                write(comparison_table(facts))
+        lines, table = comparison_lines(facts), comparison_table(facts)
     else:
         only_by = ("cuts", "parts", "texts", "cluster", "trees", "weights")
         if given := [name for name in only_by if options[name] is not None] + (["out"] if out is not None else []):
             raise InputError(f"--{given[0]} is for groups of rows: name the column that tells them with --by")
         how = {key: options[key] for key in ("format", "unseen", "names")}
         facts = _compared_models(first, second, data, **how)
-        lines = [*_tree_lines(facts, first, second), *_group_lines(facts)]
-    if as_json:
-        click.echo(to_json(facts), nl=False)
-    elif not quiet:
-        click.echo("\n".join(lines))
-        if out is not None:
-            click.echo(f"\nWritten to {out}")
+        lines, table = [*_tree_lines(facts, first, second), *_group_lines(facts)], iter(())
+    common.tell(facts, lines, table, out, as_json, quiet)
 
 
 def _compared_groups(

@@ -113,7 +113,6 @@ def short(
 
     Example: latree short run data.csv --items 10
     """
-    from latree._util.files import to_json
     from latree._util.progress import progress_bars, stage
     from latree.cli.reading import split
     from latree.facts.short import short_facts, short_lines, short_table
@@ -129,15 +128,7 @@ def short(
             table, _ = common.read_rows(data, loaded, **options)
         with stage("Choosing columns"):
             facts = short_facts(loaded, table, items, **lists, groups=groups or None)
-    if out is not None:
-        with common.rows_output(out) as write:
-            write(short_table(facts))
-    if as_json:
-        click.echo(to_json(facts), nl=False)
-    elif not quiet:
-        click.echo("\n".join(short_lines(facts)))
-        if out is not None:
-            click.echo(f"\nWritten to {out}")
+    common.tell(facts, short_lines(facts), short_table(facts), out, as_json, quiet)
 
 
 @click.command()
@@ -171,7 +162,6 @@ def items(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
 
     Example: latree items run data.csv --out items.csv
     """
-    from latree._util.files import to_json
     from latree._util.progress import progress_bars, stage
     from latree.facts.items import item_facts, item_lines, item_table
 
@@ -181,12 +171,4 @@ def items(model: Path, data: Path, out: Path | None, quiet: bool, as_json: bool,
             table, _ = common.read_rows(data, loaded, **options)
         with stage("Looking at the columns"):
             facts = item_facts(loaded, table)
-    if out is not None:
-        with common.rows_output(out) as write:
-            write(item_table(facts))
-    if as_json:
-        click.echo(to_json(facts), nl=False)
-    elif not quiet:
-        click.echo("\n".join(item_lines(facts)))
-        if out is not None:
-            click.echo(f"\nWritten to {out}")
+    common.tell(facts, item_lines(facts), item_table(facts), out, as_json, quiet)
