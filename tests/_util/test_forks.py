@@ -46,7 +46,8 @@ def slowly(item):
     return item**2, os.getpid()
 
 
-def test_results_come_in_order_from_all_processes():
+def test_results_come_in_order_from_all_processes(monkeypatch):
+    monkeypatch.setattr(workers, "_is_alone", lambda: True)  # on a busy machine, threads of BLAS wait for a processor
     found = map_forked(slowly, range(40))
     assert [result for result, _ in found] == [item**2 for item in range(40)]
     assert len({process for _, process in found}) == 3
