@@ -206,3 +206,17 @@ def test_a_draft_among_other_columns_has_the_same_edges(model, table):
     assert edges_of(back.tree) == edges_of(TREE)
     for one, other in zip(back.tables, draft.start(table).tables, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_moves_that_would_make_a_cycle_together_are_not_both_made():
+    tree = Tree([f"x{column}" for column in range(8)], _chain_of_pairs())
+    one = model_on(tree, [2] * 12, 0)
+    draft, joint = Draft(one), np.full((2, 2), 0.25)
+    draft.move(9, 10, 11, joint)
+    assert set(draft.joint[9]) == {2, 3, 8, 11}
+    draft.move(11, 10, 8, joint)  # 8 hangs below 11 by now
+    assert set(draft.joint[11]) == {6, 7, 9, 10}
+    draft.move(8, 9, 10, joint)
+    assert set(draft.joint[8]) == {0, 1, 10}
+    check_joints(draft)
+    assert draft.start(one.sample(20, 0)).tree.n_hidden == 4  # a tree, not a cycle

@@ -76,6 +76,21 @@ class Draft:
         """Remove an edge."""
         del self.joint[u][v], self.joint[v][u]
 
+    def move(self, node: int, old: int, new: int, joint: FloatArray) -> None:
+        """Put an edge to a new place in the place of the edge to an old one.
+
+        After other moves, the new place may be on the node's side of the old edge. A move there would make a cycle, and
+        is left out.
+        """
+        seen, waiting = {node, old}, [node]
+        while waiting:
+            near = [other for other in self.joint[waiting.pop()] if other not in seen]
+            seen.update(near)
+            waiting += near
+        if new not in seen:
+            self.disconnect(node, old)
+            self.connect(node, new, joint)
+
     def replace(self, replacements: Sequence["Replacement"]) -> None:
         """Put new hidden variables, as in small models, in the place of old ones."""
         place = {node: number for number, one in enumerate(replacements) for node in one.nodes}

@@ -232,8 +232,7 @@ class Search:
                 break
             draft = Draft(model)
             for move in chosen:
-                draft.disconnect(move.node, move.old)
-                draft.connect(move.node, move.new, move.joint)
+                draft.move(move.node, move.old, move.new, move.joint)
             del around  # with many hidden variables, messages are much memory
             model = self._fitted(draft)
         return model
